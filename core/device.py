@@ -1,0 +1,54 @@
+"""One place that chooses the device and says how much memory it has."""
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+from core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Device:
+    """A compute device: ``name`` ("cpu" or "cuda:0"), a label for people, total and free bytes."""
+
+    name: str
+    label: str
+    total_bytes: int
+    free_bytes: int
+
+
+def choose(name: str | None = None) -> torch.device:
+    """The device to compute on: ``name``, else ``$DECONDITIONING_DEVICE``, else CUDA where there is one, else CPU.
+
+    Raises ``InputError`` when CUDA is asked for and absent.
+    """
+    wanted = (name or os.environ.get("DECONDITIONING_DEVICE") or "auto").lower()
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    if wanted.startswith("cuda") and not torch.cuda.is_available():
+        raise InputError("The device 'cuda' was asked for, this machine offers the CPU only: choose 'cpu' or 'auto'.")
+    if wanted != "cpu" and not wanted.startswith("cuda"):
+        raise InputError(f"The device '{wanted}' is unknown: choose 'auto', 'cpu' or 'cuda'.")
+    return torch.device(wanted)
+
+
+def describe(device: torch.device) -> Device:
+    """What a page shows of the device: its name and memory."""
+    if device.type == "cuda":
+        free, total = torch.cuda.mem_get_info(device)
+        return Device(str(device), torch.cuda.get_device_name(device), total, free)
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return Device("cpu", f"CPU, {os.cpu_count()} cores", memory.total, memory.available)
+
+
+def require_memory(device: torch.device, needed: int, purpose: str) -> None:
+    """Raise ``InputError`` when ``needed`` bytes for ``purpose`` exceed what the device has free."""
+    free = describe(device).free_bytes
+    if needed > free:
+        raise InputError(
+            f"{purpose} needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free on {device}: "
+            "use larger blocks, a smaller region or fewer bags."
+        )

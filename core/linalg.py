@@ -1,0 +1,70 @@
+"""The only place that factorises. Jitter is never silent: the factor carries what was added."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.errors import InputError
+
+#: Relative jitters tried in turn, as fractions of the mean diagonal; 0 first.
+JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A Cholesky factor ``A + jitter·I = L Lᵀ`` of a symmetric positive definite matrix.
+
+    ``lower`` is (n, n); ``jitter`` is the number added to the diagonal (0 when none was needed).
+    """
+
+    lower: Float[Tensor, "n n"]
+    jitter: float
+
+    def solve(self, right: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``A⁻¹ B`` by two triangular solves."""
+        if right.ndim == 1:
+            return torch.cholesky_solve(right[:, None], self.lower)[:, 0]
+        return torch.cholesky_solve(right, self.lower)
+
+    def half_solve(self, right: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``L⁻¹ B``, so that ``‖L⁻¹b‖² = bᵀA⁻¹b``."""
+        columns = right[:, None] if right.ndim == 1 else right
+        solved = torch.linalg.solve_triangular(self.lower, columns, upper=False)
+        return solved[:, 0] if right.ndim == 1 else solved
+
+    def log_determinant(self) -> Float[Tensor, ""]:
+        """``log det A = 2 Σ log L_ii``."""
+        return 2 * self.lower.diagonal().log().sum()
+
+
+def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
+    """Factorise a symmetric positive definite matrix, with the least jitter that works.
+
+    Jitters in ``JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
+    the factor, to be shown to the user. Raises ``InputError`` when none suffices.
+    """
+    if not bool(torch.isfinite(matrix).all()):
+        raise InputError(
+            f"The {name} holds infinite or missing numbers: a hyperparameter is too extreme; "
+            "move lengthscales, amplitudes and noise towards their defaults."
+        )
+    scale = float(matrix.detach().diagonal().mean())
+    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    for relative in JITTERS:
+        jitter = relative * scale
+        lower, failed = torch.linalg.cholesky_ex(matrix + jitter * identity if jitter else matrix)
+        if not int(failed):
+            return Factor(lower, jitter)
+    raise InputError(
+        f"The {name} ({len(matrix)}×{len(matrix)}) is singular even with {JITTERS[-1]:.0e} of its mean diagonal added: "
+        "raise the noise or the regularisation, or remove duplicated rows."
+    )
+
+
+def log_normal_density(residual: Float[Tensor, " n"], factor: Factor) -> Float[Tensor, ""]:
+    """``log N(r; 0, A) = −½ (rᵀA⁻¹r + log det A + n log 2π)``."""
+    fit = factor.half_solve(residual).square().sum()
+    return -0.5 * (fit + factor.log_determinant() + len(residual) * math.log(2 * math.pi))
