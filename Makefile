@@ -1,0 +1,42 @@
+# Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
+# An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
+
+VENV := .venv/bin/python
+THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+export STREAMLIT_SERVER_SHOW_EMAIL_PROMPT ?= false
+export STREAMLIT_BROWSER_GATHER_USAGE_STATS ?= false
+ifeq ($(STREAMLIT_SERVER_HEADLESS)$(DISPLAY)$(WAYLAND_DISPLAY),)
+ifneq ($(shell uname -s),Darwin)
+export STREAMLIT_SERVER_HEADLESS := true
+endif
+endif
+
+.PHONY: run test format bench clean
+
+run:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@exec $(VENV) -m streamlit run app.py
+
+test:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	@$(VENV) -m scripts.browser
+	$(VENV) -m ruff check
+	$(VENV) -m ruff format --check
+	$(VENV) -m mypy
+	$(THREADS) $(VENV) -m pytest $(ARGS)
+
+format:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(VENV) -m ruff check --fix
+	$(VENV) -m ruff format
+
+# Benchmarks are the functions bench_* of tests/benchmarks; each prints its table.
+bench:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(THREADS) $(VENV) -m pytest tests/benchmarks -s -o python_files="bench_*.py" -o python_functions="bench_*" $(ARGS)
+
+# Keeps runs/: they are yours.
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dask-worker-space dask-scratch-space
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

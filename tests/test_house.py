@@ -1,0 +1,91 @@
+"""House rules that a machine can read: short functions, docstrings, a test for every page, exact pins."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ("core/**/*.py", "pages/**/*.py", "data/**/*.py", "scripts/**/*.py", "app.py")
+PROSE = ("*.md", "core/**/*.md", "data/**/*.md", "Makefile", "*.toml", ".streamlit/*.toml", "scripts/*.sh")
+LONGEST_FUNCTION = 40
+LONGEST_FILE = 350
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def files(*patterns: str) -> list[Path]:
+    """Files of the project that match, in order."""
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
+
+
+def functions(tree: ast.AST) -> Iterator[Function]:
+    """All functions of a file, methods and inner ones too."""
+    return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def body_length(function: Function) -> int:
+    """Lines of the body without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def undocumented(tree: ast.Module) -> list[str]:
+    """Public functions and classes of a module, and public methods of its classes, without a docstring.
+
+    A protocol's stubs (``def f(self): ...``) are described by their class.
+    """
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    members = [node for holder in (tree, *classes) for node in holder.body if isinstance(node, Function)]
+    public = [node for node in (*classes, *members) if not node.name.startswith("_")]
+    return [node.name for node in public if not ast.get_docstring(node) and not is_stub(node)]
+
+
+def is_stub(node: ast.ClassDef | Function) -> bool:
+    """Whether the body is a bare ``...``."""
+    body = node.body[0]
+    return isinstance(body, ast.Expr) and isinstance(body.value, ast.Constant) and body.value.value is ...
+
+
+@pytest.mark.parametrize("path", files(*CODE), ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_and_files_are_short(path: Path) -> None:
+    source = path.read_text()
+    long = {f.name: body_length(f) for f in functions(ast.parse(source)) if body_length(f) > LONGEST_FUNCTION}
+    assert not long, f"longer than {LONGEST_FUNCTION} lines: {long}"
+    assert source.count("\n") <= LONGEST_FILE, f"{source.count(chr(10))} lines: split the file by ideas"
+
+
+@pytest.mark.parametrize("path", files("core/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_public_names_of_core_have_docstrings(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert not undocumented(tree)
+    assert path.name == "__init__.py" or ast.get_docstring(tree), "the module says what it is for"
+
+
+@pytest.mark.parametrize("page", files("pages/*.py"), ids=lambda path: path.stem)
+def test_every_page_has_an_apptest(page: Path) -> None:
+    tests = [path.read_text() for path in files(f"tests/pages/test_{page.stem}*.py")]
+    assert any("AppTest" in text for text in tests), f"write tests/pages/test_{page.stem}.py with an AppTest"
+
+
+def test_nothing_is_left_for_later() -> None:
+    mark = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
+    paths = files(*CODE, "tests/**/*.py", *PROSE)
+    left = [str(path.relative_to(ROOT)) for path in paths if mark.search(path.read_text())]
+    assert not left
+
+
+@pytest.mark.parametrize("path", files("requirements*.txt"), ids=lambda path: path.name)
+def test_requirements_are_pinned_exactly(path: Path) -> None:
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    assert lines
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*", line) for line in lines), lines
+
+
+def test_the_rules_can_be_broken() -> None:
+    source = 'class A:\n    """."""\n    def f(self): x = 1\ndef _g(): ...\ndef h():\n    """.\n\n    ."""\n    x = 1\n'
+    tree = ast.parse(source)
+    assert undocumented(tree) == ["f"]
+    assert [body_length(function) for function in functions(tree)] == [1, 1, 1]

@@ -1,0 +1,126 @@
+"""Arrows point one way: pages → engine, experiments → models … → embeddings → kernels → linalg."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+GROUND = {"errors", "device"}
+RECORDS = GROUND | {"observations", "posterior"}
+KERNELS = RECORDS | {"linalg", "kernels"}
+METHODS = KERNELS | {"embeddings"}
+FIELDS = GROUND | {"observations", "fields"}
+SHOWN = {"metrics", "figures"}
+LIBRARY = METHODS | {"models", "filtering", "simulation"} | FIELDS | {"datasets"} | SHOWN
+
+# part of core → the other parts it may import
+ALLOWED = {
+    "__init__": set(),
+    "errors": set(),
+    "device": {"errors"},
+    "observations": {"errors"},
+    "posterior": {"errors"},
+    "linalg": GROUND,
+    "kernels": RECORDS | {"linalg"},
+    "embeddings": KERNELS,
+    "models": METHODS,
+    "filtering": METHODS,
+    "simulation": METHODS,
+    "fields": GROUND | {"observations"},
+    "datasets": FIELDS,
+    "metrics": {"errors", "posterior"},
+    "figures": {"errors", "posterior", "fields"},
+    "engine": GROUND,
+    "experiments": LIBRARY | {"engine"},
+    "cli": LIBRARY | {"engine", "experiments"},
+    "__main__": LIBRARY | {"engine", "experiments", "cli"},
+}
+
+
+def imported_modules(source: str, package: str) -> set[str]:
+    """Absolute names of all modules that the source imports, at the top or inside a function."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names.add(module)
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def faults(files: dict[str, str]) -> list[str]:
+    """What is wrong with the imports of core's files, given as relative path → source."""
+    found = []
+    for path, source in sorted(files.items()):
+        parts = Path(path).with_suffix("").parts
+        part = parts[1]
+        if part not in ALLOWED:
+            found.append(f"{path}: core/{part} has no layer yet; give it one in tests/test_layers.py")
+            continue
+        for name in sorted(imported_modules(source, ".".join(parts[:-1]))):
+            top, *rest = name.split(".")
+            if top in {"streamlit", "pages", "app"}:
+                found.append(f"{path} imports {name}: core knows no page")
+            elif top == "core" and rest and rest[0] in ALLOWED and rest[0] not in ALLOWED[part] | {part}:
+                found.append(f"{path} imports {name}: core/{part} may import {sorted(ALLOWED[part])}")
+    return found
+
+
+def test_imports_of_core_point_downwards() -> None:
+    files = {str(path.relative_to(ROOT)): path.read_text() for path in ROOT.glob("core/**/*.py")}
+    assert files
+    assert not faults(files), "\n" + "\n".join(faults(files))
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("core/kernels/spec.py", "from core.models.bag_gp import BagGP"),
+        ("core/kernels/spec.py", "def late():\n    import core.engine.run"),
+        ("core/kernels/spec.py", "from core import models"),
+        ("core/kernels/spec.py", "from ..models import bag_gp"),
+        ("core/kernels/deep/er.py", "from ...models import bag_gp"),
+        ("core/linalg.py", "from .posterior import Posterior"),
+        ("core/figures/maps.py", "import streamlit as st"),
+        ("core/figures/maps.py", "from streamlit.components import v2"),
+        ("core/engine/run.py", "from pages.shared import state"),
+        ("core/engine/run.py", "from core.experiments import downscale"),
+        ("core/surprise.py", ""),
+    ],
+)
+def test_an_arrow_upwards_is_found(path: str, source: str) -> None:
+    assert len(set(message.split(":")[0].split(" imports ")[0] for message in faults({path: source}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("core/models/bag_gp.py", "from core.kernels import spec\nfrom core.linalg import cholesky"),
+        ("core/models/bag_gp.py", "from .indirect_gp import condition\nfrom ..kernels.spec import KernelSpec"),
+        ("core/experiments/downscale.py", "from core.fields import open_fields"),
+        ("core/errors.py", "import torch"),
+    ],
+)
+def test_an_arrow_downwards_is_allowed(path: str, source: str) -> None:
+    assert not faults({path: source})
+
+
+def test_the_allowed_arrows_make_no_circle() -> None:
+    remaining = dict(ALLOWED)
+    while remaining:
+        leaves = {part for part, below in remaining.items() if not below & remaining.keys() - {part}}
+        assert leaves, f"circle among {sorted(remaining)}"
+        remaining = {part: below for part, below in remaining.items() if part not in leaves}
+
+
+def test_importing_core_is_light() -> None:
+    code = "import core, sys; print(sorted({'torch', 'numpy', 'xarray', 'scipy', 'dask'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
