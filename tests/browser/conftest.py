@@ -1,0 +1,101 @@
+"""The running app and a Chromium for all browser tests.
+
+`page` is a fresh window of 1280 × 900; `new_page` makes others. A page carries `errors`, what its
+console and scripts complained of, and `foreign`, requests that left this machine.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from scripts.browser import ADVICE, find_browser
+from tests.browser.serving import running_app
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCAL = ("", "127.0.0.1", "localhost")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder drives a browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the app, started once, with a runs folder of its own."""
+    folder = tmp_path_factory.mktemp("app")
+    with running_app(folder / "runs", folder / "log.txt") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, headless."""
+    path = find_browser()
+    if path is None:
+        pytest.fail(f"The browser tests need Chromium and none was found: {ADVICE}, or start them with `make test`.")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
+    """Make windows onto the app: `new_page(width=390, dark=True)`."""
+    contexts = []
+
+    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = server) -> Page:
+        context = browser.new_context(
+            base_url=url,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            accept_downloads=True,
+        )
+        contexts.append(context)
+        return watched(context.new_page())
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A window of 1280 × 900, light."""
+    return new_page()
+
+
+def watched(page: Page) -> Page:
+    """Collect what goes wrong on the page in `page.errors`, and what it fetches elsewhere in `page.foreign`."""
+    page.errors, page.foreign = [], []
+
+    def request(request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in LOCAL:
+            page.foreign.append(request.url)
+
+    def console(message) -> None:
+        # Opened at a page's own path, Streamlit first looks for its server below that path.
+        search = "404" in message.text and "/_stcore/" in message.location["url"]
+        if message.type == "error" and not search:
+            page.errors.append(f"{message.text} ({message.location['url']})")
+
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", console)
+    page.on("request", request)
+    return page

@@ -1,0 +1,72 @@
+"""The real app on a free port, as `make run` starts it."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = (
+    "--server.address=127.0.0.1",
+    "--server.headless=true",
+    "--server.fileWatcherType=none",
+    "--browser.gatherUsageStats=false",
+)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_healthy(url: str, process: subprocess.Popen, log: Path, seconds: float = 60) -> None:
+    """Return when the server answers; fail with its log when it has ended or stays silent."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert process.poll() is None, f"the app ended at once:\n{log.read_text()}"
+        with contextlib.suppress(OSError):
+            if urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).status == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"the app did not answer in {seconds:.0f} s:\n{log.read_text()}")
+
+
+@contextlib.contextmanager
+def running_app(runs: Path, log: Path, **environment: str) -> Iterator[str]:
+    """Address of the app while it runs with the given runs folder; its output goes to `log`."""
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", *OPTIONS]
+    variables = {**os.environ, "DECONDITIONING_RUNS": str(runs), **environment}
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            wait_until_healthy(url, process, log)
+            yield url
+        finally:
+            stop(process)
+
+
+def stop(process: subprocess.Popen) -> None:
+    """End the app as Ctrl-C does, and by force what has not ended in 20 s."""
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(20)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(10)

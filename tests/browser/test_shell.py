@@ -1,0 +1,47 @@
+"""Every page opens: no exception, no console error, nothing fetched elsewhere, no horizontal scroll."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.steps import darkness, exceptions, opened, overflow
+
+LINKS = "[data-testid=stSidebarNavLink], [data-testid=stTopNavLink]"
+
+
+@pytest.fixture(scope="module")
+def addresses(browser, server: str) -> list[str]:
+    """Paths of all pages in the navigation."""
+    page = browser.new_page(base_url=server)
+    opened(page)
+    found = page.locator(LINKS).evaluate_all("links => links.map(link => link.href)")
+    page.close()
+    return [urlsplit(address).path for address in found]
+
+
+def test_the_navigation_holds_the_pages(addresses: list[str]) -> None:
+    assert len(addresses) == len(set(addresses)) >= 3, addresses
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_opens_cleanly(new_page: Callable[..., Page], addresses: list[str], width: int, dark: bool) -> None:
+    wrong = []
+    for address in addresses:
+        page = opened(new_page(width=width, dark=dark), address)
+        seen = {
+            "exceptions": exceptions(page),
+            "console errors": page.errors,
+            "fetched elsewhere": page.foreign,
+            "pixels too wide": overflow(page),
+            "wrong theme": "" if (darkness(page) > 0.5) == dark else f"darkness {darkness(page):.2f}",
+        }
+        wrong += [f"{address}: {what}: {value}" for what, value in seen.items() if value]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_page_has_a_title_of_its_own(new_page: Callable[..., Page], addresses: list[str]) -> None:
+    titles = {opened(new_page(), address).title() for address in addresses}
+    assert len(titles) == len(addresses), titles
