@@ -1,0 +1,9 @@
+"""The run engine: what to do (RunSpec) becomes a Run with progress, cancel and a folder on disk."""
+
+from core.engine.context import Context
+from core.engine.engine import Engine
+from core.engine.here import run_here
+from core.engine.records import Run, RunSpec
+from core.engine.tasks import TASKS
+
+__all__ = ["TASKS", "Context", "Engine", "Run", "RunSpec", "run_here"]

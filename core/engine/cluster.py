@@ -1,0 +1,108 @@
+"""The Dask cluster behind the engine: one of our own, or the user's by its scheduler's address."""
+
+import atexit
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+
+_ROOT = Path(__file__).resolve().parents[2]
+_CONNECT_S = 5
+
+
+def worker_count(wanted: int | None = None) -> int:
+    """How many worker processes: one unless more are wanted, at most cores − 1, at least one."""
+    if wanted is None:
+        given = os.environ.get("DECONDITIONING_WORKERS", "1")
+        if not given.isdigit():
+            raise InputError(f"DECONDITIONING_WORKERS is {given!r}: give a whole number.")
+        wanted = int(given)
+    return max(1, min(wanted, (os.cpu_count() or 2) - 1))
+
+
+class Cluster:
+    """Holds the Dask client (a plain object, so that a page may cache it) and starts it when needed.
+
+    Parameters
+    ----------
+    address : the user's scheduler, such as ``tcp://10.0.0.1:8786``; None for an embedded cluster.
+    workers : worker processes of the embedded cluster.
+    """
+
+    def __init__(self, address: str | None, workers: int | None) -> None:
+        self.address = address
+        self.workers = worker_count(workers)
+        self._lock = threading.Lock()
+        self._client: Any = None
+        self._cluster: Any = None
+        self._heard: tuple[str, Callable[[Any], None]] | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether a client is connected at this moment."""
+        return self._client is not None and self._client.status in ("running", "connecting")
+
+    def hear(self, topic: str, handler: Callable[[Any], None]) -> None:
+        """Call ``handler(event)`` with what tasks log under ``topic``, now and after a new start."""
+        self._heard = (topic, handler)
+
+    def client(self) -> Any:
+        """The connected client; starts or connects when there is none. ``InputError`` if it cannot."""
+        with self._lock:
+            if not self.connected:
+                self._drop()
+                self._client = self._embedded() if self.address is None else self._external()
+                if self._heard:
+                    self._client.subscribe_topic(*self._heard)
+            return self._client
+
+    def close(self) -> None:
+        """End the embedded processes, or leave the user's scheduler."""
+        with self._lock:
+            self._drop()
+
+    def _external(self) -> Any:
+        from distributed import Client
+
+        try:
+            return Client(self.address, timeout=_CONNECT_S, set_as_default=False, name="deconditioning")
+        except (OSError, ValueError, ImportError) as error:
+            raise InputError(
+                f"No Dask scheduler answers at {self.address} ({type(error).__name__}): start one there, correct "
+                "DASK_SCHEDULER_ADDRESS, or unset it to compute on this machine."
+            ) from None
+
+    def _embedded(self) -> Any:
+        from distributed import Client
+        from distributed.deploy.subprocess import SubprocessCluster
+
+        os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")  # the new processes are to be silent
+        atexit.register(self.close)  # after the import, so that it runs before Dask's own
+        setup = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from core.engine.process_setup import dask_setup"
+        threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        try:
+            self._cluster = SubprocessCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=40,  # errors only
+                scheduler_kwargs={"preload": [setup], "allowed_failures": 1},
+                worker_kwargs={"preload": [setup], "preload_nanny": [setup], "env": threads, "death_timeout": 30},
+            )
+            return Client(self._cluster, set_as_default=False, name="deconditioning")
+        except (OSError, RuntimeError) as error:
+            self._drop()
+            raise InputError(
+                f"The worker processes could not be started ({error}): free some memory and try again."
+            ) from None
+
+    def _drop(self) -> None:
+        for thing in (self._client, self._cluster):
+            if thing is not None:
+                with contextlib.suppress(Exception):  # it may be half gone already; nothing is left to save
+                    thing.close(timeout=3)
+        self._client = self._cluster = None

@@ -1,0 +1,138 @@
+"""The engine: submit a RunSpec, watch it, cancel it, find it again. Dask computes, this process writes."""
+
+import logging
+import os
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.engine.keeper import Keeper
+from core.engine.live import Live
+from core.engine.owner import Owner, is_alive
+from core.engine.records import Run, RunSpec
+from core.engine.store import Store
+from core.engine.tasks import task_path
+from core.errors import InputError
+
+logger = logging.getLogger(__name__)
+APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
+
+
+class Engine:
+    """Runs on one folder. A plain object: a page may keep it in a cache; safe to use from threads.
+
+    Parameters
+    ----------
+    root : the runs folder; ``$DECONDITIONING_RUNS``, else ``./runs``.
+    address : the user's Dask scheduler; ``$DASK_SCHEDULER_ADDRESS``, else an embedded cluster that
+        starts at the first submit. An empty string asks for the embedded one.
+    workers : worker processes of the embedded cluster (``$DECONDITIONING_WORKERS``, else 1).
+    """
+
+    def __init__(self, root: Path | None = None, address: str | None = None, workers: int | None = None) -> None:
+        folder = root if root is not None else Path(os.environ.get("DECONDITIONING_RUNS") or "runs")
+        where = os.environ.get("DASK_SCHEDULER_ADDRESS") if address is None else address
+        self._store = Store(Path(folder).resolve())
+        self._owner = Owner.here()
+        self._keeper = Keeper(self._store, where or None, workers)
+        self._lock = threading.Lock()
+
+    @property
+    def root(self) -> Path:
+        """The runs folder."""
+        return self._store.root
+
+    @property
+    def address(self) -> str | None:
+        """The user's scheduler, or None for the embedded cluster."""
+        return self._keeper.cluster.address
+
+    def submit(self, spec: RunSpec) -> str:
+        """Queue a run and return its id; does not wait for the embedded cluster to start.
+
+        Raises ``InputError`` for an unknown task, a folder that cannot be written, or a scheduler
+        that does not answer.
+        """
+        task_path(spec.task)
+        if self.address is not None:
+            self._keeper.cluster.client()
+        run_id = self._store.create(spec)
+        live = Live(Run(run_id, spec, "queued", created=time.time()), self._owner)
+        self._keeper.take(live)
+        return run_id
+
+    def rerun(self, run_id: str) -> str:
+        """Submit the same spec again; the new run's id."""
+        return self.submit(self.get(run_id).spec)
+
+    def get(self, run_id: str) -> Run:
+        """One run as it stands; ``InputError`` when there is none of that id."""
+        live = self._keeper.live(run_id)
+        if live is not None:
+            return live.view(time.time())
+        run, status = self._store.read(run_id)
+        if run.active and not is_alive(status.get("owner"), status.get("beat")):
+            run = self._mark_interrupted(run, status)
+        return run
+
+    def runs(self) -> tuple[Run, ...]:
+        """All runs in the folder, newest first; folders that are no runs are left alone."""
+        found = []
+        for run_id in self._store.ids():
+            try:
+                found.append(self.get(run_id))
+            except (InputError, OSError):  # deleted this moment, or by another process
+                continue
+        return tuple(sorted(found, key=lambda run: (run.created, run.id), reverse=True))
+
+    def trace(self, run_id: str) -> list[dict[str, Any]]:
+        """Everything the task reported so far, one dict a report (``time`` in s since its start)."""
+        return self._store.trace(run_id)
+
+    def file(self, run_id: str, name: str) -> bytes:
+        """The bytes of one of the run's files."""
+        return self._store.read_file(run_id, name)
+
+    def cancel(self, run_id: str) -> None:
+        """Ask a queued or running run to stop; its best so far is kept. Also another app's runs."""
+        if self._keeper.cancel(run_id):
+            return
+        if not self.get(run_id).active:
+            raise InputError(f"Run {run_id} has ended already: there is nothing to cancel.")
+        self._store.ask_to_cancel(run_id)
+
+    def delete(self, run_id: str) -> None:
+        """Remove an ended run and its files for good."""
+        if self.get(run_id).active:
+            raise InputError(f"Run {run_id} is still going on: cancel it first.")
+        self._store.remove(run_id)
+
+    def wait(self, run_id: str, timeout: float = 60.0) -> Run:
+        """Block until a run has ended (or ``timeout`` seconds passed) and return it."""
+        end = time.monotonic() + timeout
+        while (run := self.get(run_id)).active and time.monotonic() < end:
+            time.sleep(0.02)
+        return run
+
+    def close(self) -> None:
+        """End the embedded cluster; runs still going on become interrupted and keep what they have."""
+        self._keeper.close(APP_GONE)
+        self._owner.leave()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _mark_interrupted(self, run: Run, status: dict[str, Any]) -> Run:
+        ended = run.heard or run.started or run.created
+        changes: dict[str, Any] = {"status": "interrupted", "ended": ended, "eta_s": None, "message": APP_GONE}
+        with self._lock:
+            try:
+                self._store.write_status(run.id, status | changes)
+            except (OSError, InputError) as error:
+                logger.warning("Run %s could not be marked as interrupted: %s", run.id, error)
+        return replace(run, **changes)

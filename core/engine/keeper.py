@@ -1,0 +1,221 @@
+"""The engine's own thread: gives runs to Dask, hears what they report, and writes it to disk."""
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+import uuid
+from typing import Any
+
+from core.engine.cluster import Cluster
+from core.engine.live import Live
+from core.engine.store import Store
+from core.engine.worker import flag_name, run_task
+from core.errors import InputError
+
+logger = logging.getLogger(__name__)
+_TICK_S = 0.1
+_LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
+_KILLED = (
+    "The worker process was killed twice (often for lack of memory): trace and best result so far are kept; "
+    "use fewer points or larger blocks and run it again."
+)
+_CANCELLED_EARLY = "Cancelled before it began."
+_CANCELLED = "Cancelled; the best result so far is kept."
+
+
+class Keeper:
+    """Keeps this engine's active runs. All writing is done by one thread, in the order of events."""
+
+    def __init__(self, store: Store, address: str | None, workers: int | None) -> None:
+        self.cluster = Cluster(address, workers)
+        self._store = store
+        self._topic = f"deconditioning-{uuid.uuid4().hex[:12]}"
+        self._inbox: queue.Queue[tuple[str, Any]] = queue.Queue()
+        self._active: dict[str, Live] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.cluster.hear(self._topic, lambda event: self._inbox.put(("event", event[1])))
+
+    def live(self, run_id: str) -> Live | None:
+        """The active run of that id, if it is ours."""
+        return self._active.get(run_id)
+
+    def take(self, live: Live) -> None:
+        """Take charge of a new run."""
+        self._store.write_status(live.run.id, live.status())
+        with self._lock:
+            if self._closed:
+                raise InputError("The engine was closed: reload the page.")
+            self._active[live.run.id] = live
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
+                self._thread.start()
+        self._inbox.put(("submit", live.run.id))
+
+    def cancel(self, run_id: str) -> bool:
+        """Ask one of our active runs to stop; False when it is not one."""
+        if run_id not in self._active:
+            return False
+        self._inbox.put(("cancel", run_id))
+        return True
+
+    def close(self, message: str) -> None:
+        """Stop the thread, mark what is active as interrupted, end or leave the cluster."""
+        with self._lock:
+            self._closed = True
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._inbox.put(("close", None))
+            self._thread.join(timeout=10)
+        for run_id in list(self._active):
+            self._end(run_id, "interrupted", message)
+        self.cluster.close()
+
+    def _serve(self) -> None:
+        handlers = {"submit": self._submit, "cancel": self._cancel, "event": self._event, "ended": self._ended}
+        tended = 0.0
+        while True:
+            try:
+                kind, content = self._inbox.get(timeout=_TICK_S if self._active else None)
+                if kind == "close":
+                    return
+                handlers[kind](content)
+            except queue.Empty:
+                pass
+            except Exception:  # one broken message must not stop the other runs
+                logger.exception("The run engine met an unexpected error.")
+            if time.monotonic() - tended > _TICK_S:
+                tended = time.monotonic()
+                self._tend()
+
+    def _submit(self, run_id: str) -> None:
+        live = self._active.get(run_id)
+        if live is None:
+            return
+        try:
+            client = self.cluster.client()
+        except Exception as error:
+            self._end(run_id, "failed", str(error))
+            return
+        workers = client.scheduler_info(n_workers=-1).get("workers", {})
+        if self.cluster.address and not workers:
+            live.change(message=f"Waiting: the scheduler at {self.cluster.address} has no workers yet.")
+        spec = live.run.spec.to_dict()
+        live.future = client.submit(run_task, run_id, self._topic, spec, key=f"run-{run_id}", pure=False)
+        live.future.add_done_callback(lambda _: self._inbox.put(("ended", run_id)))
+
+    def _cancel(self, run_id: str) -> None:
+        live = self._active.get(run_id)
+        if live is None or live.stopping:
+            return
+        live.stopping = True
+        if live.run.status == "queued":
+            if live.future is not None:
+                live.future.cancel()
+            self._end(run_id, "cancelled", _CANCELLED_EARLY)
+            return
+        live.change(message="Stopping…")
+        self._flag(run_id).set()
+
+    def _event(self, event: dict[str, Any]) -> None:
+        live = self._active.get(str(event.get("run")))
+        if live is None:
+            return
+        now, kind = time.time(), event.get("kind")
+        live.hear(now)
+        if kind == "start":
+            live.start(now)
+            if live.stopping:
+                self._flag(live.run.id).set()
+        elif kind == "best":
+            live.best = event["result"]
+            self._store.write_result(live.run.id, {**event["result"], "partial": True})
+        elif kind == "trace":
+            mark = {"attempt": live.run.attempt} if live.run.attempt > 1 else {}
+            self._store.add_trace(live.run.id, [row | mark for row in event["rows"]])
+            for row in event["rows"]:
+                live.advance(row, now)
+
+    def _ended(self, run_id: str) -> None:
+        live = self._active.get(run_id)
+        if live is None:
+            return
+        state = live.future.status
+        if state == "finished":
+            try:
+                self._finish(live, live.future.result(timeout=120))
+            except Exception as error:
+                self._end(run_id, "failed", f"The result could not be brought home or written: {error}.")
+        elif state == "error":
+            error = live.future.exception(timeout=10)
+            killed = type(error).__name__ == "KilledWorker"
+            self._end(run_id, "interrupted" if killed else "failed", _KILLED if killed else _foreign(error))
+        elif live.stopping:
+            self._end(run_id, "cancelled", _CANCELLED)
+        else:
+            self._end(run_id, "interrupted", _LOST)
+
+    def _finish(self, live: Live, end: dict[str, Any]) -> None:
+        """Write what came back: files, then the result, then the status that announces them."""
+        run_id, message = live.run.id, end["message"]
+        for name, data in end["files"].items():
+            self._store.write_file(run_id, name, data)
+        if end["result"] is not None:
+            self._store.write_result(run_id, end["result"])
+        if end["status"] == "cancelled" and not message:
+            message = _CANCELLED if end["result"] is not None else "Cancelled before there was a first result."
+        self._end(run_id, end["status"], message)
+
+    def _end(self, run_id: str, status: str, message: str) -> None:
+        live = self._active.get(run_id)
+        if live is None:
+            return
+        last = {"status": status, "message": message, "ended": time.time(), "eta_s": None}
+        if status == "done":
+            last["progress"] = 1.0
+        try:  # the record in memory stays active until the disk tells the whole story
+            self._store.write_status(run_id, live.status(**last))
+        except (OSError, InputError) as error:
+            logger.warning("The end of run %s could not be written: %s", run_id, error)
+        self._active.pop(run_id, None)
+        if live.stopping and live.future is not None and self.cluster.connected:
+            with contextlib.suppress(Exception):  # the flag is forgotten with the scheduler anyway
+                self._flag(run_id).clear()
+        live.future = None
+
+    def _tend(self) -> None:
+        """Between events: other processes' wishes to cancel, statuses due on disk, a scheduler gone."""
+        now = time.time()
+        for run_id, live in list(self._active.items()):
+            try:
+                if self._store.asked_to_cancel(run_id):
+                    self._cancel(run_id)
+                if live.due(now):
+                    self._store.write_status(run_id, live.status())
+                    live.wrote(now)
+                if live.future is not None and not self.cluster.connected:
+                    self._end(run_id, "interrupted", _LOST)
+            except InputError:  # the folder was removed by hand: nobody waits for this run
+                if live.future is not None:
+                    live.future.cancel()
+                self._active.pop(run_id, None)
+            except OSError as error:
+                live.wrote(now)
+                logger.warning("The status of run %s could not be written: %s", run_id, error)
+
+    def _flag(self, run_id: str) -> Any:
+        from distributed import Event
+
+        return Event(flag_name(self._topic, run_id), client=self.cluster.client())
+
+
+def _foreign(error: BaseException) -> str:
+    """A failure that happened around the task, in words."""
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"The worker cannot import this project ({error}): start its workers in the project's folder, "
+            "or with PYTHONPATH set to it, in an environment with requirements.txt."
+        )
+    return f"The run failed with {type(error).__name__}: {' '.join(str(error).split())[:300]}."

@@ -1,0 +1,60 @@
+"""Who writes a run: one engine of one process. Others read it, and take over only when it is gone."""
+
+import os
+import socket
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any
+
+_SILENCE_S = 60.0  # an engine on another machine counts as gone after this long without a beat
+_engines_here: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Owner:
+    """One engine: its token, process id, the second that process began, and the machine's name."""
+
+    token: str
+    pid: int
+    born: float
+    host: str
+
+    @classmethod
+    def here(cls) -> "Owner":
+        """A new owner in this process; it lives until ``leave``."""
+        owner = cls(uuid.uuid4().hex, os.getpid(), _born(os.getpid()) or 0.0, socket.gethostname())
+        _engines_here.add(owner.token)
+        return owner
+
+    def leave(self) -> None:
+        """The engine was closed."""
+        _engines_here.discard(self.token)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain JSON data."""
+        return asdict(self)
+
+
+def is_alive(owner: Any, beat: float | None) -> bool:
+    """Whether the engine that wrote ``owner`` into a status, and last ``beat``, still runs."""
+    try:
+        token, pid, born, host = owner["token"], int(owner["pid"]), float(owner["born"]), owner["host"]
+    except (KeyError, TypeError, ValueError):
+        return False
+    if host != socket.gethostname():
+        return beat is not None and time.time() - beat < _SILENCE_S
+    if pid == os.getpid():
+        return token in _engines_here
+    found = _born(pid)
+    return found is not None and abs(found - born) < 2.0
+
+
+def _born(pid: int) -> float | None:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    except (psutil.Error, ValueError, OverflowError):
+        return None

@@ -1,0 +1,65 @@
+"""Small tasks for the engine's tests; they run on workers by their names."""
+
+import os
+import time
+from typing import Any
+
+from core.engine import Context
+from core.errors import Cancelled, InputError
+
+
+def count(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Count to ``steps``, reporting each one; keeps the best so far when cancelled."""
+    steps, pause = settings.get("steps", 5), settings.get("pause", 0.01)
+    best = {"reached": 0}
+    try:
+        for step in range(1, steps + 1):
+            context.check()
+            time.sleep(pause)
+            best = {"reached": step, "seed": settings["seed"]}
+            context.best(best)
+            context.report(step=step, total=steps, message=f"step {step}", evidence=-1.0 / step, scales=[step, 2.0])
+    except Cancelled:
+        return best | {"cancelled": True}
+    context.save("numbers.txt", b"1 2 3")
+    return best | {"nice": os.nice(0), "pid": os.getpid(), "threads": os.environ.get("OMP_NUM_THREADS")}
+
+
+def stubborn(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Never catches Cancelled."""
+    while True:
+        context.check()
+        time.sleep(0.01)
+
+
+def complain(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Fail with a sentence."""
+    raise InputError("The target is constant: choose another variable.")
+
+
+def stumble(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Fail without one."""
+    context.report(step=1, total=2)
+    raise ZeroDivisionError("division by zero")
+
+
+def rubbish(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Report and return what JSON cannot say as it is."""
+    import numpy as np
+
+    context.report(loss=float("nan"), vector=np.arange(3), norm=np.float64(2))
+    return {"nan": float("nan"), "inf": np.inf, "array": np.eye(2), "count": np.int64(3)}
+
+
+def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Kill the worker process: at the first attempt only, when ``marker`` names a file."""
+    context.best({"reached": 1})
+    context.report(step=1, total=2)
+    time.sleep(0.3)  # let the report leave
+    marker = settings.get("marker")
+    if marker and os.path.exists(marker):
+        return {"reached": 2}
+    if marker:
+        open(marker, "w").close()
+    os.kill(os.getpid(), 9)
+    return {}
