@@ -1,0 +1,78 @@
+"""Gridded data: open, check, coarsen, bag, scale, export.
+
+Names are imported when first used, so that the reader process stays light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.fields.baselines import bicubic, bilinear, constant
+    from core.fields.blocks import reaggregate
+    from core.fields.explained import ExplainedShare, explained_share
+    from core.fields.export import to_dataset, to_netcdf_bytes
+    from core.fields.gridded import Fields, Variable
+    from core.fields.grid import Grid
+    from core.fields.opening import fields_from_dataset, open_fields
+    from core.fields.pair import make_problem_from_files
+    from core.fields.problem import DownscalingProblem, make_problem
+    from core.fields.scaling import Scale, Scaling
+    from core.fields.spec import DownscalingSpec
+    from core.fields.store import load_fields, save_fields
+    from core.fields.upload import open_upload
+
+_HOME = {
+    "Grid": "grid",
+    "Fields": "gridded",
+    "Variable": "gridded",
+    "open_fields": "opening",
+    "fields_from_dataset": "opening",
+    "open_upload": "upload",
+    "save_fields": "store",
+    "load_fields": "store",
+    "DownscalingSpec": "spec",
+    "DownscalingProblem": "problem",
+    "make_problem": "problem",
+    "make_problem_from_files": "pair",
+    "Scale": "scaling",
+    "Scaling": "scaling",
+    "constant": "baselines",
+    "bilinear": "baselines",
+    "bicubic": "baselines",
+    "ExplainedShare": "explained",
+    "explained_share": "explained",
+    "reaggregate": "blocks",
+    "to_dataset": "export",
+    "to_netcdf_bytes": "export",
+}
+
+__all__ = [
+    "DownscalingProblem",
+    "DownscalingSpec",
+    "ExplainedShare",
+    "Fields",
+    "Grid",
+    "Scale",
+    "Scaling",
+    "Variable",
+    "bicubic",
+    "bilinear",
+    "constant",
+    "explained_share",
+    "fields_from_dataset",
+    "load_fields",
+    "make_problem",
+    "make_problem_from_files",
+    "open_fields",
+    "open_upload",
+    "reaggregate",
+    "save_fields",
+    "to_dataset",
+    "to_netcdf_bytes",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'core.fields' has no attribute {name!r}")
+    return getattr(import_module(f"core.fields.{_HOME[name]}"), name)

@@ -1,0 +1,160 @@
+"""From physical pieces to the scaled problem: the step both ways of giving data share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from core.fields.coordinates import CoordinateSystem
+from core.fields.grid import Grid
+from core.fields.gridded import Fields, Variable
+from core.fields.problem import DownscalingProblem, check_cells
+from core.fields.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
+from core.fields.spec import DownscalingSpec
+from core.observations import Bags, IndirectData
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Bag side and target side in physical units.
+
+    ``block`` (H, W) numbers the candidate bags, ``bag_block`` (B,) picks those that are bags;
+    ``cell`` (H, W) numbers the coarse cells, ``target_cell`` (M,) picks those with a visible target.
+    ``covariates`` (H, W, c) or ``None``; mediators and coordinates have one row a bag or target;
+    ``coarse`` (cells,) all known values.
+    """
+
+    grid: Grid
+    covariates: np.ndarray | None
+    whole: np.ndarray
+    system: CoordinateSystem
+    block: np.ndarray
+    bag_block: np.ndarray
+    bag_cell: np.ndarray
+    bag_mediators: np.ndarray
+    bag_coordinates: np.ndarray
+    cell: np.ndarray
+    coarse_grid: Grid
+    coarse: np.ndarray
+    target_cell: np.ndarray
+    query_mediators: np.ndarray
+    query_coordinates: np.ndarray
+    truth: np.ndarray | None
+
+
+def assemble(
+    spec: DownscalingSpec, sides: Sides, target: Variable, coarse_file: Fields, notes: tuple[str, ...]
+) -> DownscalingProblem:
+    """Scale on visible data only and put the problem together."""
+    check_cells(len(sides.bag_block), len(sides.target_cell))
+    pixel = np.flatnonzero(sides.whole)
+    pixel_bag = _position(sides.bag_block, sides.block).flat[pixel]
+    coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
+    place = fit_coordinate_scaling(coordinates, sides.system.names)
+    inputs, columns = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
+    scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
+    mediators, query = _mediators(spec, sides, place)
+    data = _data(
+        sides, inputs, pixel, pixel_bag, mediators, query, scale.forward(sides.coarse[sides.target_cell]), spec
+    )
+    shape = sides.coarse_grid.shape
+    observed = np.zeros(shape, dtype=bool)
+    observed.flat[sides.target_cell] = True
+    known = sides.coarse.reshape(shape)
+    return DownscalingProblem(
+        spec=spec,
+        grid=sides.grid,
+        cell=sides.cell,
+        coarse_shape=shape,
+        coarse_grid=sides.coarse_grid,
+        coarse=np.where(observed, known, np.nan),
+        coarse_truth=known,
+        observed=observed,
+        truth=sides.truth,
+        inputs=torch.as_tensor(inputs),
+        pixel=pixel,
+        columns=columns,
+        mediator_columns=(sides.system.names if spec.coordinates else ()) + spec.mediators,
+        data=data,
+        matched=not spec.indirect,
+        bag_cell=sides.bag_cell,
+        target_cell=sides.target_cell,
+        pixel_bag=pixel_bag,
+        target_scale=scale,
+        units=target.units,
+        long_name=target.long_name,
+        standard_name=target.standard_name,
+        source=coarse_file.source,
+        licence=coarse_file.licence,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _position(chosen: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Place of every entry of ``index`` in ``chosen``, −1 where it is not there."""
+    table = np.full(int(index.max()) + 2, -1)
+    table[chosen] = np.arange(len(chosen))
+    return table[index]  # index −1 reads the last entry, which stays −1
+
+
+def _inputs(
+    spec: DownscalingSpec,
+    sides: Sides,
+    coordinates: np.ndarray,
+    place: Scaling,
+    pixel: np.ndarray,
+    pixel_bag: np.ndarray,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """(P, d) scaled inputs of the complete pixels; covariates standardised on the bags' pixels."""
+    parts, columns = [], ()
+    if spec.coordinates:
+        parts.append(place.forward(coordinates[pixel]))
+        columns += sides.system.names
+    if sides.covariates is not None:
+        values = sides.covariates.reshape(-1, len(spec.covariates))[pixel]
+        parts.append(fit_scaling(values[pixel_bag >= 0], spec.covariates, "covariate").forward(values))
+        columns += spec.covariates
+    return np.ascontiguousarray(np.concatenate(parts, axis=1)), columns
+
+
+def _mediators(spec: DownscalingSpec, sides: Sides, place: Scaling) -> tuple[np.ndarray, np.ndarray]:
+    """(B, r) and (M, r) scaled mediators: coordinates on the fine grid's scale, the rest standardised together."""
+    parts: list[list[np.ndarray]] = [[], []]
+    if spec.coordinates:
+        for part, rows in zip(parts, (sides.bag_coordinates, sides.query_coordinates), strict=True):
+            part.append(place.forward(rows))
+    if spec.mediators:
+        seen = sides.bag_mediators
+        if spec.indirect:
+            seen = np.concatenate([sides.bag_mediators, sides.query_mediators])
+        scaling = fit_scaling(seen, spec.mediators, "mediator")
+        for part, rows in zip(parts, (sides.bag_mediators, sides.query_mediators), strict=True):
+            part.append(scaling.forward(rows))
+    if not parts[0]:  # direct matching without mediators or coordinates: W = I whatever they are
+        rows = np.arange(len(sides.bag_block), dtype=float)[:, None]
+        return rows, rows
+    return np.concatenate(parts[0], axis=1), np.concatenate(parts[1], axis=1)
+
+
+def _data(
+    sides: Sides,
+    inputs: np.ndarray,
+    pixel: np.ndarray,
+    pixel_bag: np.ndarray,
+    mediators: np.ndarray,
+    query: np.ndarray,
+    targets: np.ndarray,
+    spec: DownscalingSpec,
+) -> IndirectData:
+    """The bags in order, their rows in pixel order, weighted by area."""
+    rows = np.flatnonzero(pixel_bag >= 0)
+    rows = rows[np.argsort(pixel_bag[rows], kind="stable")]
+    bags = Bags(
+        torch.as_tensor(inputs[rows]),
+        torch.as_tensor(pixel_bag[rows]),
+        len(sides.bag_block),
+        weights=torch.as_tensor(sides.grid.area.flat[pixel[rows]]),
+    )
+    mediating = torch.as_tensor(np.ascontiguousarray(mediators))
+    queries = torch.as_tensor(np.ascontiguousarray(query)) if spec.indirect else mediating
+    return IndirectData(bags, mediating, queries, torch.as_tensor(targets))

@@ -1,0 +1,119 @@
+"""Fields: what a file holds on one horizontal grid."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.grid import Grid
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A numeric field: its names, units and the labels of every dimension beyond the horizontal two."""
+
+    name: str
+    long_name: str
+    units: str
+    standard_name: str
+    extra: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Co-located fields of one file, their last two dimensions being the grid's rows and columns.
+
+    ``notes`` are sentences on what was changed or chosen while reading.
+    """
+
+    dataset: "xr.Dataset"
+    grid: Grid
+    notes: tuple[str, ...]
+    source: str
+    licence: str
+
+    def variables(self) -> dict[str, Variable]:
+        """The numeric fields on the grid, by name."""
+        return {str(name): self._describe(str(name)) for name in self.dataset.data_vars if self._usable(str(name))}
+
+    def _usable(self, name: str) -> bool:
+        array = self.dataset[name]
+        dims = (self.grid.y_name, self.grid.x_name)
+        return array.dtype.kind in "fiub" and array.dims[-2:] == dims
+
+    def _describe(self, name: str) -> Variable:
+        array = self.dataset[name]
+        attributes = array.attrs
+        extra = {str(dim): self._labels(str(dim), array.sizes[dim]) for dim in array.dims[:-2]}
+        return Variable(
+            name,
+            str(attributes.get("long_name", name)),
+            str(attributes.get("units", "")).strip(),
+            str(attributes.get("standard_name", "")),
+            extra,
+        )
+
+    def _labels(self, dim: str, size: int) -> tuple[str, ...]:
+        if dim not in self.dataset.coords:
+            return tuple(str(i) for i in range(size))
+        coordinate = self.dataset.coords[dim]
+        units = str(coordinate.attrs.get("units", "")).strip()
+        values = coordinate.values
+        if values.dtype.kind == "M":
+            return tuple(str(np.datetime64(v, "m")).replace("T", " ") for v in values)
+        if values.dtype.kind in "fiu":
+            return tuple(f"{v:g} {units}".strip() for v in values)
+        return tuple(str(v) for v in values)
+
+    def check(self, name: str) -> Variable:
+        """The description of a field; ``InputError`` where the file has no such numeric field on its grid."""
+        if name not in self.dataset.variables:
+            known = ", ".join(f"`{n}`" for n in self.variables())
+            raise InputError(f"The file has no variable `{name}`: choose one of {known}.")
+        array = self.dataset[name]
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"`{name}` holds text or times, not numbers: choose a numeric field.")
+        if name not in self.dataset.data_vars or not self._usable(name):
+            raise InputError(
+                f"`{name}` has the dimensions ({', '.join(map(str, array.dims))}): a field needs both "
+                f"`{self.grid.y_name}` and `{self.grid.x_name}`."
+            )
+        return self._describe(name)
+
+    def chosen(self, name: str, select: Mapping[str, int]) -> dict[str, int]:
+        """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0."""
+        chosen = {}
+        for dim, labels in self.check(name).extra.items():
+            index = int(select.get(f"{name}:{dim}", select.get(dim, 0)))
+            if not 0 <= index < len(labels):
+                raise InputError(
+                    f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {len(labels) - 1}."
+                )
+            chosen[dim] = index
+        return chosen
+
+    def values(self, name: str, select: Mapping[str, int] | None = None) -> np.ndarray:
+        """(H, W) float64 values of a field in its own units, NaN where missing.
+
+        ``select`` maps an extra dimension to an index (0 where not given).
+        """
+        chosen = self.chosen(name, select or {})
+        values = np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
+        values[~np.isfinite(values)] = np.nan
+        if np.isnan(values).all():
+            raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
+        return values
+
+    def selection_notes(self, name: str, select: Mapping[str, int] | None = None) -> list[str]:
+        """A sentence for every extra dimension of more than one value: which one is taken."""
+        labels = self.check(name).extra
+        return [
+            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (number {i + 1}) is taken for `{name}`."
+            for dim, i in self.chosen(name, select or {}).items()
+            if len(labels[dim]) > 1
+        ]

@@ -1,0 +1,186 @@
+"""From a dataset to fields: coordinates found, ordered, checked; what was changed is said."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.axes import METRES, Axes, find_axes
+from core.fields.grid import Grid, make_grid
+from core.fields.gridded import Fields
+from core.fields.ordering import order_latitudes, order_longitudes, order_plain
+from core.fields.sphere import wrap_longitude
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NETCDF3, HDF5 = (b"CDF\x01", b"CDF\x02"), b"\x89HDF\r\n\x1a\n"
+
+
+def engine_of(path: Path) -> str:
+    """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4."""
+    with open(path, "rb") as file:
+        head = file.read(8)
+    if head[:4] in NETCDF3:
+        return "scipy"
+    if head == HDF5:
+        return "h5netcdf"
+    if not head:
+        raise InputError("The file is empty: give a NetCDF file.")
+    if head[:4] == b"CDF\x05":
+        raise InputError("The file is NetCDF 3 with 64-bit data (CDF-5): save it as NetCDF 4 first.")
+    kinds = {b"GRIB": "a GRIB file", b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"%PDF": "a PDF"}
+    what = next((words for start, words in kinds.items() if head.startswith(start)), "no NetCDF file")
+    raise InputError(f"The file is {what} (its first bytes are {head[:4]!r}): give NetCDF 3 or NetCDF 4.")
+
+
+def decode(path: Path, **options: Any) -> "xr.Dataset":
+    """A lazily opened, CF-decoded dataset; times that cannot be decoded stay numbers."""
+    import xarray as xr
+
+    engine = engine_of(path)
+    options = {"engine": engine, "decode_timedelta": False, "create_default_indexes": False, "cache": False} | options
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return xr.open_dataset(path, **options)
+        except (ValueError, OverflowError) as error:
+            if "decode" not in str(error) and "calendar" not in str(error):
+                raise
+            return xr.open_dataset(path, decode_times=False, **options)
+
+
+def open_fields(path: str | Path) -> Fields:
+    """The fields of a trusted NetCDF 3 or 4 file, read in this process.
+
+    Raises ``InputError`` where the file does not exist, is not NetCDF or holds no gridded field.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no file {path.name}: give the path of a NetCDF file.")
+    try:
+        with decode(path) as dataset:
+            loaded = dataset.load()
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, IndexError, EOFError) as error:
+        raise InputError(
+            f"{path.name} could not be read, it looks damaged ({_short(error)}): copy it again."
+        ) from error
+    return fields_from_dataset(loaded, source=path.name)
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 120 else text[:117] + "…"
+
+
+def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "") -> Fields:
+    """Fields of a decoded dataset in memory (any order of rows and columns, any extra dimensions).
+
+    Latitudes and longitudes are put in ascending order; a region is kept in one piece across 0° or
+    180°; a global field keeps its seam. ``source`` and ``licence`` are used where the file's global
+    attributes say nothing.
+    """
+    dataset = _plain(dataset)
+    axes = find_axes(dataset)
+    grid, order, notes = _grid(dataset, axes)
+    kept, left = _on_grid(dataset, axes, grid, order)
+    if left:
+        notes.append(f"Not on the grid and left out: {', '.join(left[:8])}{' …' if len(left) > 8 else ''}.")
+    return Fields(kept, grid, tuple(notes), _source(dataset.attrs, source), _licence(dataset.attrs, licence))
+
+
+def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
+    """Without indexes (duplicates are reported here, not in xarray) and without repeated dimensions."""
+    double = [n for n, v in dataset.variables.items() if len(set(v.dims)) < len(v.dims)]
+    return dataset.drop_vars(double).drop_indexes(list(dataset.xindexes), errors="ignore")
+
+
+def _source(attributes: dict, name: str) -> str:
+    said = [str(attributes[k]).strip() for k in ("title", "source", "institution", "origin") if attributes.get(k)]
+    return "; ".join([name, *said] if name else said) or "not stated"
+
+
+def _licence(attributes: dict, given: str) -> str:
+    said = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
+    return said.strip() or given or "not stated in the file"
+
+
+Order = tuple[np.ndarray, np.ndarray]
+
+
+def _line(dataset: "xr.Dataset", name: str) -> tuple[np.ndarray, list[str]]:
+    """Values (n,) of a 1-D coordinate in degrees or metres."""
+    array = dataset[name]
+    values = np.asarray(array.values, dtype=float)
+    units = str(array.attrs.get("units", "")).lower().strip()
+    if not np.isfinite(values).all():
+        raise InputError(f"The coordinate `{name}` has missing values: every row and column needs its position.")
+    if units.startswith("rad"):
+        return np.rad2deg(values), [f"`{name}` was in radians; degrees are used."]
+    if METRES.get(units, 1.0) != 1.0:
+        return values * METRES[units], [f"`{name}` was in {units}; metres are used."]
+    return values, []
+
+
+def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+    sizes = dataset.sizes[axes.y_dim], dataset.sizes[axes.x_dim]
+    if min(sizes) < 2:
+        raise InputError(
+            f"The grid has {sizes[0]} rows and {sizes[1]} columns: at least two of each are needed to form cells."
+        )
+    if axes.kind == "curvilinear":
+        return _curvilinear(dataset, axes)
+    y, notes = _line(dataset, axes.y)
+    x, more = _line(dataset, axes.x)
+    notes += more
+    wraps = False
+    if axes.kind == "projected":
+        (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
+    else:
+        y, rows, said = order_latitudes(y, axes.y)
+        x, columns, wraps, said_x = order_longitudes(x, axes.x)
+    grid = make_grid(
+        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, wraps=wraps and axes.kind == "latlon"
+    )
+    return grid, (rows, columns), notes + said + said_x
+
+
+def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+    position = []
+    for name in (axes.y, axes.x):
+        array = dataset[name]
+        values = array.isel(dict.fromkeys(array.dims[:-2], 0)).values.astype(float)
+        if not np.isfinite(values).all():
+            raise InputError(f"The coordinate `{name}` has missing values: every cell needs its position.")
+        position.append(values)
+    if np.abs(position[0]).max() > 90.001:
+        raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
+    rows, columns = np.arange(position[0].shape[0]), np.arange(position[0].shape[1])
+    around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
+    wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
+    grid = make_grid(
+        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=(position[0], position[1]), wraps=wraps
+    )
+    note = f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."
+    return grid, (rows, columns), [note]
+
+
+def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str]]:
+    """The dataset in the grid's order with rows and columns last, and the names of what is not on it."""
+    kept = dataset.isel({axes.y_dim: order[0], axes.x_dim: order[1]})
+    kept = kept.transpose(..., axes.y_dim, axes.x_dim)
+    drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
+    kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
+    for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
+        kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
+    fields = [n for n, v in kept.data_vars.items() if v.dims[-2:] == (axes.y_dim, axes.x_dim)]
+    left = [str(n) for n, v in kept.data_vars.items() if n not in fields and v.ndim > 0 and not _is_bounds(str(n))]
+    return kept, left
+
+
+def _is_bounds(name: str) -> bool:
+    return name.lower().endswith(("_bnds", "_bounds", "_bnd", "_vertices"))

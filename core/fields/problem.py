@@ -1,0 +1,204 @@
+"""A downscaling problem: one field and its covariates become bags, mediators and targets."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from core.errors import InputError
+from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.coordinates import CoordinateSystem, needs_sphere
+from core.fields.grid import Grid
+from core.fields.gridded import Fields
+from core.fields.scaling import Scale
+from core.fields.spec import DownscalingSpec
+from core.observations import IndirectData
+
+LEAST_CELLS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class DownscalingProblem:
+    """What a model sees (scaled tensors) and what a map needs (physical arrays).
+
+    Parameters
+    ----------
+    spec : the settings it was made with.
+    grid : (H, W) high-resolution grid, cut to whole blocks.
+    cell : (H, W) row-major index of the coarse cell of every pixel, −1 for none.
+    coarse_grid, coarse_shape : grid and (ny, nx) of the coarse cells.
+    coarse : (ny, nx) coarse values the model sees, physical units, NaN where withheld or missing.
+    coarse_truth : (ny, nx) all known coarse values, withheld ones too.
+    observed : (ny, nx) cells whose value the model (and every baseline) sees.
+    truth : (H, W) high-resolution target in physical units, ``None`` where there is none.
+    inputs : (P, d) float64 tensor, scaled inputs of the pixels whose covariates are complete.
+    pixel : (P,) flat index of those pixels into (H, W).
+    columns, mediator_columns : names of the columns of inputs and mediators.
+    data : bags weighted by area, scaled mediators, standardised targets.
+    matched : whether bags and targets are the same cells.
+    bag_cell, target_cell : (B,), (M,) coarse cell of every bag (−1: outside) and target.
+    pixel_bag : (P,) bag of every prediction pixel, −1 where its block is no bag.
+    target_scale : takes standardised values to physical ones.
+    units, long_name, standard_name, source, licence : of the target and its file.
+    notes : sentences, one for every choice made on the way.
+    """
+
+    spec: DownscalingSpec
+    grid: Grid
+    cell: np.ndarray
+    coarse_shape: tuple[int, int]
+    coarse_grid: Grid
+    coarse: np.ndarray
+    coarse_truth: np.ndarray
+    observed: np.ndarray
+    truth: np.ndarray | None
+    inputs: Float[Tensor, "P d"]
+    pixel: np.ndarray
+    columns: tuple[str, ...]
+    mediator_columns: tuple[str, ...]
+    data: IndirectData
+    matched: bool
+    bag_cell: np.ndarray
+    target_cell: np.ndarray
+    pixel_bag: np.ndarray
+    target_scale: Scale
+    units: str
+    long_name: str
+    standard_name: str
+    source: str
+    licence: str
+    notes: tuple[str, ...] = field(default=())
+
+    def on_grid(self, values: Any) -> np.ndarray:
+        """(H, W) map of values (P,) at the prediction pixels, NaN elsewhere."""
+        values = values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+        if values.shape != self.pixel.shape:
+            raise InputError(f"There are {len(self.pixel)} prediction pixels, got values of shape {values.shape}.")
+        out = np.full(self.grid.shape, np.nan)
+        out.flat[self.pixel] = values
+        return out
+
+    def physical_mean(self, mean: Any) -> np.ndarray:
+        """(H, W) posterior mean in the target's units, from standardised values (P,)."""
+        return self.target_scale.backward(self.on_grid(mean))
+
+    def physical_sd(self, sd: Any) -> np.ndarray:
+        """(H, W) posterior standard deviation in the target's units, from standardised values (P,)."""
+        return self.target_scale.sd * self.on_grid(sd)
+
+
+def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
+    """Way (a): the file holds the target at high resolution; it is coarsened here and kept for scoring.
+
+    Blocks of ``spec.block`` pixels give area-weighted coarse values; a random fraction
+    ``spec.withhold`` of the cells with a value loses it. Direct matching: a bag for every cell that
+    keeps its target. Indirect: bags from the withheld cells only, targets from the others
+    (Chau et al. 2021, §5.2).
+
+    Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer
+    than eight cells on either side.
+    """
+    from core.fields.assemble import Sides, assemble
+
+    names = (spec.target, *spec.covariates, *spec.mediators)
+    described = fields.check(spec.target)
+    raw = {name: fields.values(name, spec.select) for name in names}
+    window, notes = whole_blocks(fields.grid, spec.block)
+    grid = fields.grid.window(*window)
+    raw = {name: values[window] for name, values in raw.items()}
+    cell = block_index(grid.shape, spec.block)
+    cells = coarse_grid(grid, spec.block)
+    count = cells.y.size * cells.x.size
+    coarse = cell_mean(raw[spec.target], grid.area, cell, count)
+    mediators = [cell_mean(raw[name], grid.area, cell, count) for name in spec.mediators]
+    with_data = _all_finite([coarse, *mediators], count)
+    whole = complete_pixels([raw[n] for n in spec.covariates], grid.shape)
+    covered, total = valid_area(whole, grid.area, cell, count)
+    can_be_bag = (covered >= 0.5 * total) & _all_finite(mediators, count)
+    withheld = draw_withheld(with_data, spec)
+    observed = with_data & ~withheld
+    bags = withheld & can_be_bag if spec.indirect else observed & can_be_bag
+    targets = observed if spec.indirect else bags
+    system = CoordinateSystem(grid, needs_sphere(grid))
+    sides = Sides(
+        grid=grid,
+        covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
+        whole=whole,
+        system=system,
+        block=cell,
+        bag_block=np.flatnonzero(bags),
+        bag_cell=np.flatnonzero(bags),
+        bag_mediators=_columns(mediators, bags),
+        bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
+        cell=cell,
+        coarse_grid=cells,
+        coarse=coarse,
+        target_cell=np.flatnonzero(targets),
+        query_mediators=_columns(mediators, targets),
+        query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
+        truth=raw[spec.target],
+    )
+    notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
+    notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
+    return assemble(spec, sides, described, fields, fields.notes + tuple(notes))
+
+
+def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:
+    return np.logical_and.reduce([np.isfinite(v) for v in values]) if values else np.ones(count, dtype=bool)
+
+
+def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
+    return np.stack([v[chosen] for v in values], axis=-1) if values else np.empty((int(chosen.sum()), 0))
+
+
+def complete_pixels(covariates: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """(H, W) pixels where every covariate has a value."""
+    return np.logical_and.reduce([np.isfinite(v) for v in covariates]) if covariates else np.ones(shape, dtype=bool)
+
+
+def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
+    """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
+    candidates = np.flatnonzero(with_data)
+    count = round(spec.withhold * len(candidates))
+    chosen = np.random.default_rng(spec.seed).permutation(candidates)[:count]
+    withheld = np.zeros(len(with_data), dtype=bool)
+    withheld[chosen] = True
+    return withheld
+
+
+def check_cells(bags: int, targets: int) -> None:
+    """``InputError`` with fewer than eight bags or targets."""
+    for count, what in ((targets, "a visible target"), (bags, "covariates")):
+        if count < LEAST_CELLS:
+            raise InputError(
+                f"Only {count} coarse cells have {what}, at least {LEAST_CELLS} are needed: choose smaller blocks, "
+                "another withheld fraction, or fields with fewer missing values."
+            )
+
+
+def _cell_notes(
+    with_data: np.ndarray,
+    withheld: np.ndarray,
+    bags: np.ndarray,
+    targets: np.ndarray,
+    whole: np.ndarray,
+    spec: DownscalingSpec,
+) -> list[str]:
+    notes = []
+    if not with_data.all():
+        notes.append(
+            f"{int((~with_data).sum())} of {len(with_data)} cells are missing: less than half of their area has a value."
+        )
+    if not whole.all():
+        notes.append(f"{int((~whole).sum())} pixels lack a covariate; nothing is predicted there.")
+    if withheld.any():
+        fate = "they keep covariates only, the others targets only" if spec.indirect else "they are left to the scores"
+        notes.append(
+            f"{int(withheld.sum())} of {int(with_data.sum())} cells lose their target (seed {spec.seed}); {fate}."
+        )
+    lost = int((withheld if spec.indirect else with_data & ~withheld).sum() - bags.sum())
+    if lost:
+        notes.append(f"{lost} cells are no bags, because half of their covariate pixels or more are missing.")
+    return notes

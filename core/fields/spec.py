@@ -1,0 +1,113 @@
+"""What to downscale: the settings of one problem, validated when built."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from core.errors import InputError
+
+Matching = Literal["direct", "indirect"]
+
+
+def _names(values: Any, role: str) -> tuple[str, ...]:
+    names = (values,) if isinstance(values, str) else tuple(values or ())
+    if not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"The {role} must be names of variables, got {names!r}.")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double:
+        raise InputError(f"`{double}` is given twice among the {role}: name each variable once.")
+    return names
+
+
+def _block(block: Any) -> tuple[int, int]:
+    try:
+        rows, columns = (int(n) for n in block)
+        whole = [float(n).is_integer() for n in block]
+    except (TypeError, ValueError):
+        raise InputError(f"`block` must be two whole numbers, rows and columns, got {block!r}.") from None
+    if min(rows, columns) < 1 or rows * columns < 2 or not all(whole):
+        raise InputError(f"A block of {block[0]} × {block[1]} pixels is too small: use at least two pixels.")
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class DownscalingSpec:
+    """Target, covariates and mediators by name, and how cells are formed and withheld.
+
+    Parameters
+    ----------
+    target : the coarse variable to refine.
+    covariates, mediators : high-resolution inputs and mediating variables.
+    block : (rows, columns) of pixels that make a coarse cell (a bag).
+    withhold : fraction of the cells with a value that lose their target, in [0, 1).
+    seed : seed of the draw.
+    matching : "direct" (covariates where the targets are) or "indirect" (bags in the withheld cells
+        only, targets in the others); by default indirect where mediators are given.
+    coordinates : whether coordinates join the covariates and the mediators.
+    select : index along extra dimensions, "dim" for all variables or "variable:dim" for one.
+    """
+
+    target: str
+    covariates: tuple[str, ...] = ()
+    mediators: tuple[str, ...] = ()
+    block: tuple[int, int] = (9, 9)
+    withhold: float = 0.5
+    seed: int = 0
+    matching: Matching | None = None
+    coordinates: bool = True
+    select: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.target, str) or not self.target:
+            raise InputError(f"`target` must be the name of a variable, got {self.target!r}.")
+        for role in ("covariates", "mediators"):
+            names = _names(getattr(self, role), role)
+            object.__setattr__(self, role, names)
+            if self.target in names:
+                raise InputError(f"The target `{self.target}` is among the {role}: take it out of them.")
+        object.__setattr__(self, "block", _block(self.block))
+        self._check_numbers()
+        self._check_matching()
+
+    def _check_numbers(self) -> None:
+        for name, kind in (("withhold", float), ("seed", int)):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, kind(value))
+            except (TypeError, ValueError):
+                raise InputError(f"`{name}` must be a number, got {value!r}.") from None
+        if not 0 <= self.withhold < 1:
+            raise InputError(f"`withhold` is {self.withhold:g}: give a fraction from 0 to below 1.")
+        if self.seed < 0:
+            raise InputError(f"`seed` is {self.seed}: give a whole number from 0.")
+        try:
+            object.__setattr__(self, "select", {str(k): int(v) for k, v in dict(self.select or {}).items()})
+        except (TypeError, ValueError):
+            raise InputError(f"`select` must map dimensions to indices, got {self.select!r}.") from None
+
+    def _check_matching(self) -> None:
+        if self.matching not in (None, "direct", "indirect"):
+            raise InputError(f"`matching` is {self.matching!r}: choose 'direct' or 'indirect'.")
+        if not self.covariates and not self.coordinates:
+            raise InputError("There are no covariates and no coordinates: choose at least one covariate.")
+        if self.indirect and not self.mediators and not self.coordinates:
+            raise InputError("Indirect matching needs a mediator: choose one, or let the coordinates join.")
+
+    @property
+    def indirect(self) -> bool:
+        """Whether covariates and targets live in different cells, linked by mediators only."""
+        return self.matching == "indirect" or (self.matching is None and bool(self.mediators))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON-able values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> "DownscalingSpec":
+        """The settings back from ``to_dict``; unknown names are an ``InputError``."""
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(settings) - known)
+        if unknown or "target" not in settings:
+            what = f"Unknown setting `{unknown[0]}`" if unknown else "The setting `target` is missing"
+            raise InputError(f"{what}: the settings are {', '.join(sorted(known))}.")
+        return cls(**dict(settings))

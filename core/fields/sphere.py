@@ -1,0 +1,96 @@
+"""Points on the sphere: unit vectors, longitudes that wrap, rotated poles, map projections."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.errors import InputError
+
+
+def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
+    """Longitude (degrees) moved into [−180, 180)."""
+    return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
+
+
+def continuous_longitude(longitude: np.ndarray, centre: float) -> np.ndarray:
+    """Longitude (degrees) within 180 of ``centre``, so that a region across a seam is in one piece."""
+    return wrap_longitude(np.asarray(longitude) - centre) + centre
+
+
+def unit_vectors(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """Unit vectors (..., 3) of points given in degrees: x towards (0, 0), z towards the north pole."""
+    phi, lam = np.deg2rad(latitude), np.deg2rad(longitude)
+    return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
+
+
+def from_unit_vectors(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latitude and longitude (degrees) of vectors (..., 3) of any positive length."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    return np.rad2deg(np.arctan2(z, np.hypot(x, y))), wrap_longitude(np.rad2deg(np.arctan2(y, x)))
+
+
+def _turn(latitude: np.ndarray, longitude: np.ndarray, pole: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exchange two poles that lie ``90 − pole`` degrees apart on each other's meridian 0; its own inverse."""
+    phi, lam, p = np.deg2rad(latitude), np.deg2rad(longitude), np.deg2rad(pole)
+    up = np.sin(p) * np.sin(phi) + np.cos(p) * np.cos(phi) * np.cos(lam)
+    ahead = np.cos(p) * np.sin(phi) - np.sin(p) * np.cos(phi) * np.cos(lam)
+    aside = -np.cos(phi) * np.sin(lam)
+    return np.rad2deg(np.arcsin(np.clip(up, -1, 1))), np.rad2deg(np.arctan2(aside, ahead))
+
+
+def _pole(mapping: Mapping) -> tuple[float, float, float]:
+    try:
+        latitude = float(mapping["grid_north_pole_latitude"])
+        longitude = float(mapping["grid_north_pole_longitude"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            "The rotated grid does not say where its pole is: its grid mapping needs "
+            "`grid_north_pole_latitude` and `grid_north_pole_longitude`."
+        ) from None
+    return latitude, longitude, float(mapping.get("north_pole_grid_longitude", 0.0))
+
+
+def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """True latitude and longitude (degrees) of rotated ones.
+
+    sin φ = sin φ_p sin φ_r + cos φ_p cos φ_r cos(λ_r − N), with (φ_p, λ_p) the rotated grid's north
+    pole and N the grid longitude of the true pole (CF conventions, Appendix F, rotated pole).
+    """
+    latitude, longitude, offset = _pole(mapping)
+    phi, lam = _turn(y, np.asarray(x) - offset, latitude)
+    return phi, wrap_longitude(lam + longitude)
+
+
+def true_to_rotated(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Rotated latitude and longitude (degrees) of true ones; the inverse of ``rotated_to_true``."""
+    pole_latitude, pole_longitude, offset = _pole(mapping)
+    y, x = _turn(latitude, np.asarray(longitude) - pole_longitude, pole_latitude)
+    return y, wrap_longitude(x + offset)
+
+
+def _transformer(mapping: Mapping, inverse: bool):
+    from pyproj import CRS, Transformer
+    from pyproj.exceptions import ProjError
+
+    try:
+        crs = CRS.from_cf(dict(mapping))
+        ends = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
+        return Transformer.from_crs(*ends, always_xy=True)
+    except (ProjError, KeyError, TypeError, ValueError):
+        name = mapping.get("grid_mapping_name", "without a name")
+        raise InputError(
+            f"The map projection {name!r} could not be understood: give two-dimensional latitude and "
+            "longitude variables in the file instead."
+        ) from None
+
+
+def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """True latitude and longitude (degrees) of projected coordinates in metres, by the CF grid mapping."""
+    longitude, latitude = _transformer(mapping, inverse=True).transform(x, y)
+    return np.asarray(latitude), wrap_longitude(longitude)
+
+
+def true_to_projected(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Projected coordinates (y, x) in metres of true latitude and longitude."""
+    x, y = _transformer(mapping, inverse=False).transform(longitude, latitude)
+    return np.asarray(y), np.asarray(x)
