@@ -1,4 +1,4 @@
-"""Every page opens under a title of its own: no exception, no console error, nothing fetched elsewhere, no horizontal scroll."""
+"""Every page opens: its own title, no exception, no console error, nothing fetched elsewhere, no sideways scroll."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
