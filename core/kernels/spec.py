@@ -121,31 +121,35 @@ def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.
     if missing:
         raise InputError(f"The kernel names the column '{missing[0]}', the data have {', '.join(columns)}: rename it.")
     active = tuple(columns.index(name) for name in factor.columns)
+    shared: dict[str, Any] = {"active_dims": active}
     if factor.family == "linear":
-        linear = gpytorch.kernels.LinearKernel(active_dims=active, variance_constraint=_positive())
-        linear.variance = factor.lengthscales[0] ** -2
+        linear = gpytorch.kernels.LinearKernel(variance_constraint=_positive(), **shared).double()
+        linear.variance = torch.tensor(factor.lengthscales[0] ** -2, dtype=torch.float64)
         return linear
-    shared: dict[str, Any] = {
-        "active_dims": active,
-        "ard_num_dims": len(factor.lengthscales) if len(factor.lengthscales) > 1 else None,
-        "lengthscale_constraint": _positive(),
-    }
-    if factor.family in _SMOOTHNESS:
-        kernel = gpytorch.kernels.MaternKernel(nu=_SMOOTHNESS[factor.family], **shared)
-    elif factor.family == "rational_quadratic":
-        kernel = gpytorch.kernels.RQKernel(alpha_constraint=_positive(), **shared)
-        kernel.alpha = factor.alpha
-    elif factor.family == "periodic":
-        kernel = gpytorch.kernels.PeriodicKernel(period_length_constraint=_positive(), **shared)
-        kernel.period_length = torch.full_like(kernel.period_length, factor.period)
-    else:
-        kernel = gpytorch.kernels.RBFKernel(**shared)
+    shared["lengthscale_constraint"] = _positive()
+    if len(factor.lengthscales) > 1:
+        shared["ard_num_dims"] = len(factor.lengthscales)
+    kernel = _stationary(factor, shared).double()
     kernel.lengthscale = torch.tensor(factor.lengthscales, dtype=torch.float64)
+    if factor.family == "rational_quadratic":
+        kernel.alpha = factor.alpha
+    if factor.family == "periodic":
+        kernel.period_length = torch.full_like(kernel.period_length, factor.period)
     return kernel
 
 
+def _stationary(factor: Factor, shared: dict[str, Any]) -> gpytorch.kernels.Kernel:
+    if factor.family in _SMOOTHNESS:
+        return gpytorch.kernels.MaternKernel(nu=_SMOOTHNESS[factor.family], **shared)
+    if factor.family == "rational_quadratic":
+        return gpytorch.kernels.RQKernel(alpha_constraint=_positive(), **shared)
+    if factor.family == "periodic":
+        return gpytorch.kernels.PeriodicKernel(period_length_constraint=_positive(), **shared)
+    return gpytorch.kernels.RBFKernel(**shared)
+
+
 def _build_term(term: Term, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
-    factors = [_build_factor(factor, columns).double() for factor in term.factors]
+    factors = [_build_factor(factor, columns) for factor in term.factors]
     product = gpytorch.kernels.ProductKernel(*factors)
     scaled = gpytorch.kernels.ScaleKernel(product, outputscale_constraint=_positive()).double()
     scaled.outputscale = term.scale

@@ -1,0 +1,85 @@
+"""The one conditioning: ``z̃ = Wᵀ f̄ + e``, ``e ~ N(0, Σ)``, in terms of the bag-mean kernel K̄."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core import linalg
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """What is left of the data after conditioning; pixels enter only through their bag sums ``c``.
+
+    ``weights`` W (B, M), ``noise`` Σ (M, M), ``residual`` r = z̃ − Wᵀm̄ (M,), ``factor`` S = F Fᵀ,
+    ``dual`` β = W S⁻¹ r (B,), ``root`` A = W F⁻ᵀ (B, M), ``evidence`` log N(z̃; Wᵀm̄, S).
+    """
+
+    weights: Float[Tensor, "B M"]
+    noise: Float[Tensor, "M M"]
+    residual: Float[Tensor, " M"]
+    factor: linalg.Factor
+    dual: Float[Tensor, " B"]
+    root: Float[Tensor, "B M"]
+    evidence: Float[Tensor, ""]
+
+    def mean(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
+        """``c(x)ᵀ W S⁻¹ r``: the posterior mean less the prior mean."""
+        return cross.T @ self.dual
+
+    def reduction(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``: by how much the data lower the variance at each point."""
+        return (self.root.T @ cross).square().sum(0)
+
+    def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` for every pair of points."""
+        return (self.root.T @ left).T @ (self.root.T @ right)
+
+    @property
+    def model_residual(self) -> Float[Tensor, " M"]:
+        """``z̃ − Wᵀ E[f̄ | z̃] = Σ S⁻¹ r``: the misfit the model itself attributes to noise."""
+        return self.noise @ self.factor.solve(self.residual)
+
+
+def observation_noise(
+    weights: Float[Tensor, "B M"],
+    noise: float | Tensor,
+    point_noise: float | Tensor,
+    contamination: Float[Tensor, " B"],
+) -> Float[Tensor, "M M"]:
+    """``Σ = σ² I + ς² Wᵀ diag(Σ_i w_i²) W``; with equal weights the middle is ``D⁻¹``.
+
+    Source: Chau et al. 2021, App. E.2.
+    """
+    identity = torch.eye(weights.shape[1], dtype=weights.dtype, device=weights.device)
+    return noise * identity + point_noise * (weights.T * contamination) @ weights
+
+
+def log_evidence(
+    bag_gram: Float[Tensor, "B B"],
+    weights: Float[Tensor, "B M"],
+    noise: Float[Tensor, "M M"],
+    residual: Float[Tensor, " M"],
+) -> Float[Tensor, ""]:
+    """``log N(z̃; Wᵀm̄, S)`` with ``S = Wᵀ K̄ W + Σ``; differentiable. Source: Chau et al. 2021, §3.2."""
+    covariance = weights.T @ bag_gram @ weights + noise
+    return linalg.log_normal_density(residual, linalg.cholesky(covariance, "covariance of the targets"))
+
+
+def condition(
+    bag_gram: Float[Tensor, "B B"],
+    weights: Float[Tensor, "B M"],
+    noise: Float[Tensor, "M M"],
+    residual: Float[Tensor, " M"],
+) -> Conditioning:
+    """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
+
+    Raises ``InputError`` when S is singular. Source: Chau et al. 2021, eq. 8-9.
+    """
+    covariance = weights.T @ bag_gram @ weights + noise
+    factor = linalg.cholesky(covariance, "covariance of the targets")
+    dual = weights @ factor.solve(residual)
+    root = factor.half_solve(weights.T).T
+    return Conditioning(weights, noise, residual, factor, dual, root, linalg.log_normal_density(residual, factor))

@@ -1,0 +1,156 @@
+"""The model of indirect data, written once: build W and Σ, condition, and read the posterior anywhere."""
+
+from dataclasses import dataclass
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.errors import InputError
+from core.kernels.bag_mean import Check, SortedBags, _never, cross, gram, sort_bags
+from core.kernels.fourier import PriorDraw, draw_prior
+from core.kernels.tiles import diagonal, evaluate
+from core.models.catalogue import named
+from core.models.conditioning import Conditioning, condition, observation_noise
+from core.models.mediation import MediatorGrams
+from core.models.spec import ModelSpec
+from core.observations import Bags, IndirectData
+
+#: Points per tile of a posterior read-out, and the most a dense covariance is given for.
+POINTS = 8192
+DENSE_LIMIT = 5000
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of inputs and of mediators, which the kernels refer to."""
+
+    inputs: tuple[str, ...]
+    mediators: tuple[str, ...] = ()
+
+
+def mediator_grams(
+    spec: ModelSpec, data: IndirectData, columns: Columns, kernel: gpytorch.kernels.Kernel | None = None
+) -> MediatorGrams:
+    """``L = ℓ(y, y)`` and ``L̃ = ℓ(y, ỹ)``; identity patterns for a model without mediation."""
+    sizes = data.bags.sizes
+    if not named(spec.model).mediated:
+        return MediatorGrams(sizes.new_empty(0, 0), sizes.new_empty(data.bags.count, len(data.targets)), sizes)
+    if spec.mediator_kernel is None:
+        raise InputError(f"The model '{spec.model}' needs a kernel on the mediators: give `mediator_kernel`.")
+    ell = kernel or spec.mediator_kernel.build(columns.mediators).to(sizes.device)
+    within = evaluate(ell, data.mediators, data.mediators)
+    across = within if data.matched else evaluate(ell, data.mediators, data.query_mediators)
+    return MediatorGrams(within, across, sizes)
+
+
+def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"]:
+    """The model's W for these data; constants, no gradient."""
+    with torch.no_grad():
+        model = named(spec.model)
+        if not model.mediated and not data.matched:
+            raise InputError(
+                f"The model '{spec.model}' needs a target for every bag, these data are matched only through mediators: "
+                "give pseudo-targets, or use cmp or shrinkage_cmp."
+            )
+        return model.weights(mediator_grams(spec, data, columns), spec.regularisation)
+
+
+def condition_on_gram(
+    spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "B B"]
+) -> Conditioning:
+    """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
+    weights = mediation_weights(spec, data, columns)
+    noise = observation_noise(weights, spec.noise, spec.point_noise, data.bags.contamination)
+    residual = data.targets - spec.mean * weights.sum(0)
+    return condition(bag_gram, weights, noise, residual)
+
+
+@dataclass(frozen=True)
+class IndirectPosterior:
+    """Posterior of ``f`` given aggregated targets; read at any inputs, tile by tile.
+
+    ``mean(x) = m + c(x)ᵀ W S⁻¹ (z̃ − Wᵀm̄)``, ``cov(x, x′) = k(x, x′) − c(x)ᵀ W S⁻¹ Wᵀ c(x′)``
+    (Chau et al. 2021, eq. 8-10).
+    """
+
+    spec: ModelSpec
+    columns: Columns
+    bags: SortedBags
+    conditioning: Conditioning
+
+    @property
+    def evidence(self) -> float:
+        """``log N(z̃; Wᵀm̄, S)``."""
+        return float(self.conditioning.evidence)
+
+    def _kernel(self) -> gpytorch.kernels.Kernel:
+        return self.spec.kernel.build(self.columns.inputs).to(self.bags.bags.inputs.device)
+
+    def mean(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+        """Posterior mean at each input."""
+        kernel = self._kernel()
+        parts = [self.conditioning.mean(cross(kernel, self.bags, x, check=check)) for x in inputs.split(POINTS)]
+        return self.spec.mean + torch.cat(parts)
+
+    def variance(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+        """Posterior variance of ``f`` at each input (point noise ς² not included)."""
+        kernel, parts = self._kernel(), []
+        with torch.no_grad():
+            for x in inputs.split(POINTS):
+                reduction = self.conditioning.reduction(cross(kernel, self.bags, x, check=check))
+                parts.append((diagonal(kernel, x) - reduction).clamp_min(0))
+        return torch.cat(parts)
+
+    def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
+        """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
+        if len(inputs) > DENSE_LIMIT:
+            raise InputError(
+                f"A full covariance of {len(inputs)} points was asked for, at most {DENSE_LIMIT} are given: "
+                "ask for `variance`, or for fewer points."
+            )
+        kernel = self._kernel()
+        with torch.no_grad():
+            sums = cross(kernel, self.bags, inputs)
+            return evaluate(kernel, inputs, inputs) - self.conditioning.reduction_between(sums, sums)
+
+    def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Joint draws by Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)`` with one prior draw for all tiles.
+
+        Each prior draw ``f`` has its own random Fourier frequencies, so that over draws its covariance
+        is ``k`` exactly. Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+        """
+        return torch.stack([self._one_draw(inputs, generator) for _ in range(count)])
+
+    def _one_draw(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
+        kernel, given, bags = self._kernel(), self.conditioning, self.bags.bags
+        prior: PriorDraw = draw_prior(self.spec.kernel, self.columns.inputs, generator, bags.inputs.device)
+        seen = torch.cat([prior(x) for x in bags.inputs.split(POINTS)])
+        fine = bags.contamination.sqrt() * _normal(bags.count, generator, seen) * self.spec.point_noise**0.5
+        coarse = _normal(len(given.residual), generator, seen) * self.spec.noise**0.5
+        misfit = given.residual - given.weights.T @ (bags.mean(seen) + fine) - coarse
+        dual = given.weights @ given.factor.solve(misfit)
+        tiles = [prior(x) + cross(kernel, self.bags, x).T @ dual for x in inputs.split(POINTS)]
+        return self.spec.mean + torch.cat(tiles)
+
+
+def _normal(count: int, generator: torch.Generator, like: Tensor) -> Tensor:
+    return torch.randn(count, generator=generator, dtype=like.dtype, device=generator.device).to(like.device)
+
+
+def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> IndirectPosterior:
+    """Condition ``f ~ GP(m, k)`` on indirect data with all hyperparameters given.
+
+    Raises ``InputError`` for an unknown model, missing columns or a singular matrix.
+    """
+    bags = sort_bags(data.bags)
+    kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
+    with torch.no_grad():
+        bag_gram = gram(kernel, bags, check=check)
+    return IndirectPosterior(spec, columns, bags, condition_on_gram(spec, data, columns, bag_gram))
+
+
+def singletons(inputs: Float[Tensor, "n d"]) -> Bags:
+    """Bags of one point each: with W = I the model is ordinary Gaussian process regression."""
+    return Bags(inputs, torch.arange(len(inputs), device=inputs.device), len(inputs))

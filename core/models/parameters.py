@@ -1,0 +1,127 @@
+"""Hyperparameters as a flat list of logarithms with names and bounds, for any optimiser."""
+
+import math
+from dataclasses import dataclass
+
+import gpytorch
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.kernels.spec import Factor, KernelSpec
+
+#: Bounds of hyperparameters for standardised columns and targets.
+SCALE = (1e-3, 1e3)
+LENGTHSCALE = (2e-2, 5e1)
+NOISE = (1e-6, 1e1)
+ALPHA = (5e-2, 5e1)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One tensor of logarithms with a name per entry and common bounds."""
+
+    names: tuple[str, ...]
+    raw: Tensor
+    low: float
+    high: float
+
+
+def log_parameter(name: str, value: float, bounds: tuple[float, float], device: torch.device) -> Parameter:
+    """A single positive number as a trainable logarithm."""
+    value = min(max(value, bounds[0]), bounds[1])
+    raw = torch.tensor(math.log(value), dtype=torch.float64, device=device, requires_grad=True)
+    return Parameter((name,), raw, math.log(bounds[0]), math.log(bounds[1]))
+
+
+def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
+    columns = "+".join(factor.columns)
+    if factor.family == "linear":
+        low, high = (math.log(LENGTHSCALE[1] ** -2), math.log(LENGTHSCALE[0] ** -2))
+        return [Parameter((f"{prefix} slope variance [{columns}]",), kernel.raw_variance, low, high)]
+    names = factor.columns if len(factor.lengthscales) > 1 else (columns,)
+    low, high = (math.log(v) for v in LENGTHSCALE)
+    labels = tuple(f"{prefix} lengthscale [{name}]" for name in names)
+    found = [Parameter(labels, kernel.raw_lengthscale, low, high)]
+    if factor.family == "rational_quadratic":
+        low, high = (math.log(v) for v in ALPHA)
+        found.append(Parameter((f"{prefix} alpha [{columns}]",), kernel.raw_alpha, low, high))
+    if factor.family == "periodic":
+        kernel.raw_period_length.requires_grad_(False)
+    return found
+
+
+def kernel_parameters(
+    prefix: str, spec: KernelSpec, kernel: gpytorch.kernels.Kernel, *, fix_first_scale: bool = False
+) -> list[Parameter]:
+    """The trainable logarithms of a built kernel; periods stay as given.
+
+    ``fix_first_scale`` holds the first term's scale, where only the ratio of ℓ's amplitude to λ matters.
+    """
+    found: list[Parameter] = []
+    for index, (term, part) in enumerate(zip(spec.terms, kernel.kernels, strict=True)):
+        label = f"{prefix}{index + 1}"
+        if index == 0 and fix_first_scale:
+            part.raw_outputscale.requires_grad_(False)
+        else:
+            low, high = (math.log(v) for v in SCALE)
+            found.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
+        for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
+            found.extend(_factor_parameters(label, factor, kernel_factor))
+    return found
+
+
+@dataclass(frozen=True)
+class ParameterVector:
+    """A list of parameters read and written as one vector of logarithms."""
+
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name per entry of the vector."""
+        return tuple(name for parameter in self.parameters for name in parameter.names)
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Lower and upper bound of each entry."""
+        return [(p.low, p.high) for p in self.parameters for _ in p.names]
+
+    def get(self) -> np.ndarray:
+        """The current logarithms."""
+        return np.concatenate([p.raw.detach().cpu().numpy().ravel() for p in self.parameters])
+
+    def set(self, vector: np.ndarray) -> None:
+        """Write logarithms, clipped to their bounds."""
+        begin = 0
+        with torch.no_grad():
+            for p in self.parameters:
+                count = p.raw.numel()
+                values = np.clip(vector[begin : begin + count], p.low, p.high)
+                p.raw.copy_(torch.as_tensor(values, dtype=p.raw.dtype).reshape(p.raw.shape))
+                begin += count
+
+    def gradient(self) -> np.ndarray:
+        """The gradient left by a backward pass, zeros where there is none."""
+        parts = [torch.zeros_like(p.raw) if p.raw.grad is None else p.raw.grad for p in self.parameters]
+        return np.concatenate([part.detach().cpu().numpy().ravel() for part in parts])
+
+    def clear_gradient(self) -> None:
+        """Forget the gradient."""
+        for p in self.parameters:
+            p.raw.grad = None
+
+    def values(self) -> dict[str, float]:
+        """The hyperparameters themselves, by name."""
+        return dict(zip(self.names, np.exp(self.get()).tolist(), strict=True))
+
+    def at_bounds(self, tolerance: float = 1e-3) -> tuple[str, ...]:
+        """Names of the hyperparameters that ended on a bound."""
+        vector = self.get()
+        hits = []
+        for name, value, (low, high) in zip(self.names, vector, self.bounds, strict=True):
+            if value <= low + tolerance:
+                hits.append(f"{name} at its lower bound {math.exp(low):.3g}")
+            if value >= high - tolerance:
+                hits.append(f"{name} at its upper bound {math.exp(high):.3g}")
+        return tuple(hits)
