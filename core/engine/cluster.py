@@ -88,7 +88,7 @@ class Cluster:
             self._cluster = SubprocessCluster(
                 n_workers=self.workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=None,  # type: ignore[arg-type]
                 silence_logs=40,  # errors only
                 scheduler_kwargs={"preload": [setup], "allowed_failures": 1},
                 worker_kwargs={"preload": [setup], "preload_nanny": [setup], "env": threads, "death_timeout": 30},

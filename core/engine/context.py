@@ -52,7 +52,7 @@ class Context:
         ``step`` and ``total`` give progress and the time left.
         """
         known = {"step": step, "total": total, "message": message}
-        row = {"time": round(time.monotonic() - self._begin, 4)}
+        row: dict[str, Any] = {"time": round(time.monotonic() - self._begin, 4)}
         row |= {name: value for name, value in known.items() if value is not None}
         self._emit(row | jsonable(values))
 

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from core.engine.cluster import Cluster
@@ -74,7 +75,12 @@ class Keeper:
         self.cluster.close()
 
     def _serve(self) -> None:
-        handlers = {"submit": self._submit, "cancel": self._cancel, "event": self._event, "ended": self._ended}
+        handlers: dict[str, Callable[[Any], None]] = {
+            "submit": self._submit,
+            "cancel": self._cancel,
+            "event": self._event,
+            "ended": self._ended,
+        }
         tended = 0.0
         while True:
             try:
@@ -149,9 +155,9 @@ class Keeper:
             except Exception as error:
                 self._end(run_id, "failed", f"The result could not be brought home or written: {error}.")
         elif state == "error":
-            error = live.future.exception(timeout=10)
-            killed = type(error).__name__ == "KilledWorker"
-            self._end(run_id, "interrupted" if killed else "failed", _KILLED if killed else _foreign(error))
+            cause = live.future.exception(timeout=10)
+            killed = type(cause).__name__ == "KilledWorker"
+            self._end(run_id, "interrupted" if killed else "failed", _KILLED if killed else _foreign(cause))
         elif live.stopping:
             self._end(run_id, "cancelled", _CANCELLED)
         else:

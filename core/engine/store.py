@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.context import check_file_name
-from core.engine.records import ACTIVE, ENDED, Run, RunSpec
+from core.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from core.errors import InputError
 
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
@@ -167,7 +167,7 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
-        data = json.loads(path.read_bytes(), parse_constant=lambda _: None)
+        data = jsonable(json.loads(path.read_bytes()))  # NaN, Infinity and 1e400 become null
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
@@ -177,7 +177,7 @@ def _rows(text: bytes) -> list[dict[str, Any]]:
     rows = []
     for line in text.splitlines():
         try:
-            row = json.loads(line, parse_constant=lambda _: None)
+            row = jsonable(json.loads(line))
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):

@@ -1,0 +1,50 @@
+"""The user's own Dask cluster, named by its scheduler's address."""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from core.engine import Engine
+from core.errors import InputError
+from tests.core.engine.conftest import toy, wait_for
+
+
+def test_runs_on_the_users_scheduler(scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", scheduler)
+    with Engine(tmp_path) as engine:
+        assert engine.address == scheduler
+        run = engine.wait(engine.submit(toy("count", seed=2, steps=4)))
+        assert run.status == "done", run.message
+        assert run.result["nice"] == os.nice(0), "the user's workers keep their own priority"  # type: ignore[index]
+        assert engine.file(run.id, "numbers.txt") == b"1 2 3"
+        assert len(engine.trace(run.id)) == 4
+        run_id = engine.submit(toy("count", steps=100000))
+        wait_for(lambda: engine.get(run_id).progress)
+        begun = time.monotonic()
+        engine.cancel(run_id)
+        assert engine.wait(run_id).status == "cancelled" and time.monotonic() - begun < 1.0
+
+
+def test_a_closed_app_frees_the_users_worker(scheduler: str, tmp_path: Path) -> None:
+    with Engine(tmp_path, address=scheduler) as first:
+        left = first.submit(toy("stubborn"))
+        wait_for(lambda: first.get(left).status == "running")
+    with Engine(tmp_path, address=scheduler) as second:
+        assert second.get(left).status == "interrupted"
+        assert second.wait(second.submit(toy("count")), 15).status == "done"
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nonsense://x:1", "tcp://", "127.0.0.1"])
+def test_an_unreachable_scheduler_is_a_sentence(address: str, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    begun = time.monotonic()
+    with Engine(tmp_path, address=address.format(port=port)) as engine:
+        with pytest.raises(InputError, match=r"No Dask scheduler answers at .* DASK_SCHEDULER_ADDRESS"):
+            engine.submit(toy("count"))
+        assert engine.runs() == ()
+    assert time.monotonic() - begun < 12
