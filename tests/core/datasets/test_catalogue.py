@@ -1,0 +1,99 @@
+"""The catalogue's entries open, their worked examples build, a folder's files appear."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from core.datasets import catalogue, find, folder_problem, make_atmosphere, suggest_spec
+from core.errors import InputError
+
+fields = pytest.importorskip("core.fields")
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+BUILT_IN = ("ukv-645m", "ukv-75m", "atmosphere", "atmosphere-small")
+
+
+@pytest.fixture(autouse=True)
+def no_folder(monkeypatch):
+    monkeypatch.delenv("DECONDITIONING_DATA", raising=False)
+
+
+def test_built_in_entries_are_there_and_say_where_they_come_from():
+    assert tuple(entry.key for entry in catalogue()) == BUILT_IN
+    assert all(e.title and e.licence and e.source and e.description and e.default for e in catalogue())
+
+
+@pytest.mark.parametrize(
+    "key, cells, bags", [("ukv-645m", (22, 20), 440), ("ukv-75m", (22, 20), 440), ("atmosphere-small", (18, 36), 324)]
+)
+def test_worked_examples_build(key, cells, bags):
+    entry = find(key)
+    problem = fields.make_problem(entry.open(), fields.DownscalingSpec.from_dict(entry.default))
+    assert problem.coarse_shape == cells and problem.data.bags.count == bags
+    assert problem.units == "K" and problem.matched == key.startswith("ukv")
+    assert problem.truth is not None and np.isfinite(problem.truth).all()
+
+
+def test_ukv_examples_take_the_stated_level_and_hour():
+    shares = {}
+    for key, height in (("ukv-645m", "645 m"), ("ukv-75m", "75 m")):
+        entry = find(key)
+        data = entry.open()
+        labels = data.variables()["air_potential_temperature"].extra
+        assert labels["level_height"][entry.default["select"]["level_height"]] == height
+        assert "12:00" in labels["time"][entry.default["select"]["time"]]
+        problem = fields.make_problem(data, fields.DownscalingSpec.from_dict(entry.default))
+        shares[key] = fields.explained_share(problem).share
+    assert shares["ukv-645m"] == pytest.approx(0.83, abs=0.01)
+    assert shares["ukv-75m"] == pytest.approx(0.27, abs=0.01)
+
+
+def test_unknown_key_lists_the_known_ones():
+    with pytest.raises(InputError, match="There is no data set `mars`: choose one of ukv-645m"):
+        find("mars")
+
+
+def test_files_of_the_named_folder_appear(tmp_path, monkeypatch):
+    make_atmosphere((32, 64), seed=3).to_netcdf(tmp_path / "planet.nc")
+    (tmp_path / "notes.txt").write_text("not data")
+    (tmp_path / "broken.nc").write_bytes(b"not a NetCDF file")
+    monkeypatch.setenv("DECONDITIONING_DATA", str(tmp_path))
+    found = {e.key: e for e in catalogue() if e.kind == "folder"}
+    assert set(found) == {"folder:planet.nc", "folder:broken.nc"} and folder_problem() is None
+    opened = find("folder:planet.nc").open()
+    assert opened.grid.shape == (32, 64) and "cloud_albedo" in opened.variables()
+    with pytest.raises(InputError):
+        found["folder:broken.nc"].open()
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("DECONDITIONING_DATA", str(tmp_path / "missing"))
+    assert tuple(e.key for e in catalogue()) == BUILT_IN
+    assert "not a readable folder" in folder_problem()
+
+
+def test_suggestion_finds_target_and_covariates_and_skips_copies():
+    dataset = make_atmosphere((64, 128), seed=1)
+    rng = np.random.default_rng(0)
+    dataset["celsius"] = (dataset["cloud_top_temperature"].dims, dataset["cloud_top_temperature"].values - 273.15)
+    dataset["noise"] = (dataset["celsius"].dims, rng.standard_normal((64, 128)))
+    dataset["flat"] = xr.zeros_like(dataset["celsius"])
+    spec = suggest_spec(fields.fields_from_dataset(dataset))
+    assert spec["target"] == "cloud_top_temperature"
+    assert "cloud_albedo" in spec["covariates"] and not {"celsius", "noise", "flat"} & set(spec["covariates"])
+    assert 300 < (64 // spec["block"][0]) * (128 // spec["block"][1]) < 800
+    fields.make_problem(fields.fields_from_dataset(dataset), fields.DownscalingSpec.from_dict(spec))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is not beside the project")
+@pytest.mark.parametrize(
+    "name, target, expected",
+    [("era5_1995-07-14T12.nc", "t2m", {"sp", "d2m"}), ("ncep_gdas_flux_20060401_t62.nc", "ttop", {"ctp", "clh"})],
+)
+def test_suggestion_on_real_files(monkeypatch, name, target, expected):
+    monkeypatch.setenv("DECONDITIONING_DATA", str(SHARED))
+    opened = find(f"folder:{name}").open()
+    spec = suggest_spec(opened)
+    assert spec["target"] == target and expected <= set(spec["covariates"])
+    assert fields.make_problem(opened, fields.DownscalingSpec.from_dict(spec)).matched
