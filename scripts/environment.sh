@@ -25,7 +25,7 @@ find_python() {
             return
         fi
     done
-    found=$(python3 --version 2>&1 || true)
+    found=$(python3 --version 2>/dev/null || true)
     fail "No Python 3.11 to 3.14 on the path (python3 says: ${found:-nothing}): install one, or call make with PYTHON=/path/to/python3."
 }
 
