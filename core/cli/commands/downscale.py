@@ -1,0 +1,199 @@
+"""``python -m core downscale``: from files to a fine field with its uncertainty, its scores and a NetCDF."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.cli.document import Result, add_json_option, check_writable, document, write, write_bytes
+from core.cli.talk import Progress, say, stdout_kept_clean
+from core.engine import Context
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.fields import DownscalingProblem, DownscalingSpec, Fields
+
+HELP = "downscale a coarse field with high-resolution covariates"
+MODEL_SETTINGS = (
+    "model",
+    "kernel",
+    "mediator_kernel",
+    "regularisation",
+    "noise",
+    "point_noise",
+    "learn",
+    "stage_one",
+    "method",
+    "restarts",
+    "steps",
+    "device",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "input", metavar="INPUT", help="NetCDF file, or the key of a data set (python -m core datasets)"
+    )
+    _data_arguments(parser.add_argument_group("data"))
+    _model_arguments(parser.add_argument_group("model"))
+    _learning_arguments(parser.add_argument_group("learning"))
+    out = parser.add_argument_group("output")
+    out.add_argument(
+        "--output", metavar="OUT.nc", help="CF NetCDF of mean, sd, coarse, error (OUT_seedN.nc for several seeds)"
+    )
+    out.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def _data_arguments(group: Any) -> None:
+    group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
+    group.add_argument("--covariates", nargs="*", metavar="NAME", help="high-resolution variables")
+    group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
+    group.add_argument("--coarse", metavar="FILE", help="the target lies here, on its own coarse grid")
+    group.add_argument("--mediator", metavar="FILE", help="the mediators lie here (with --coarse)")
+    group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
+    group.add_argument("--withhold", type=float, help="fraction of the cells that loses its target (0.5)")
+    group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
+    group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
+    group.add_argument("--select", nargs="*", metavar="DIM=INDEX", help="index along an extra dimension, from 0")
+    group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
+    group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, one after the other")
+
+
+def _model_arguments(group: Any) -> None:
+    group.add_argument("--model", default="shrinkage_cmp", help="shrinkage_cmp (default), cmp or bag_gp")
+    group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates, such as matern32")
+    group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators")
+    group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
+    group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
+    group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
+    group.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
+
+
+def _learning_arguments(group: Any) -> None:
+    group.add_argument("--no-learn", dest="learn", action="store_false", help="keep the hyperparameters as given")
+    group.add_argument(
+        "--stage-one",
+        choices=("leave_one_bag_out", "target_gp", "joint"),
+        help="how λ and the mediators' lengthscales are found (leave_one_bag_out)",
+    )
+    group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
+    group.add_argument("--restarts", type=int, help="starts of the optimiser")
+    group.add_argument("--steps", type=int, help="steps of each start")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Do every seed, write the fields and print the scores; fails only when no seed succeeds."""
+    check_writable(options.json)
+    check_writable(options.output)
+    _check_files(options)
+    with stdout_kept_clean():
+        from core.experiments import downscale
+
+        fields, default = _open(options)
+        seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
+        spec = problem_spec(options, default)
+        settings = model_settings(options)
+        results: list[Result] = []
+        failures: list[InputError] = []
+        device = "cpu"
+        for seed in seeds:
+            try:
+                problem = _problem(options, fields, replace(spec, seed=seed))
+                context = Context(on_report=Progress(options.quiet))
+                found = downscale.downscale(problem, settings | {"seed": seed}, context)
+            except InputError as error:
+                failures.append(error)
+                results.append(Result(settings["model"], seed, status="failed", message=str(error)))
+                continue
+            device = str(found.diagnostics.get("device", "cpu"))
+            results += _results(problem, found, settings["model"], seed)
+            _tell(problem, options.quiet)
+            _save(options, downscale.export(problem, found), seed, len(seeds))
+        if len(failures) == len(seeds):
+            raise failures[0]
+    given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
+    everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
+    write(document(options.command, everything, results, device=device), options.json)
+
+
+def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
+    """The problem's settings: those given, else the data set's own, else the usual ones."""
+    from core.fields import DownscalingSpec
+
+    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if options.no_coordinates:
+        given["coordinates"] = False
+    if options.select is not None:
+        given["select"] = dict(_pair(text) for text in options.select)
+    merged = {**default, **given}
+    if "target" not in merged:
+        raise InputError("`--target` is missing: name the variable to refine.")
+    return DownscalingSpec.from_dict(merged)
+
+
+def model_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The model's settings that were given; the others keep their defaults."""
+    return {name: getattr(options, name) for name in MODEL_SETTINGS if getattr(options, name) is not None}
+
+
+def _pair(text: str) -> tuple[str, int]:
+    name, equals, index = text.rpartition("=")
+    if not equals or not name or not index.lstrip("-").isdigit():
+        raise InputError(f"`--select {text}` is not understood: write DIM=INDEX, such as time=2.")
+    return name, int(index)
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    if options.mediator and not options.coarse:
+        raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
+    inputs = [Path(file).resolve() for file in (options.input, options.coarse, options.mediator) if file]
+    if options.output and Path(options.output).resolve() in inputs:
+        raise InputError(f"`--output` {options.output} is also an input: choose another name.")
+
+
+def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
+    """The fields of a file or of a data set of ours, and the settings the latter comes with."""
+    from core.datasets import catalogue
+    from core.fields import open_fields
+
+    entry = next((entry for entry in catalogue() if entry.key == options.input), None)
+    if entry is None or Path(options.input).exists():
+        return open_fields(options.input), {}
+    return entry.open(), dict(entry.default)
+
+
+def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
+    from core.fields import make_problem, make_problem_from_files, open_fields
+
+    if not options.coarse:
+        return make_problem(fields, spec)
+    mediator = open_fields(options.mediator) if options.mediator else None
+    return make_problem_from_files(fields, open_fields(options.coarse), mediator, spec)
+
+
+def _results(problem: "DownscalingProblem", found: Any, model: str, seed: int) -> list[Result]:
+    seconds = found.seconds if isinstance(found.seconds, dict) else {"cpu": None, "wall": found.seconds}
+    measured = {"seconds": seconds, "peak_mb": found.peak_mb}
+    return [
+        Result(name, seed, scores, units=problem.units or "1", **(measured if name == model else {}))
+        for name, scores in found.scores.items()
+    ]
+
+
+def _tell(problem: "DownscalingProblem", quiet: bool) -> None:
+    for note in problem.notes if not quiet else ():
+        say(f"Note: {note}")
+
+
+def _save(options: argparse.Namespace, data: bytes, seed: int, count: int) -> None:
+    if not options.output:
+        return
+    path = Path(options.output)
+    if count > 1:
+        path = path.with_stem(f"{path.stem}_seed{seed}")
+    write_bytes(path, data)
+    if not options.quiet:
+        say(f"Wrote {path} ({len(data) / 1e6:.1f} MB).")
