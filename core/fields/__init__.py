@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from core.fields.blocks import reaggregate
     from core.fields.explained import ExplainedShare, explained_share
     from core.fields.export import to_dataset, to_netcdf_bytes
-    from core.fields.gridded import Fields, Variable
     from core.fields.grid import Grid
+    from core.fields.gridded import Fields, Variable
     from core.fields.opening import fields_from_dataset, open_fields
     from core.fields.pair import make_problem_from_files
     from core.fields.problem import DownscalingProblem, make_problem

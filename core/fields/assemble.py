@@ -7,7 +7,7 @@ import torch
 
 from core.fields.coordinates import CoordinateSystem
 from core.fields.grid import Grid
-from core.fields.gridded import Fields, Variable
+from core.fields.gridded import Variable
 from core.fields.problem import DownscalingProblem, check_cells
 from core.fields.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
 from core.fields.spec import DownscalingSpec
@@ -43,9 +43,9 @@ class Sides:
 
 
 def assemble(
-    spec: DownscalingSpec, sides: Sides, target: Variable, coarse_file: Fields, notes: tuple[str, ...]
+    spec: DownscalingSpec, sides: Sides, target: Variable, origin: tuple[str, str], notes: tuple[str, ...]
 ) -> DownscalingProblem:
-    """Scale on visible data only and put the problem together."""
+    """Scale on visible data only and put the problem together; ``origin`` = (source, licence)."""
     check_cells(len(sides.bag_block), len(sides.target_cell))
     pixel = np.flatnonzero(sides.whole)
     pixel_bag = _position(sides.bag_block, sides.block).flat[pixel]
@@ -54,9 +54,8 @@ def assemble(
     inputs, columns = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
     scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
     mediators, query = _mediators(spec, sides, place)
-    data = _data(
-        sides, inputs, pixel, pixel_bag, mediators, query, scale.forward(sides.coarse[sides.target_cell]), spec
-    )
+    targets = scale.forward(sides.coarse[sides.target_cell])
+    data = _data(sides, inputs, pixel, pixel_bag, (mediators, query), targets, spec.indirect)
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True
@@ -84,8 +83,8 @@ def assemble(
         units=target.units,
         long_name=target.long_name,
         standard_name=target.standard_name,
-        source=coarse_file.source,
-        licence=coarse_file.licence,
+        source=origin[0],
+        licence=origin[1],
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -106,7 +105,8 @@ def _inputs(
     pixel_bag: np.ndarray,
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """(P, d) scaled inputs of the complete pixels; covariates standardised on the bags' pixels."""
-    parts, columns = [], ()
+    parts: list[np.ndarray] = []
+    columns: tuple[str, ...] = ()
     if spec.coordinates:
         parts.append(place.forward(coordinates[pixel]))
         columns += sides.system.names
@@ -141,10 +141,9 @@ def _data(
     inputs: np.ndarray,
     pixel: np.ndarray,
     pixel_bag: np.ndarray,
-    mediators: np.ndarray,
-    query: np.ndarray,
+    mediators: tuple[np.ndarray, np.ndarray],
     targets: np.ndarray,
-    spec: DownscalingSpec,
+    indirect: bool,
 ) -> IndirectData:
     """The bags in order, their rows in pixel order, weighted by area."""
     rows = np.flatnonzero(pixel_bag >= 0)
@@ -155,6 +154,6 @@ def _data(
         len(sides.bag_block),
         weights=torch.as_tensor(sides.grid.area.flat[pixel[rows]]),
     )
-    mediating = torch.as_tensor(np.ascontiguousarray(mediators))
-    queries = torch.as_tensor(np.ascontiguousarray(query)) if spec.indirect else mediating
+    mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
+    queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if indirect else mediating
     return IndirectData(bags, mediating, queries, torch.as_tensor(targets))

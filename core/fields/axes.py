@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InputError
+from core.fields.grid import Kind
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,9 +21,7 @@ STANDARD = {
 }
 NAMES = {
     **dict.fromkeys(("lat", "latitude", "lats", "nav_lat", "xlat", "ylat", "tlat", "gphit"), ("latlon", "y")),
-    **dict.fromkeys(
-        ("lon", "longitude", "lons", "long", "nav_lon", "xlong", "xlon", "tlong", "glamt"), ("latlon", "x")
-    ),
+    **dict.fromkeys(("lon", "longitude", "lons", "long", "nav_lon", "xlong", "tlong", "glamt"), ("latlon", "x")),
     **dict.fromkeys(("rlat", "grid_latitude"), ("rotated", "y")),
     **dict.fromkeys(("rlon", "grid_longitude"), ("rotated", "x")),
     **dict.fromkeys(("y", "yc", "yt", "projection_y_coordinate"), ("projected", "y")),
@@ -41,7 +40,7 @@ class Axes:
     longitude for "curvilinear").
     """
 
-    kind: str
+    kind: Kind
     y_dim: str
     x_dim: str
     y: str
@@ -112,7 +111,12 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
     lines, mapping = _lines(dataset), _mapping(dataset)
     rotated = mapping.get("grid_mapping_name") == "rotated_latitude_longitude"
     found = []
-    for kind, usable in (("latlon", True), ("rotated", rotated), ("projected", bool(mapping) and not rotated)):
+    kinds: tuple[tuple[Kind, bool], ...] = (
+        ("latlon", True),
+        ("rotated", rotated),
+        ("projected", bool(mapping) and not rotated),
+    )
+    for kind, usable in kinds:
         for y in lines.get((kind, "y"), []) if usable else []:
             for x in lines.get((kind, "x"), []):
                 dims = str(dataset[y].dims[0]), str(dataset[x].dims[0])

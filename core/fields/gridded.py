@@ -86,10 +86,14 @@ class Fields:
         return self._describe(name)
 
     def chosen(self, name: str, select: Mapping[str, int]) -> dict[str, int]:
-        """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0."""
+        """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
+
+        A dimension of one value ignores ``"dim"``, which may be meant for another file.
+        """
         chosen = {}
         for dim, labels in self.check(name).extra.items():
-            index = int(select.get(f"{name}:{dim}", select.get(dim, 0)))
+            shared = select.get(dim, 0) if len(labels) > 1 else 0
+            index = int(select.get(f"{name}:{dim}", shared))
             if not 0 <= index < len(labels):
                 raise InputError(
                     f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {len(labels) - 1}."
@@ -108,6 +112,15 @@ class Fields:
         if np.isnan(values).all():
             raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
         return values
+
+    def time_label(self, name: str, select: Mapping[str, int] | None = None) -> str | None:
+        """The date and time of a field as text, ``None`` where the file does not say."""
+        chosen = self.chosen(name, select or {})
+        for coordinate in self.dataset.coords.values():
+            if coordinate.dtype.kind == "M" and set(coordinate.dims) <= set(chosen) and coordinate.ndim <= 1:
+                at = {d: chosen[str(d)] for d in coordinate.dims}
+                return str(np.datetime64(coordinate.isel(at).values.item(), "ns").astype("datetime64[m]"))
+        return None
 
     def selection_notes(self, name: str, select: Mapping[str, int] | None = None) -> list[str]:
         """A sentence for every extra dimension of more than one value: which one is taken."""

@@ -36,12 +36,17 @@ def engine_of(path: Path) -> str:
     raise InputError(f"The file is {what} (its first bytes are {head[:4]!r}): give NetCDF 3 or NetCDF 4.")
 
 
-def decode(path: Path, **options: Any) -> "xr.Dataset":
+def decode(path: Path) -> "xr.Dataset":
     """A lazily opened, CF-decoded dataset; times that cannot be decoded stay numbers."""
     import xarray as xr
 
     engine = engine_of(path)
-    options = {"engine": engine, "decode_timedelta": False, "create_default_indexes": False, "cache": False} | options
+    options: dict[str, Any] = {
+        "engine": engine,
+        "decode_timedelta": False,
+        "create_default_indexes": False,
+        "cache": False,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -142,7 +142,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     )
     notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
     notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
-    return assemble(spec, sides, described, fields, fields.notes + tuple(notes))
+    return assemble(spec, sides, described, (fields.source, fields.licence), fields.notes + tuple(notes))
 
 
 def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:
@@ -189,7 +189,8 @@ def _cell_notes(
     notes = []
     if not with_data.all():
         notes.append(
-            f"{int((~with_data).sum())} of {len(with_data)} cells are missing: less than half of their area has a value."
+            f"{int((~with_data).sum())} of {len(with_data)} cells are missing: "
+            "less than half of their area has a value."
         )
     if not whole.all():
         notes.append(f"{int((~whole).sum())} pixels lack a covariate; nothing is predicted there.")

@@ -27,9 +27,7 @@ def fit_scale(values: np.ndarray, name: str, role: str) -> Scale:
     """Mean and standard deviation of the visible values (n,); ``InputError`` where they are all equal."""
     mean, sd = float(np.mean(values)), float(np.std(values))
     if not sd > 1e-9 * max(abs(mean), 1e-30):
-        raise InputError(
-            f"The {role} `{name}` is constant ({mean:g}) where the model sees it: choose another {role} or leave it out."
-        )
+        raise InputError(f"The {role} `{name}` is constant ({mean:g}) where the model sees it: choose another {role}.")
     return Scale(mean, sd)
 
 

@@ -74,8 +74,8 @@ def _transformer(mapping: Mapping, inverse: bool):
 
     try:
         crs = CRS.from_cf(dict(mapping))
-        ends = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
-        return Transformer.from_crs(*ends, always_xy=True)
+        start, end = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
+        return Transformer.from_crs(start, end, always_xy=True)
     except (ProjError, KeyError, TypeError, ValueError):
         name = mapping.get("grid_mapping_name", "without a name")
         raise InputError(

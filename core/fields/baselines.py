@@ -1,0 +1,88 @@
+"""Baselines that see exactly the coarse cells the model sees."""
+
+import numpy as np
+
+from core.fields.interpolate import bilinear_at, nearest_at, pad_around, scattered_at
+from core.fields.problem import DownscalingProblem
+from core.fields.sphere import unit_vectors
+
+
+def constant(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) the value of the pixel's own coarse cell, physical units; the nearest observed cell elsewhere."""
+    grid, cells = problem.grid, problem.coarse_grid
+    seen = problem.observed
+    centres = unit_vectors(cells.latitude, cells.longitude)[seen]
+    near = nearest_at(centres, problem.coarse[seen], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
+    own = np.append(problem.coarse.ravel(), np.nan)[problem.cell]  # cell −1 reads the NaN at the end
+    return np.where(np.isfinite(own), own, near.reshape(grid.shape))
+
+
+def bilinear(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) bilinear interpolation of the observed cell centres, physical units.
+
+    On the full grid where all cells are observed, constant beyond the outermost centres; else linear
+    on Delaunay triangles of the observed centres, the nearest one outside their hull. Fields that go
+    round the sphere are interpolated across their seam.
+    """
+    if problem.observed.all() and problem.coarse_grid.kind != "curvilinear":
+        y, x = _positions(problem)
+        return bilinear_at(problem.coarse_grid, problem.coarse, y, x).reshape(problem.grid.shape)
+    return _scattered(problem, smooth=False)
+
+
+def bicubic(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) bicubic spline of the observed cell centres, physical units.
+
+    A bicubic spline where all cells are observed, constant beyond the outermost centres; else
+    Clough–Tocher cubic on Delaunay triangles, the nearest centre outside their hull.
+    """
+    cells = problem.coarse_grid
+    if not problem.observed.all() or cells.kind == "curvilinear" or min(cells.shape) < 4:
+        return _scattered(problem, smooth=True)
+    from scipy.interpolate import RectBivariateSpline
+
+    y, x = _positions(problem)
+    axis, values = pad_around(cells.x, problem.coarse, cells.wraps, width=4)
+    spline = RectBivariateSpline(cells.y, axis, values, kx=3, ky=3)
+    inside = np.clip(y, cells.y[0], cells.y[-1]), np.clip(x, axis[0], axis[-1])
+    return spline(*inside, grid=False).reshape(problem.grid.shape)
+
+
+def _positions(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Native positions (H·W,) of the pixels in the coarse grid's own coordinates."""
+    return problem.coarse_grid.native(problem.grid.latitude.ravel(), problem.grid.longitude.ravel())
+
+
+def _scattered(problem: DownscalingProblem, smooth: bool) -> np.ndarray:
+    """Triangles in the coarse grid's native plane (for curvilinear grids: rows and columns around a centre)."""
+    cells, grid = problem.coarse_grid, problem.grid
+    if cells.kind == "curvilinear":
+        centres, pixels = _tangent(problem)
+    else:
+        centres = np.stack(np.meshgrid(cells.y, cells.x, indexing="ij"), axis=-1)
+        pixels = np.stack(_positions(problem), axis=-1)
+    points, values = centres[problem.observed], problem.coarse[problem.observed]
+    if cells.wraps and cells.kind == "latlon":
+        points = np.concatenate([points + np.array([0.0, shift]) for shift in (-360.0, 0.0, 360.0)])
+        values = np.tile(values, 3)
+        near = (points[:, 1] > cells.x_edges[0] - 90) & (points[:, 1] < cells.x_edges[-1] + 90)
+        points, values = points[near], values[near]
+    return scattered_at(points, values, pixels, smooth).reshape(grid.shape)
+
+
+def _tangent(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Azimuthal equidistant plane about the middle of the coarse grid: centres (ny, nx, 2), pixels (P, 2)."""
+    cells, grid = problem.coarse_grid, problem.grid
+    vectors = unit_vectors(cells.latitude, cells.longitude)
+    up = vectors.mean(axis=(0, 1))
+    up = up / max(float(np.linalg.norm(up)), 1e-12)
+    east = np.cross(np.eye(3)[int(np.abs(up).argmin())], up)
+    east = east / np.linalg.norm(east)
+    frame = np.stack([east, np.cross(up, east)])
+
+    def flat(v: np.ndarray) -> np.ndarray:
+        plane = v @ frame.T
+        angle = np.arccos(np.clip(v @ up, -1, 1))[..., None]
+        return plane * angle / np.maximum(np.linalg.norm(plane, axis=-1, keepdims=True), 1e-12)
+
+    return flat(vectors), flat(unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))

@@ -1,0 +1,145 @@
+"""A downscaled field as CF NetCDF: mean, standard deviation, coarse values, error, and how they came about."""
+
+import json
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.fields.grid import Grid
+from core.fields.problem import DownscalingProblem
+from core.fields.units import is_temperature
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+REFERENCES = (
+    "Chau, S. L., Bouabid, S., Sejdinovic, D. (2021): Deconditional Downscaling with Gaussian Processes, NeurIPS 34"
+)
+NATIVE = {
+    "latlon": (("lat", "latitude", "degrees_north"), ("lon", "longitude", "degrees_east")),
+    "rotated": (("rlat", "grid_latitude", "degrees"), ("rlon", "grid_longitude", "degrees")),
+    "projected": (("y", "projection_y_coordinate", "m"), ("x", "projection_x_coordinate", "m")),
+    "curvilinear": (("y", "", "1"), ("x", "", "1")),
+}
+
+
+def to_dataset(
+    problem: DownscalingProblem,
+    mean: np.ndarray,
+    sd: np.ndarray | None,
+    *,
+    baselines: dict[str, np.ndarray] | None = None,
+    settings: dict[str, Any],
+    model: str,
+    seed: int,
+    version: str,
+) -> "xr.Dataset":
+    """CF-1.11 dataset of a downscaled field.
+
+    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``truth`` and
+    ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw,
+    ``coarse_known`` also what was withheld, on the coarse cells. Settings go along as JSON.
+    """
+    import xarray as xr
+
+    fine, fine_dims, fine_attributes = _coordinates(problem.grid, "")
+    rough, rough_dims, rough_attributes = _coordinates(problem.coarse_grid, "coarse_")
+    words = _Words(problem)
+    beside = {} if sd is None else {"ancillary_variables": "sd"}
+    fields = {"mean": (mean, words.value("posterior mean of {}", **beside))}
+    if sd is not None:
+        fields["sd"] = (sd, words.spread("posterior standard deviation of {}"))
+    if problem.truth is not None:
+        fields["error"] = (mean - problem.truth, words.difference("posterior mean minus truth of {}"))
+        fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))
+    for name, values in (baselines or {}).items():
+        fields[f"baseline_{name}"] = (values, words.value(f"{name} interpolation of coarse {{}}"))
+    seen = words.value("coarse {} that the model saw", cell_methods="area: mean")
+    known = words.value("coarse {}, withheld cells too", cell_methods="area: mean")
+    cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
+    variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
+    variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in cells.items()}
+    return xr.Dataset(variables, fine | rough, _global(problem, settings, model, seed, version))
+
+
+class _Words:
+    """Attributes of the target's values, spreads and differences."""
+
+    def __init__(self, problem: DownscalingProblem) -> None:
+        self.long_name, self.standard_name = problem.long_name, problem.standard_name
+        self.units = problem.units
+        self.temperature = is_temperature(problem.units)
+
+    def _make(self, long_name: str, standard_name: str, scale: str, more: dict[str, str]) -> dict[str, str]:
+        attributes = {"long_name": long_name.format(self.long_name), **more}
+        if self.units:
+            attributes["units"] = self.units
+        if self.standard_name and standard_name:
+            attributes["standard_name"] = standard_name
+        if self.temperature:
+            attributes["units_metadata"] = f"temperature: {scale}"
+        return attributes
+
+    def value(self, long_name: str, **more: str) -> dict[str, str]:
+        return self._make(long_name, self.standard_name, "on_scale", more)
+
+    def spread(self, long_name: str) -> dict[str, str]:
+        return self._make(long_name, f"{self.standard_name} standard_error", "difference", {})
+
+    def difference(self, long_name: str) -> dict[str, str]:
+        return self._make(long_name, "", "difference", {})
+
+
+def _coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
+    """Coordinate variables, dimensions, and what a field on the grid must say about them."""
+    dims: list[str] = []
+    found: dict[str, Any] = {}
+    for (name, standard, units), values, edges, axis in zip(
+        NATIVE[grid.kind], (grid.y, grid.x), (grid.y_edges, grid.x_edges), "YX", strict=True
+    ):
+        name = prefix + name
+        attributes = {"units": units, "axis": axis, "long_name": standard.replace("_", " ") or f"{axis} position"}
+        if standard:
+            attributes |= {"standard_name": standard, "bounds": f"{name}_bnds"}
+            found[f"{name}_bnds"] = ((name, "bnds"), np.stack([edges[:-1], edges[1:]], axis=-1), {})
+        found[name] = (name, values, attributes)
+        dims.append(name)
+    said: dict[str, str] = {}
+    if grid.kind != "latlon":
+        for name, values, units in (("latitude", grid.latitude, "north"), ("longitude", grid.longitude, "east")):
+            attributes = {"standard_name": name, "long_name": name, "units": f"degrees_{units}"}
+            found[prefix + name] = (tuple(dims), values, attributes)
+    if grid.mapping:
+        found[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
+        said["grid_mapping"] = f"{prefix}crs"
+    return found, (dims[0], dims[1]), said
+
+
+def _global(problem: DownscalingProblem, settings: dict, model: str, seed: int, version: str) -> dict[str, Any]:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "Conventions": "CF-1.11",
+        "title": f"{problem.long_name}, downscaled",
+        "source": f"Deconditioning Lab {version}, model {model}, from {problem.source}",
+        "history": f"{now} Deconditioning Lab {version}: downscaled by {model} with seed {seed}",
+        "references": REFERENCES,
+        "comment": " ".join(problem.notes),
+        "licence": problem.licence,
+        "model": model,
+        "seed": int(seed),
+        "settings": json.dumps(settings, sort_keys=True),
+        "problem": json.dumps(problem.spec.to_dict(), sort_keys=True),
+    }
+
+
+def to_netcdf_bytes(dataset: "xr.Dataset") -> bytes:
+    """The dataset as NetCDF 4 bytes, compressed, NaN as fill value of the fields."""
+    encoding: dict[Any, dict[str, Any]] = {name: {"_FillValue": None} for name in dataset.coords}
+    encoding |= {
+        name: {"_FillValue": np.nan, "zlib": True, "complevel": 4, "shuffle": True} for name in dataset.data_vars
+    }
+    buffer = BytesIO()
+    dataset.to_netcdf(buffer, engine="h5netcdf", encoding=encoding)
+    return buffer.getvalue()

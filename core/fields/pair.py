@@ -1,0 +1,236 @@
+"""Way (b): high-resolution covariates in one file, a coarse target in another, a mediator seen from both."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.assemble import Sides, assemble
+from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.coordinates import CoordinateSystem, needs_sphere
+from core.fields.grid import Grid
+from core.fields.gridded import Fields
+from core.fields.interpolate import locate
+from core.fields.problem import DownscalingProblem, complete_pixels, draw_withheld
+from core.fields.sampling import box_around, cover, facing, sample
+from core.fields.spec import DownscalingSpec
+from core.fields.units import convert
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where the two grids meet: fine grid, coarse grid and values, coarse cell of every pixel."""
+
+    grid: Grid
+    window: tuple[slice, slice]
+    cells: Grid
+    coarse: np.ndarray
+    cell: np.ndarray
+    part: tuple[np.ndarray, slice, slice]
+    notes: list[str]
+
+    def of_coarse(self, values: np.ndarray) -> np.ndarray:
+        """(cells,) values of the coarse file's grid on the kept cells."""
+        order, rows, columns = self.part
+        return values[:, order][rows, columns].ravel()
+
+
+def make_problem_from_files(
+    covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec
+) -> DownscalingProblem:
+    """Way (b): no truth at high resolution; the scores come from withheld coarse cells.
+
+    Indirect matching (the default with mediators): the bags are blocks of ``spec.block`` pixels of the
+    covariates' grid, the targets the coarse file's cells. Every mediator is taken from ``mediator``
+    for both sides where that file has it, else from each side's own file, else sampled from the one
+    side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which
+    half its area must be there.
+
+    Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
+    meet although they must, or fewer than eight cells are left on either side.
+    """
+    target = coarse.check(spec.target)
+    raw = [covariates.values(name, spec.select) for name in spec.covariates]
+    place = _place(covariates, coarse, spec)
+    fine = [values[place.window] for values in raw]
+    whole = complete_pixels(fine, place.grid.shape)
+    notes = _said(covariates, coarse, mediator, spec) + place.notes
+    blocks = place.cells if not spec.indirect else coarse_grid(place.grid, spec.block)
+    block = place.cell if not spec.indirect else block_index(place.grid.shape, spec.block)
+    bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, block)
+    notes += said
+    with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
+    withheld = draw_withheld(with_data, spec)
+    observed = with_data & ~withheld
+    if spec.indirect:
+        covered, total = valid_area(whole, place.grid.area, block, blocks.area.size)
+        bags = (covered >= 0.5 * total) & np.isfinite(bag_values).all(axis=1)
+        targets = observed
+    else:
+        bags = targets = observed & (cover(place.grid, whole, block, blocks) >= 0.5)
+    notes += _counts(spec, with_data, withheld, bags, targets)
+    system = CoordinateSystem(place.grid, _spherical(place))
+    bag_cell = np.flatnonzero(bags)
+    if spec.indirect:
+        bag_cell = locate(place.cells, blocks.latitude.ravel()[bags], blocks.longitude.ravel()[bags])
+    sides = Sides(
+        grid=place.grid,
+        covariates=np.stack(fine, axis=-1) if fine else None,
+        whole=whole,
+        system=system,
+        block=block,
+        bag_block=np.flatnonzero(bags),
+        bag_cell=bag_cell,
+        bag_mediators=bag_values[bags],
+        bag_coordinates=_centres(system, blocks)[bags],
+        cell=place.cell,
+        coarse_grid=place.cells,
+        coarse=place.coarse,
+        target_cell=np.flatnonzero(targets),
+        query_mediators=query_values[targets],
+        query_coordinates=_centres(system, place.cells)[targets],
+        truth=None,
+    )
+    return assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+
+
+def _centres(system: CoordinateSystem, grid: Grid) -> np.ndarray:
+    return system.of_positions(grid.latitude.ravel(), grid.longitude.ravel())
+
+
+def _spherical(place: _Place) -> bool:
+    """Unit vectors where either grid goes round the sphere or the two grids lie apart."""
+    apart = not (place.cell >= 0).any()
+    return needs_sphere(place.grid) or place.cells.wraps or apart
+
+
+def _sources(covariates: Fields, coarse: Fields, mediator: Fields | None) -> tuple[str, str]:
+    """Source and licence of all files together."""
+    files = {"target": coarse, "covariates": covariates} | ({"mediator": mediator} if mediator else {})
+    source = "; ".join(f"{role}: {fields.source}" for role, fields in files.items())
+    licences = list(dict.fromkeys(fields.licence for fields in files.values()))
+    return source, licences[0] if len(licences) == 1 else "; ".join(f"{r}: {f.licence}" for r, f in files.items())
+
+
+def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
+    """Bring the grids together; the coarse file is cut to the covariates' region where coordinates count."""
+    window: tuple[slice, slice] = (slice(None), slice(None))
+    notes: list[str] = []
+    if spec.indirect:
+        window, notes = whole_blocks(covariates.grid, spec.block)
+    else:
+        notes.append("The files are matched directly: the bag of a coarse cell is the pixels inside it.")
+    grid = covariates.grid.window(*window)
+    cells, order = facing(coarse, grid.centre_longitude())
+    values = coarse.values(spec.target, spec.select)[:, order]
+    cell = locate(cells, grid.latitude, grid.longitude)
+    rows, columns = slice(None), slice(None)
+    if not (cell >= 0).any():
+        notes.append(_apart(spec))
+    elif spec.coordinates or not spec.indirect:
+        rows, columns = box_around(cell, cells.shape, margin=1)
+        if cells.wraps and columns.stop - columns.start >= 0.9 * len(cells.x):
+            columns = slice(0, len(cells.x))
+        if values[rows, columns].size < values.size:
+            cells = cells.window(rows, columns)
+            notes.append(
+                f"The coarse file is cut to the {cells.shape[0]} × {cells.shape[1]} cells at and around the covariates."
+            )
+            cell = locate(cells, grid.latitude, grid.longitude)
+    thin = cover(grid, np.ones(grid.shape, dtype=bool), cell, cells) < 0.5
+    cell = np.where((cell >= 0) & ~thin[cell], cell, -1)
+    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, (order, rows, columns), notes)
+
+
+def _apart(spec: DownscalingSpec) -> str:
+    """What it means that no pixel lies in a coarse cell; an ``InputError`` where nothing else links the files."""
+    if not spec.indirect or not spec.mediators:
+        raise InputError(
+            "The two files do not overlap in space, and only a mediator can link them then: choose one, with "
+            "indirect matching, or give files of the same region."
+        )
+    said = "The two files do not overlap in space: only the mediator links them, and no coarse cell can be scored."
+    if spec.coordinates:
+        said += " Without coordinates the link would not fade with distance."
+    return said
+
+
+def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec) -> list[str]:
+    """Notes of every file, marked by its role, and the times and levels taken."""
+    notes = [f"Covariates: {n}" for n in covariates.notes] + [f"Target: {n}" for n in coarse.notes]
+    notes += [f"Mediator: {n}" for n in mediator.notes] if mediator else []
+    for name in spec.covariates:
+        notes += covariates.selection_notes(name, spec.select)
+    notes += coarse.selection_notes(spec.target, spec.select)
+    times = [covariates.time_label(n, spec.select) for n in spec.covariates]
+    when, then = next((t for t in times if t), None), coarse.time_label(spec.target, spec.select)
+    if when and then and when != then:
+        notes.append(f"The covariates are of {when}, the target of {then}: the mediator has to make up for it.")
+    return notes
+
+
+def _holder(name: str, files: list[Fields | None]) -> Fields:
+    """The first file that has the variable."""
+    found = next((f for f in files if f is not None and name in f.dataset.data_vars), None)
+    if found is None:
+        raise InputError(f"The mediator `{name}` is in none of the files: choose a variable that one of them holds.")
+    return found
+
+
+def _mediators(
+    covariates: Fields,
+    coarse: Fields,
+    mediator: Fields | None,
+    spec: DownscalingSpec,
+    place: _Place,
+    blocks: Grid,
+    block: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Mediators of all blocks (b, r) and of all coarse cells (c, r), in the same units, and notes."""
+    bag_side, query_side, notes = [], [], []
+    for name in spec.mediators:
+        here = _holder(name, [mediator, covariates, coarse])
+        there = _holder(name, [mediator, coarse, covariates])
+        units = here.check(name).units
+        bag_field, query_field = (f.values(name, spec.select) for f in (here, there))
+        query_field, said = convert(query_field, there.check(name).units, units, name)
+        if here is covariates:
+            values, how = cell_mean(bag_field[place.window], place.grid.area, block, blocks.area.size), "its area mean"
+        else:
+            values, how = sample(here.grid, bag_field, blocks)
+        if there is coarse:
+            queries, how_there = place.of_coarse(query_field), "its own values"
+        else:
+            queries, how_there = sample(there.grid, query_field, place.cells)
+        bag_side.append(values)
+        query_side.append(queries)
+        notes += here.selection_notes(name, spec.select) + ([said] if said else [])
+        roles = {id(mediator): "mediator file", id(covariates): "covariates' file", id(coarse): "target's file"}
+        notes.append(
+            f"Mediator `{name}`: for the bags {how} (from the {roles[id(here)]}), for the coarse cells {how_there} "
+            f"(from the {roles[id(there)]})."
+        )
+    empty = np.empty((blocks.area.size, 0)), np.empty((place.cells.area.size, 0))
+    return (
+        np.stack(bag_side, axis=-1) if bag_side else empty[0],
+        np.stack(query_side, axis=-1) if query_side else empty[1],
+        notes,
+    )
+
+
+def _counts(
+    spec: DownscalingSpec, with_data: np.ndarray, withheld: np.ndarray, bags: np.ndarray, targets: np.ndarray
+) -> list[str]:
+    notes = ["There is no truth at high resolution: scores come from withheld coarse cells and from re-aggregation."]
+    if not with_data.all():
+        notes.append(f"{int((~with_data).sum())} of {len(with_data)} coarse cells lack the target or a mediator.")
+    if withheld.any():
+        notes.append(
+            f"{int(withheld.sum())} of {int(with_data.sum())} coarse cells lose their target (seed {spec.seed}) and "
+            "are left to the scores."
+        )
+    if spec.indirect and not bags.all():
+        notes.append(f"{int((~bags).sum())} of {len(bags)} blocks are no bags: covariates or mediators are missing.")
+    if not spec.indirect and (lost := int((with_data & ~withheld & ~targets).sum())):
+        notes.append(f"{lost} coarse cells are left out: the covariates reach less than half of their area.")
+    return notes

@@ -1,0 +1,103 @@
+"""Fields to bytes and back, without pickle: arrays in an .npz archive, all else as JSON."""
+
+import json
+import zipfile
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.grid import Grid
+from core.fields.gridded import Fields
+
+if TYPE_CHECKING:
+    pass
+
+_GRID_ARRAYS = ("y", "x", "latitude", "longitude", "area", "y_edges", "x_edges")
+_GRID_WORDS = ("y_name", "x_name", "kind", "wraps", "mapping")
+
+
+def save_fields(fields: Fields) -> bytes:
+    """Fields as bytes that ``load_fields`` reads in another process or on another machine."""
+    arrays: dict[str, np.ndarray] = {f"grid_{name}": getattr(fields.grid, name) for name in _GRID_ARRAYS}
+    variables = []
+    for number, (name, array) in enumerate(fields.dataset.variables.items()):
+        values = _storable(np.asarray(array.values))
+        if values is None:
+            continue
+        arrays[f"v{number}"] = values
+        variables.append(
+            {
+                "name": str(name),
+                "key": f"v{number}",
+                "dims": [str(d) for d in array.dims],
+                "attributes": _words(array.attrs),
+                "coordinate": name in fields.dataset.coords,
+            }
+        )
+    head = {
+        "variables": variables,
+        "attributes": _words(fields.dataset.attrs),
+        "grid": _words({name: getattr(fields.grid, name) for name in _GRID_WORDS}),
+        "notes": list(fields.notes),
+        "source": fields.source,
+        "licence": fields.licence,
+    }
+    buffer = BytesIO()
+    np.savez(buffer, head=np.frombuffer(json.dumps(head).encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def load_fields(data: bytes) -> Fields:
+    """Fields back from ``save_fields``; ``InputError`` where the bytes are something else."""
+    import xarray as xr
+
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as archive:
+            head = json.loads(archive["head"].tobytes())
+            grid = Grid(**{n: archive[f"grid_{n}"] for n in _GRID_ARRAYS}, **{n: head["grid"][n] for n in _GRID_WORDS})
+            variables = {v["name"]: (v["dims"], archive[v["key"]], v["attributes"]) for v in head["variables"]}
+    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError("The stored fields could not be read back: open the original file again.") from error
+    coordinates = {v["name"] for v in head["variables"] if v["coordinate"]}
+    dataset: xr.Dataset = xr.Dataset(
+        {name: parts for name, parts in variables.items() if name not in coordinates},
+        {name: xr.Variable(*variables[name]) for name in coordinates if name not in variables[name][0]},
+        head["attributes"],
+    )
+    lines = {name: xr.Variable(*variables[name]) for name in coordinates if name in variables[name][0]}
+    dataset = dataset.assign_coords(xr.Coordinates(lines, indexes={}))
+    return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"])
+
+
+def _storable(values: np.ndarray) -> np.ndarray | None:
+    """Numbers, times and short text as they are; object arrays as text; other things not at all."""
+    if values.dtype.kind in "fiubM":
+        return values
+    if values.dtype.kind in "OSU" and values.size <= 10_000:
+        return np.array([_text(v)[:200] for v in values.ravel()], dtype=np.str_).reshape(values.shape)
+    return None
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _words(attributes: Any) -> dict[str, Any]:
+    """Attributes as JSON-able values; arrays become lists, anything odd becomes text."""
+    return {str(k): _word(v) for k, v in dict(attributes).items()}
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _words(value)
+    if isinstance(value, np.ndarray):
+        return [_word(v) for v in value.ravel()[:1000]]
+    if isinstance(value, (list, tuple)):
+        return [_word(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return _text(value)
+    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
