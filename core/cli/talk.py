@@ -22,6 +22,7 @@ class Progress:
         self._last = 0.0
 
     def __call__(self, row: dict[str, Any]) -> None:
+        """Say one row, unless the last one was said less than a second ago."""
         now = time.monotonic()
         if self._quiet or now - self._last < _EVERY_S:
             return

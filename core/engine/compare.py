@@ -1,0 +1,49 @@
+"""Runs side by side: where their settings differ, and their scores, as rows for a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.engine.records import Run
+
+
+def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as ``{"problem.block": [9, 9], …}``; lists stay whole."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> list[tuple[str, list[Any]]]:
+    """Rows ``(setting, value of each run)``, those that differ first; None where a run has no such setting."""
+    flats = [{"task": run.spec.task, "seed": run.spec.seed, **flatten(run.spec.settings)} for run in runs]
+    names = list(dict.fromkeys(name for flat in flats for name in flat))
+    rows = [(name, [flat.get(name) for flat in flats]) for name in names]
+    differ = [row for row in rows if any(value != row[1][0] for value in row[1][1:])]
+    return differ if only_differences else differ + [row for row in rows if row not in differ]
+
+
+def run_scores(run: Run) -> dict[str, dict[str, float | None]]:
+    """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours)."""
+    scores = (run.result or {}).get("scores")
+    if not isinstance(scores, Mapping):
+        return {}
+    return {
+        str(model): {str(name): value for name, value in found.items() if _number(value)}
+        for model, found in scores.items()
+        if isinstance(found, Mapping)
+    }
+
+
+def compare_scores(runs: Sequence[Run]) -> list[tuple[str, str, list[float | None]]]:
+    """Rows ``(model, score, value of each run)`` in the order of the first run that has them."""
+    found = [run_scores(run) for run in runs]
+    keys = dict.fromkeys((model, name) for scores in found for model, values in scores.items() for name in values)
+    return [(model, name, [scores.get(model, {}).get(name) for scores in found]) for model, name in keys]
+
+
+def _number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,63 @@
+"""Two runs side by side, and all runs in one zip."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from core.engine import Engine, Run, RunSpec
+from core.engine.archive import zip_runs
+from core.engine.compare import compare_scores, compare_settings, flatten, run_scores
+from core.engine.store import Store
+
+
+def made(seed: int, scores, **settings) -> Run:
+    return Run(f"r{seed}", RunSpec("downscale", settings, seed), "done", 1.0, result={"scores": scores})
+
+
+def test_settings_that_differ_come_first() -> None:
+    one = made(0, {}, model="cmp", problem={"block": [7, 7], "target": "t"})
+    two = made(1, {}, model="cmp", problem={"block": [9, 9], "target": "t"}, extra=None)
+    rows = compare_settings([one, two])
+    assert rows[:2] == [("seed", [0, 1]), ("problem.block", [[7, 7], [9, 9]])]
+    assert ("model", ["cmp", "cmp"]) in rows and len(rows) == 6
+    assert [name for name, _ in compare_settings([one, two], only_differences=True)] == ["seed", "problem.block"]
+    assert compare_settings([one, one], only_differences=True) == [] and compare_settings([]) == []
+    assert flatten({"a": {"b": {"c": 1}}, "d": {}}) == {"a.b.c": 1, "d": {}}
+
+
+def test_scores_of_runs_with_different_models() -> None:
+    one = made(0, {"cmp": {"rmse": 1.0, "ssim": None}, "bilinear": {"rmse": 2.0}})
+    two = made(1, {"bag_gp": {"rmse": 0.5}, "bilinear": {"rmse": 2.5}})
+    assert compare_scores([one, two]) == [
+        ("cmp", "rmse", [1.0, None]),
+        ("cmp", "ssim", [None, None]),
+        ("bilinear", "rmse", [2.0, 2.5]),
+        ("bag_gp", "rmse", [None, 0.5]),
+    ]
+
+
+def test_results_that_are_no_results_have_no_scores() -> None:
+    for rubbish in (None, 3, [1], {"cmp": 3}, {"cmp": {"rmse": "x", "ok": True}}):
+        assert not any(run_scores(made(0, rubbish)).values())
+
+
+def test_zip_of_runs(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first, second = (store.create(RunSpec("downscale", {"n": n})) for n in range(2))
+    for run_id in (first, second):
+        store.write_status(run_id, {"status": "done", "created": 1.0})
+    store.write_file(first, "field.nc", b"CDF")
+    store.add_trace(first, [{"step": 1}])
+    (tmp_path / first / "stranger.txt").write_text("not ours")
+    with Engine(tmp_path, address="") as engine:
+        archive = zipfile.ZipFile(io.BytesIO(zip_runs(engine, [first, second, "gone"])))
+    assert set(archive.namelist()) == {
+        f"{first}/spec.json",
+        f"{first}/status.json",
+        f"{first}/trace.jsonl",
+        f"{first}/files/field.nc",
+        f"{second}/spec.json",
+        f"{second}/status.json",
+    }
+    assert json.loads(archive.read(f"{second}/spec.json"))["settings"] == {"n": 1}
