@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
+from core.fields import sphere
+from core.fields.grid import Grid
 from core.figures.colours import Colours, colour_scale, limits_for
-from core.figures.projection import GridLike, coast_on, frame, unit_vectors
+from core.figures.projection import coast_on, frame
 from core.figures.style import COAST, INK, MISSING, Figure, axis, compact, layout
 
 NODES = 40
@@ -14,7 +16,7 @@ NODES = 40
 
 def field_map(
     values: np.ndarray,
-    grid: GridLike,
+    grid: Grid,
     *,
     title: str = "",
     label: str = "",
@@ -63,9 +65,7 @@ def field_map(
     return {"data": traces + ([_coast(grid)] if coast else []), "layout": picture}
 
 
-def _heat(
-    values: np.ndarray, grid: GridLike, units: str, colours: Colours, limits: tuple[float, float]
-) -> dict[str, Any]:
+def _heat(values: np.ndarray, grid: Grid, units: str, colours: Colours, limits: tuple[float, float]) -> dict[str, Any]:
     bar = {
         "orientation": "h", "thickness": 9, "len": 0.92, "x": 0.5, "y": 0, "yanchor": "top", "ypad": 8, "xpad": 0,
         "outlinewidth": 0, "ticks": "", "nticks": 5, "tickfont": {"size": 11},
@@ -88,7 +88,7 @@ def _coordinates(name: str, centres: np.ndarray) -> dict[str, Any]:
     return {name: compact(c, "f8")}
 
 
-def _coast(grid: GridLike) -> dict[str, Any]:
+def _coast(grid: Grid) -> dict[str, Any]:
     """The coastline as one SVG line: browsers allow 16 WebGL contexts a page, a WebGL trace takes three."""
     x, y = coast_on(grid)
     line = {"color": COAST[False], "width": 0.9, "simplify": True}
@@ -109,7 +109,7 @@ def _below(text: str, shift: int) -> dict[str, Any]:
     return where | {"text": text, "showarrow": False, "font": {"size": 11}}
 
 
-def _stretch(grid: GridLike) -> float:
+def _stretch(grid: Grid) -> float:
     """Height of a unit of y over width of a unit of x: a degree of longitude shrinks by cos φ on regional grids."""
     if grid.kind != "latlon":
         return 1.0 if grid.kind in ("rotated", "projected") else _curvilinear_stretch(grid)
@@ -117,12 +117,12 @@ def _stretch(grid: GridLike) -> float:
     return 1.0 if spread > 90 else round(1 / max(float(np.cos(np.deg2rad(middle))), 0.2), 4)
 
 
-def _curvilinear_stretch(grid: GridLike) -> float:
+def _curvilinear_stretch(grid: Grid) -> float:
     (x0, x1, y0, y1), (rows, cols) = frame(grid), grid.latitude.shape
     return (x1 - x0) / (y1 - y0) * rows / cols
 
 
-def _place(grid: GridLike) -> dict[str, Any] | None:
+def _place(grid: Grid) -> dict[str, Any] | None:
     """A lattice of unit vectors from which the browser tells the latitude and longitude of any pixel.
 
     Between nodes the vectors are interpolated and normalised, which has neither date line nor poles.
@@ -131,7 +131,7 @@ def _place(grid: GridLike) -> dict[str, Any] | None:
     if grid.kind == "latlon":
         return None
     rows, cols = (np.unique(np.linspace(0, n - 1, min(n, NODES)).round().astype(int)) for n in grid.latitude.shape)
-    vectors = unit_vectors(grid.latitude[np.ix_(rows, cols)], grid.longitude[np.ix_(rows, cols)])
+    vectors = sphere.unit_vectors(grid.latitude[np.ix_(rows, cols)], grid.longitude[np.ix_(rows, cols)])
     return {
         "y": compact(np.asarray(grid.y)[rows], "f8"),
         "x": compact(np.asarray(grid.x)[cols], "f8"),

@@ -2,93 +2,32 @@
 
 import json
 from functools import lru_cache
-from typing import Any, Protocol
 
 import numpy as np
 
+from core.fields import sphere
+from core.fields.grid import Grid
 from core.figures.coast import Resolution, coast_lines
-
-
-class GridLike(Protocol):
-    """What a picture needs to know of a grid (see `core.fields.grid.Grid`)."""
-
-    @property
-    def y(self) -> np.ndarray:
-        """(H,) native coordinate of the rows, ascending."""
-        ...
-
-    @property
-    def x(self) -> np.ndarray:
-        """(W,) native coordinate of the columns, ascending."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """latlon, rotated, projected or curvilinear."""
-        ...
-
-    @property
-    def latitude(self) -> np.ndarray:
-        """(H, W) degrees north."""
-        ...
-
-    @property
-    def longitude(self) -> np.ndarray:
-        """(H, W) degrees east."""
-        ...
-
-    @property
-    def mapping(self) -> dict:
-        """CF grid-mapping attributes."""
-        ...
-
 
 Frame = tuple[float, float, float, float]
 
 
-def edges(centres: np.ndarray) -> tuple[float, float]:
-    """Outer cell edges of ascending cell centres, half a step beyond the first and last."""
-    c = np.asarray(centres, dtype=float)
-    if len(c) == 1:
-        return float(c[0] - 0.5), float(c[0] + 0.5)
-    return float(c[0] - (c[1] - c[0]) / 2), float(c[-1] + (c[-1] - c[-2]) / 2)
-
-
-def frame(grid: GridLike) -> Frame:
+def frame(grid: Grid) -> Frame:
     """The grid's frame (x0, x1, y0, y1) in native coordinates: the outer edges of its cells."""
-    return (*edges(grid.x), *edges(grid.y))
-
-
-def rotate(lon: np.ndarray, lat: np.ndarray, mapping: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Geographic to rotated-pole longitude and latitude, degrees.
-
-    With φ, λ latitude and longitude and (φp, λp) the rotated north pole (CF ``rotated_latitude_longitude``):
-    sin φ' = sin φp sin φ + cos φp cos φ cos(λ − λp);
-    tan(λ' − λ0) = −cos φ sin(λ − λp) / (cos φp sin φ − sin φp cos φ cos(λ − λp)),
-    λ0 = ``north_pole_grid_longitude``. Source: CF conventions 1.11, appendix F.
-    """
-    pole_lat = np.deg2rad(float(mapping.get("grid_north_pole_latitude", 90.0)))
-    pole_lon = float(mapping.get("grid_north_pole_longitude", 0.0))
-    origin = float(mapping.get("north_pole_grid_longitude", 0.0))
-    phi, away = np.deg2rad(lat), np.deg2rad(np.asarray(lon) - pole_lon)
-    sin_lat = np.sin(pole_lat) * np.sin(phi) + np.cos(pole_lat) * np.cos(phi) * np.cos(away)
-    east = -np.cos(phi) * np.sin(away)
-    north = np.cos(pole_lat) * np.sin(phi) - np.sin(pole_lat) * np.cos(phi) * np.cos(away)
-    return np.rad2deg(np.arctan2(east, north)) + origin, np.rad2deg(np.arcsin(np.clip(sin_lat, -1, 1)))
+    return float(grid.x_edges[0]), float(grid.x_edges[-1]), float(grid.y_edges[0]), float(grid.y_edges[-1])
 
 
 def to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Longitude and latitude (degrees) in the native coordinates of a latlon, rotated or projected grid."""
+    """Longitude and latitude (degrees) in the native x and y of a latlon, rotated or projected grid."""
     if kind == "rotated":
-        return rotate(lon, lat, mapping)
-    if kind == "projected":
-        from pyproj import CRS, Transformer
-
-        transformer = Transformer.from_crs("EPSG:4326", CRS.from_cf(dict(mapping)), always_xy=True)
-        x, y = transformer.transform(lon, lat)
+        y, x = sphere.true_to_rotated(lat, lon, mapping)
+    elif kind == "projected":
+        y, x = sphere.true_to_projected(lat, lon, mapping)
         bad = ~(np.isfinite(x) & np.isfinite(y))
-        return np.where(bad, np.nan, x), np.where(bad, np.nan, y)
-    return np.asarray(lon, dtype=float), np.asarray(lat, dtype=float)
+        y, x = np.where(bad, np.nan, y), np.where(bad, np.nan, x)
+    else:
+        y, x = np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)
+    return x, y
 
 
 def clip_line(x: np.ndarray, y: np.ndarray, bounds: Frame) -> tuple[np.ndarray, np.ndarray]:
@@ -126,9 +65,9 @@ def _gapped(lines: tuple[np.ndarray, ...]) -> np.ndarray:
 Cap = tuple[float, float, float, float]
 
 
-def _cap(grid: GridLike) -> Cap:
+def _cap(grid: Grid) -> Cap:
     """A spherical cap (centre, cosine of its radius) round the grid, with a tenth of its radius to spare."""
-    points = unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
+    points = sphere.unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
     centre = points.mean(axis=0) / np.linalg.norm(points.mean(axis=0))
     radius = 1.1 * np.arccos(np.clip((points @ centre).min(), -1, 1)) + 0.02
     return float(centre[0]), float(centre[1]), float(centre[2]), float(np.cos(min(radius, np.pi)))
@@ -140,7 +79,7 @@ def _coast(
 ) -> tuple[np.ndarray, np.ndarray]:
     world = _gapped(coast_lines(resolution))
     if cap is not None:  # a plane projection may fold the far side of the Earth into the frame
-        near = unit_vectors(world[:, 1], world[:, 0]) @ np.array(cap[:3]) >= cap[3]
+        near = sphere.unit_vectors(world[:, 1], world[:, 0]) @ np.array(cap[:3]) >= cap[3]
         world = np.where(near[:, None], world, np.nan)
     x, y = to_native(world[:, 0], world[:, 1], kind, json.loads(mapping))
     if kind != "projected":  # bring longitudes into [x0, x0 + 360) and cut where a line leaves on the other side
@@ -155,12 +94,12 @@ def _cut_jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
 
 
-def _curvilinear(grid: GridLike, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
+def _curvilinear(grid: Grid, resolution: Resolution) -> tuple[np.ndarray, np.ndarray]:
     """Coast on a grid known only by its latitudes and longitudes: nearest pixel, then one linear step."""
     from scipy.spatial import cKDTree
 
     world = _gapped(coast_lines(resolution))
-    vectors, coast = unit_vectors(grid.latitude, grid.longitude), unit_vectors(world[:, 1], world[:, 0])
+    vectors, coast = sphere.unit_vectors(grid.latitude, grid.longitude), sphere.unit_vectors(world[:, 1], world[:, 0])
     tree, finite = cKDTree(vectors.reshape(-1, 3)), np.isfinite(coast[:, 0])
     rows, cols = np.unravel_index(tree.query(np.where(finite[:, None], coast, 0.0))[1], grid.latitude.shape)
     by_row, by_col = np.gradient(vectors, axis=0)[rows, cols], np.gradient(vectors, axis=1)[rows, cols]
@@ -173,13 +112,7 @@ def _curvilinear(grid: GridLike, resolution: Resolution) -> tuple[np.ndarray, np
     return x.astype(np.float32), y.astype(np.float32)
 
 
-def unit_vectors(lat: np.ndarray, lon: np.ndarray) -> np.ndarray:
-    """Points of the unit sphere (…, 3) at latitudes and longitudes in degrees."""
-    phi, lam = np.deg2rad(lat), np.deg2rad(lon)
-    return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
-
-
-def coast_on(grid: GridLike, resolution: Resolution | None = None) -> tuple[np.ndarray, np.ndarray]:
+def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The coastline in the grid's native coordinates, clipped to its frame: one NaN-gapped float32 line (x, y).
 
     The 50m lines serve regions, the 110m lines serve fields that span more than 60° of latitude.

@@ -1,0 +1,36 @@
+"""Heavy libraries are imported in the background once the first picture is on its way."""
+
+import importlib
+import sys
+import threading
+
+import streamlit as st
+
+HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "distributed")
+
+
+def _import_all() -> None:
+    for name in HEAVY:
+        try:
+            importlib.import_module(name)
+        except ImportError:  # a page that needs it will say so
+            return
+
+
+@st.cache_resource(show_spinner=False)
+def warm_up() -> threading.Thread:
+    """Start the background imports, once per server."""
+    thread = threading.Thread(target=_import_all, name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def is_warm() -> bool:
+    """Whether torch, which tells the device, is imported completely."""
+    module = sys.modules.get("torch")
+    return module is not None and hasattr(module, "cuda") and "core.device" in sys.modules and _complete("core.device")
+
+
+def _complete(name: str) -> bool:
+    spec = getattr(sys.modules[name], "__spec__", None)
+    return not getattr(spec, "_initializing", False)
