@@ -18,14 +18,15 @@ NAMES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-PACKAGES = ("chromium", "fonts-liberation")
+PACKAGES = ("chromium", "fonts-liberation", "libatomic1")  # the last for Playwright's driver
 ADVICE = "install Chromium or Chrome, or set CHROME to the path of one"
+DRIVER = (sys.executable, "-m", "playwright")
 
 
-def works(program: str) -> bool:
+def works(*program: str) -> bool:
     """Whether the program starts (a snap stub in a container, for one, does not)."""
     try:
-        run = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        run = subprocess.run([*program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return run.returncode == 0
@@ -44,6 +45,8 @@ def find_browser() -> str | None:
 
 def playwright_browser() -> str | None:
     """Path of the Chromium that Playwright downloaded earlier, or None."""
+    if not works(*DRIVER):
+        return None
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -72,18 +75,19 @@ def apt_install() -> None:
 def playwright_install() -> None:
     """Let Playwright download its Chromium."""
     print("Browser: playwright install chromium", flush=True)
-    command = (sys.executable, "-m", "playwright", "install", "chromium")
-    subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+    subprocess.run((*DRIVER, "install", "chromium"), stdin=subprocess.DEVNULL, check=False)
 
 
 def provide_browser() -> str:
-    """Path of a Chromium, installed first where there is none."""
+    """Path of a Chromium that Playwright can drive, installed first where there is none."""
     ways = [apt_install] if debian_root() else []
     for get in (None, *ways, playwright_install):
         if get is not None:
             get()
-        if found := find_browser():
+        if (found := find_browser()) and works(*DRIVER):
             return found
+    if not works(*DRIVER):
+        raise SystemExit("Playwright's driver does not start: install the library libatomic (Debian: libatomic1).")
     raise SystemExit(f"The browser tests need Chromium and none was found: {ADVICE}.")
 
 

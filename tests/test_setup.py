@@ -78,12 +78,24 @@ def test_a_browser_is_looked_for_before_one_is_installed(
     monkeypatch.setattr(browser, "apt_install", lambda: calls.append("apt"))
     monkeypatch.setattr(browser, "playwright_install", lambda: calls.append("playwright"))
     monkeypatch.setattr(browser, "find_browser", lambda: "/chromium" if len(calls) >= appears_after else None)
+    monkeypatch.setattr(browser, "works", lambda *program: True)
     assert browser.provide_browser() == "/chromium"
     assert calls == called
 
 
-def test_no_browser_at_all_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    for way in ("apt_install", "playwright_install", "find_browser"):
+@pytest.mark.parametrize(
+    ("found", "driver", "sentence"),
+    [
+        (None, True, "none was found: install Chromium or Chrome, or set CHROME"),
+        ("/chromium", False, "driver does not start: install the library libatomic"),
+    ],
+)
+def test_what_cannot_be_had_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, found: str | None, driver: bool, sentence: str
+) -> None:
+    for way in ("apt_install", "playwright_install"):
         monkeypatch.setattr(browser, way, lambda: None)
-    with pytest.raises(SystemExit, match=r"none was found: install Chromium or Chrome, or set CHROME"):
+    monkeypatch.setattr(browser, "find_browser", lambda: found)
+    monkeypatch.setattr(browser, "works", lambda *program: driver)
+    with pytest.raises(SystemExit, match=sentence):
         browser.provide_browser()
