@@ -41,26 +41,28 @@ def block_index(shape: tuple[int, int], block: tuple[int, int]) -> np.ndarray:
     return rows[:, None] * (shape[1] // block[1]) + columns[None, :]
 
 
-def cell_mean(
-    values: np.ndarray, area: np.ndarray, cell: np.ndarray, count: int, least: float = LEAST_SHARE
-) -> np.ndarray:
+def cell_mean(values: np.ndarray, area: np.ndarray, cell: np.ndarray, count: int) -> np.ndarray:
     """Area-weighted means z_c = Σ_{p∈c} a_p v_p / Σ_{p∈c} a_p over the valid pixels of each cell.
 
     Parameters
     ----------
     values, area, cell : (H, W) values (NaN missing), areas, and cell indices (−1: no cell).
     count : number of cells.
-    least : smallest share of a cell's area that must be valid.
 
     Returns
     -------
-    (count,) means, NaN where the valid share is below ``least``.
+    (count,) means, NaN where less than half of a cell's area is valid.
     """
     weight, total = valid_area(np.isfinite(values), area, cell, count)
     inside = (cell >= 0) & np.isfinite(values)
     mass = np.bincount(cell[inside], (area * np.where(inside, values, 0.0))[inside], count)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((weight > 0) & (weight >= least * total * (1 - 1e-12)), mass / weight, np.nan)
+        return np.where(mostly(weight, total), mass / weight, np.nan)
+
+
+def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Whether at least half of an area is covered (exact halves count, whatever the rounding)."""
+    return (covered > 0) & (covered >= LEAST_SHARE * total * (1 - 1e-9))
 
 
 def valid_area(valid: np.ndarray, area: np.ndarray, cell: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

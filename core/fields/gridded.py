@@ -12,6 +12,8 @@ from core.fields.grid import Grid
 if TYPE_CHECKING:
     import xarray as xr
 
+UNMARKED_FILL = 1e30  # NetCDF's default fill value is 9.97e36, often left without an attribute
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -108,7 +110,7 @@ class Fields:
         """
         chosen = self.chosen(name, select or {})
         values = np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
-        values[~np.isfinite(values)] = np.nan
+        values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
         if np.isnan(values).all():
             raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
         return values

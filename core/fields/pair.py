@@ -6,7 +6,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
-from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
@@ -64,7 +64,7 @@ def make_problem_from_files(
     observed = with_data & ~withheld
     if spec.indirect:
         covered, total = valid_area(whole, place.grid.area, block, blocks.area.size)
-        bags = (covered >= 0.5 * total) & np.isfinite(bag_values).all(axis=1)
+        bags = mostly(covered, total) & np.isfinite(bag_values).all(axis=1)
         targets = observed
     else:
         bags = targets = observed & (cover(place.grid, whole, block, blocks) >= 0.5)
@@ -113,7 +113,7 @@ def _sources(covariates: Fields, coarse: Fields, mediator: Fields | None) -> tup
 
 
 def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
-    """Bring the grids together; the coarse file is cut to the covariates' region where coordinates count."""
+    """Bring the grids together; a coarse file that overlaps the covariates is cut to their region."""
     window: tuple[slice, slice] = (slice(None), slice(None))
     notes: list[str] = []
     if spec.indirect:
@@ -127,7 +127,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
     rows, columns = slice(None), slice(None)
     if not (cell >= 0).any():
         notes.append(_apart(spec))
-    elif spec.coordinates or not spec.indirect:
+    else:
         rows, columns = box_around(cell, cells.shape, margin=1)
         if cells.wraps and columns.stop - columns.start >= 0.9 * len(cells.x):
             columns = slice(0, len(cells.x))

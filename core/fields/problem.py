@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
@@ -116,7 +116,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     with_data = _all_finite([coarse, *mediators], count)
     whole = complete_pixels([raw[n] for n in spec.covariates], grid.shape)
     covered, total = valid_area(whole, grid.area, cell, count)
-    can_be_bag = (covered >= 0.5 * total) & _all_finite(mediators, count)
+    can_be_bag = mostly(covered, total) & _all_finite(mediators, count)
     withheld = draw_withheld(with_data, spec)
     observed = with_data & ~withheld
     bags = withheld & can_be_bag if spec.indirect else observed & can_be_bag

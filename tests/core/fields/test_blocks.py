@@ -1,0 +1,112 @@
+"""Coarsening against loops, xarray and xarray-regrid; what holds for any partition."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.grid import make_grid
+from tests.core.fields.samples import fields, region
+
+
+def brute_force(values, area, block):
+    """Cell means by loops over pixels."""
+    ny, nx = values.shape[0] // block[0], values.shape[1] // block[1]
+    out = np.full((ny, nx), np.nan)
+    for i in range(ny):
+        for j in range(nx):
+            total = valid = mass = 0.0
+            for r in range(i * block[0], (i + 1) * block[0]):
+                for c in range(j * block[1], (j + 1) * block[1]):
+                    total += area[r, c]
+                    if np.isfinite(values[r, c]):
+                        valid += area[r, c]
+                        mass += area[r, c] * values[r, c]
+            if valid >= 0.5 * total - 1e-9:
+                out[i, j] = mass / valid
+    return out
+
+
+@pytest.mark.parametrize("block", [(4, 6), (1, 48), (9, 9), (36, 2)])
+def test_means_equal_a_loop(block):
+    grid = fields(region()).grid
+    (rows, columns), _ = whole_blocks(grid, block)
+    grid = grid.window(rows, columns)
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(grid.shape)
+    values[rng.random(grid.shape) < 0.45] = np.nan
+    index = block_index(grid.shape, block)
+    found = cell_mean(values, grid.area, index, index.max() + 1)
+    assert np.allclose(found, brute_force(values, grid.area, block).ravel(), equal_nan=True)
+
+
+def test_means_equal_xarray_weighted_coarsening():
+    data = region()
+    found = fields(data)
+    weights = xr.DataArray(found.grid.area, dims=("lat", "lon"))
+    expected = (data.t * weights).coarsen(lat=6, lon=8).sum() / weights.coarsen(lat=6, lon=8).sum()
+    index = block_index((36, 48), (6, 8))
+    assert np.allclose(cell_mean(found.values("t"), found.grid.area, index, 36), expected.values.ravel(), atol=1e-12)
+
+
+def test_means_equal_conservative_regridding():
+    import xarray_regrid  # noqa: F401
+
+    data = region()
+    grid = fields(data).grid
+    cells = coarse_grid(grid, (6, 8))
+    onto = xr.Dataset(coords={"latitude": cells.y, "longitude": cells.x})
+    source = data[["t"]].rename(lat="latitude", lon="longitude")
+    expected = source.regrid.conservative(onto, latitude_coord="latitude").t
+    found = cell_mean(data.t.values, grid.area, block_index(grid.shape, (6, 8)), cells.area.size)
+    # the regridder weights latitudes a little differently (cos φ); the unweighted mean is farther away
+    assert np.abs(found - expected.values.ravel()).max() < 2e-3
+    plain = cell_mean(data.t.values, np.ones(grid.shape), block_index(grid.shape, (6, 8)), cells.area.size)
+    assert np.abs(plain - expected.values.ravel()).max() > 5e-2
+
+
+def test_bounds_equal_those_of_cf_xarray():
+    import cf_xarray  # noqa: F401
+
+    data = region()
+    grid = fields(data).grid
+    bounds = data.cf.add_bounds(["lat", "lon"])
+    assert np.allclose(np.stack([grid.y_edges[:-1], grid.y_edges[1:]], -1), bounds.lat_bounds)
+    assert np.allclose(np.stack([grid.x_edges[:-1], grid.x_edges[1:]], -1), bounds.lon_bounds)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.tuples(st.integers(2, 30), st.integers(2, 30)),
+    block=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    seed=st.integers(0, 10_000),
+)
+def test_any_partition(shape, block, seed):
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.uniform(-80, 80, shape[0])) + 0.01 * np.arange(shape[0])
+    grid = make_grid("latlon", y, np.cumsum(rng.uniform(0.5, 2, shape[1])))
+    if shape[0] < block[0] or shape[1] < block[1]:
+        with pytest.raises(InputError, match="larger than the grid"):
+            whole_blocks(grid, block)
+        return
+    window, notes = whole_blocks(grid, block)
+    cut = grid.window(*window)
+    assert bool(notes) == (cut.shape != grid.shape) and min(np.subtract(grid.shape, cut.shape)) >= 0
+    index = block_index(cut.shape, block)
+    cells = coarse_grid(cut, block)
+    count = cells.area.size
+    assert np.array_equal(np.bincount(index.ravel(), minlength=count), np.full(count, block[0] * block[1]))
+    values = rng.standard_normal(cut.shape)
+    means = cell_mean(values, cut.area, index, count)
+    # the area-weighted mean of means is the mean; every mean lies among its cell's values
+    assert np.average(means, weights=cells.area.ravel()) == pytest.approx(np.average(values, weights=cut.area), abs=1e-9)
+    assert np.all(means <= [values[index == c].max() + 1e-12 for c in range(count)])
+    assert np.allclose(cell_mean(np.full(cut.shape, 3.7), cut.area, index, count), 3.7)
+    valid = rng.random(cut.shape) < 0.5
+    covered, total = valid_area(valid, cut.area, index, count)
+    missing = np.isnan(cell_mean(np.where(valid, values, np.nan), cut.area, index, count))
+    sure = np.abs(covered - 0.5 * total) > 1e-9
+    assert np.array_equal(missing[sure], (covered < 0.5 * total)[sure])
