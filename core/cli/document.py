@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,6 @@ from typing import Any
 import core
 from core.engine.records import jsonable
 from core.errors import InputError
-
-#: Scores in the units of what is predicted; squared ones, and the rest, which have none.
-IN_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range", "posterior_mean", "interval_low", "interval_high")
-SQUARED = ("mse", "posterior_risk")
 
 
 @dataclass(frozen=True)
@@ -38,21 +35,19 @@ class Result:
             "status": self.status,
             "message": self.message,
             "scores": self.scores,
-            "units": {name: score_units(name, self.units) for name in self.scores},
+            "units": units_of(self.scores, self.units),
             "seconds": self.seconds or {"cpu": None, "wall": None},
             "peak_mb": self.peak_mb,
             **self.more,
         }
 
 
-def score_units(score: str, units: str) -> str:
-    """The units of a score of a quantity in ``units``: ``"K"``, ``"K2"``, ``"ms"`` or ``"1"``."""
-    name = score.removesuffix("_area")
-    if name == "ms_per_step":
-        return "ms"
-    if name in SQUARED:
-        return "1" if units == "1" else f"({units})2" if " " in units else f"{units}2"
-    return units if name in IN_UNITS else "1"
+def units_of(scores: Iterable[str], units: str) -> dict[str, str]:
+    """The units of each score of a quantity in ``units``."""
+    from core.metrics import score_units
+
+    own = {"ms_per_step": "ms", "posterior_risk": score_units(["mse"], units)["mse"]}
+    return {name: own.get(name.removesuffix("_area"), of) for name, of in score_units(scores, units).items()}
 
 
 def document(

@@ -89,12 +89,13 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.output)
     _check_files(options)
     with stdout_kept_clean():
-        from core.experiments import downscale
-
         fields, default = _open(options)
         seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
         spec = problem_spec(options, default)
         settings = model_settings(options)
+
+        from core.experiments import downscale  # heavy: only once the input is known to be good
+
         results: list[Result] = []
         failures: list[InputError] = []
         device = "cpu"

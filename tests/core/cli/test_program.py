@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from core.cli import document, program
-from core.cli.document import Result, score_units
+from core.cli.document import Result, units_of
 from core.cli.talk import Progress
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
@@ -117,9 +117,9 @@ def test_document_has_the_one_shape() -> None:
 
 
 def test_units_of_scores() -> None:
-    assert score_units("rmse_area", "K") == "K" and score_units("ssim", "K") == "1"
-    assert score_units("mse", "m s-1") == "(m s-1)2" and score_units("mse", "1") == "1"
-    assert score_units("ms_per_step", "K") == "ms"
+    names = ["rmse_area", "ssim", "mse", "posterior_risk", "ms_per_step"]
+    found = units_of(names, "K")
+    assert found == dict(zip(names, ("K", "1", "K2", "K2", "ms"), strict=True))
 
 
 def test_progress_speaks_at_most_once_a_second(capsys, monkeypatch) -> None:

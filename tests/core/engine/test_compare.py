@@ -8,6 +8,7 @@ from pathlib import Path
 from core.engine import Engine, Run, RunSpec
 from core.engine.archive import zip_runs
 from core.engine.compare import compare_scores, compare_settings, flatten, run_scores
+from core.engine.series import trace_series
 from core.engine.store import Store
 
 
@@ -61,3 +62,19 @@ def test_zip_of_runs(tmp_path: Path) -> None:
         f"{second}/status.json",
     }
     assert json.loads(archive.read(f"{second}/spec.json"))["settings"] == {"n": 1}
+
+
+def test_series_of_a_trace() -> None:
+    rows = [
+        {"time": 0.1, "step": 1, "total": 4, "message": "reading"},
+        {"step": 1, "total": 4, "stage": "one", "loss": 3.0, "restart": 0, "hyperparameters": {"λ": 0.1, "m": -1}},
+        {"step": 2, "total": 4, "stage": "two", "loss": 2.0, "hyperparameters": {"λ": 0.2, "σ²": None}},
+        {"step": "x", "loss": True, "hyperparameters": [1]},
+    ]
+    steps, objective, parameters = trace_series(rows)
+    assert steps == [1, 2]
+    assert objective == {"loss (one)": [3.0, None], "loss (two)": [None, 2.0]}
+    assert parameters == {"λ": [0.1, 0.2]}
+    assert trace_series([{"evidence": -1, "loss": 2.0}])[1] == {"evidence": [-1.0]}
+    assert trace_series([{"reached": 2}])[1] == {"reached": [2.0]}
+    assert trace_series([]) == ([], {}, {})

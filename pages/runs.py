@@ -1,0 +1,277 @@
+"""Page Runs: every fit, its state and what came of it; compare two, take all of it home."""
+
+import json
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Engine, Run
+from core.engine.archive import zip_runs
+from core.engine.compare import compare_settings, run_scores
+from core.engine.series import trace_series
+from core.errors import InputError
+from pages.shared.layout import page_header, score_table
+from pages.shared.pages import page_link
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import get_engine
+from pages.shared.theme import is_dark
+
+STATES = {
+    "queued": ("Waiting", "gray"),
+    "running": ("Running", "blue"),
+    "done": ("Done", "green"),
+    "cancelled": ("Cancelled", "orange"),
+    "failed": ("Failed", "red"),
+    "interrupted": ("Interrupted", "orange"),
+}
+
+
+def main() -> None:
+    """Draw the page."""
+    page_header("Runs", "Every fit, its state and what came of it. A run goes on when this page is left or closed.")
+    engine = get_engine()
+    runs = engine.runs()
+    if not runs:
+        empty()
+    active = any(run.active for run in runs)
+    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(runs))
+    if not runs:
+        return
+    left, right = st.columns(2)
+    run = chosen(left, "Run", "run", runs)
+    other = chosen(right, "Compare with", "with", [found for found in runs if found is not run], optional=True)
+    if run is None:
+        return
+    st.fragment(detail, run_every=1.0 if run.active else None)(engine, run.id, other.id if other else None)
+    take_home(engine, runs)
+
+
+def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """What must not change without a full redraw of the page."""
+    return [(run.id, run.status) for run in runs]
+
+
+def empty() -> None:
+    """What to do when there is nothing to see."""
+    st.info("There are no runs yet. Open page Downscaling and press Learn: the fit appears here, live.")
+    page_link("downscaling.py", "Go to page Downscaling")
+
+
+def overview(engine: Engine, seen: list[tuple[str, str]]) -> None:
+    """The list of runs and the progress of those that go on; redraws the page when a run begins or ends."""
+    runs = engine.runs()
+    if states(runs) != seen:
+        st.rerun(scope="app")
+    for run in runs:
+        if run.active:
+            with st.container(border=True):
+                going_on(engine, run, "list")
+    if runs:
+        rows = [overview_row(run) for run in runs]
+        progress = st.column_config.ProgressColumn("Progress", min_value=0.0, max_value=1.0, format="percent")
+        st.dataframe(
+            rows,
+            hide_index=True,
+            width="stretch",
+            height=min(38 + 35 * len(rows), 318),
+            column_config={"Progress": progress},
+        )
+
+
+def overview_row(run: Run) -> dict[str, Any]:
+    """One run as a row of the list."""
+    scores = run_scores(run).get(str(run.spec.settings.get("model")), {})
+    return {
+        "State": STATES[run.status][0],
+        "Title": name_of(run),
+        "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
+        "Took": span(run.ended - run.started) if run.ended and run.started else "",
+        "Progress": run.progress,
+        "Seed": run.spec.seed,
+        "RMSE": scores.get("rmse"),
+        "Message": run.message,
+    }
+
+
+def going_on(engine: Engine, run: Run, where: str) -> None:
+    """State, progress, time left and Cancel of a run that has not ended."""
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    with text:
+        words = [f"**{name_of(run)}**", run.message or STATES[run.status][0]]
+        if run.eta_s is not None:
+            words.append(f"{span(run.eta_s)} left")
+        silent = time.time() - run.heard if run.heard else 0.0
+        if silent > 15:
+            words.append(f"not heard of for {span(silent)}")
+        st.progress(run.progress or 0.0, text=" · ".join(words))
+    if button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
+        attempt(engine.cancel, run.id, f"{name_of(run)} is asked to stop; its best so far is kept.")
+
+
+def chosen(place: Any, label: str, query: str, runs: Sequence[Run], *, optional: bool = False) -> Run | None:
+    """A run chosen in a list, kept in the address as ``?query=ID``."""
+    by_id = {run.id: run for run in runs}
+    ids: list[str | None] = [None, *by_id] if optional else list(by_id)
+    asked = st.query_params.get(query)
+    if asked and asked not in by_id and f"box-{query}" not in st.session_state:
+        place.warning(f"There is no run {asked[:40]} here: it was deleted, or belongs to another runs folder.")
+    if st.session_state.get(f"box-{query}", asked) not in ids:
+        st.session_state.pop(f"box-{query}", None)
+    index = ids.index(asked) if asked in ids else 0
+    pick = place.selectbox(
+        label, ids, index, lambda i: described(by_id[i]) if i else "no other run", key=f"box-{query}"
+    )
+    if pick is None:
+        st.query_params.pop(query, None)
+        return None
+    st.query_params[query] = pick
+    return by_id[pick]
+
+
+def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
+    """Everything about a run, beside another one where asked."""
+    try:
+        runs = [engine.get(found) for found in (run_id, other_id) if found]
+    except InputError as error:
+        st.warning(str(error))
+        return
+    for run in runs:
+        heading(engine, run)
+    trace_plots(engine, runs)
+    for run in runs:
+        scores(run, label=len(runs) > 1)
+    settings_table(runs)
+    for run in runs:
+        files(engine, run)
+
+
+def heading(engine: Engine, run: Run) -> None:
+    """Title, state and what can be done with the run."""
+    word, colour = STATES[run.status]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(name_of(run), anchor=False, width="content")
+        st.badge(word, color=colour)  # type: ignore[arg-type]
+    begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
+    took = f" · took {span(run.ended - run.started)}" if run.ended and run.started else ""
+    st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed}")
+    if run.active:
+        going_on(engine, run, "detail")
+        return
+    if run.message:
+        (st.error if run.status == "failed" else st.markdown)(run.message)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run.spec.task == "downscale":
+            page_link("downscaling.py", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
+        if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
+            attempt(engine.rerun, run.id, "Submitted again.")
+        with st.popover("Delete"):
+            st.markdown("Delete this run and its files for good?")
+            if st.button("Delete for good", key=f"delete-{run.id}", type="primary"):
+                attempt(engine.delete, run.id, f"{name_of(run)} was deleted.")
+
+
+def trace_plots(engine: Engine, runs: Sequence[Run]) -> None:
+    """How the fit went: the objective and every hyperparameter against the step; two runs side by side."""
+    from core.figures.traces import hyperparameter_trace, trace_plot
+
+    dark = is_dark()
+    for run, column in zip(runs, st.columns(len(runs)), strict=True):
+        steps, objective, parameters = trace_series(engine.trace(run.id))
+        with column:
+            if objective:
+                title = "Objective" if len(runs) == 1 else f"Objective of {name_of(run)}"
+                plotly_live(trace_plot(steps, objective, title=title, dark=dark), f"objective-{run.id}")
+            if parameters:
+                plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
+
+
+def scores(run: Run, *, label: bool) -> None:
+    """The scores of a run's models, where it has any."""
+    found = run_scores(run)
+    if found:
+        units = (run.result or {}).get("units")
+        score_table(found, units=units if isinstance(units, str) else "", caption=name_of(run) if label else "")
+
+
+def settings_table(runs: Sequence[Run]) -> None:
+    """Settings, those that differ first."""
+    rows = compare_settings(runs)
+    differ = len(compare_settings(runs, only_differences=True))
+    label = f"Settings ({differ} differ, listed first)" if len(runs) > 1 else "Settings"
+    with st.expander(label, expanded=len(runs) > 1):
+        heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
+        table = [{"Setting": name, **dict(zip(heads, map(said, values), strict=True))} for name, values in rows]
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def files(engine: Engine, run: Run) -> None:
+    """Everything of a run that can be taken home."""
+    st.markdown(f"**Files of {name_of(run)}**")
+    with st.container(horizontal=True):
+        for name in run.files:
+            st.download_button(
+                name, partial(engine.file, run.id, name), name, key=f"file-{run.id}-{name}", on_click="ignore"
+            )
+        spec = json.dumps(run.spec.to_dict(), indent=1)
+        st.download_button("settings.json", spec, f"{run.id}.json", key=f"spec-{run.id}", on_click="ignore")
+        st.download_button(
+            "all of it (zip)",
+            lambda: zip_runs(engine, [run.id]),
+            f"{run.id}.zip",
+            key=f"zip-{run.id}",
+            on_click="ignore",
+        )
+
+
+def take_home(engine: Engine, runs: Sequence[Run]) -> None:
+    """All runs in one file."""
+    st.divider()
+    ids = [run.id for run in runs]
+    st.download_button(
+        f"Download all {len(ids)} runs (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
+    )
+    st.caption(f"They lie in {engine.root}, one folder a run.")
+
+
+def attempt(action: Any, run_id: str, done: str) -> None:
+    """Do something with a run, say so, and redraw; a refusal is a sentence."""
+    try:
+        action(run_id)
+    except InputError as error:
+        st.toast(str(error))
+        return
+    st.toast(done)
+    st.rerun(scope="app")
+
+
+def name_of(run: Run) -> str:
+    """A run's title."""
+    return run.spec.title or run.spec.task
+
+
+def described(run: Run) -> str:
+    """A run in a list."""
+    begun = time.strftime("%m-%d %H:%M:%S", time.gmtime(run.created))
+    return f"{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
+
+
+def said(value: Any) -> str:
+    """A setting's value as text."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def span(seconds: float) -> str:
+    """A duration in words."""
+    if seconds < 1:
+        return "under 1 s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+main()
