@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import core
+
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("core/**/*.py", "pages/**/*.py", "data/**/*.py", "scripts/**/*.py", "app.py")
 PROSE = ("*.md", "core/**/*.md", "data/**/*.md", "Makefile", "*.toml", ".streamlit/*.toml", "scripts/*.sh")
@@ -82,6 +84,11 @@ def test_requirements_are_pinned_exactly(path: Path) -> None:
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     assert lines
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.]*", line) for line in lines), lines
+
+
+def test_there_is_one_version() -> None:
+    stated = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert stated and stated[1] == core.__version__
 
 
 def test_the_rules_can_be_broken() -> None:
