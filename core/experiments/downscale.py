@@ -1,0 +1,232 @@
+"""The main job: learn, condition, predict on the grid, score beside the baselines, export."""
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from core import __version__
+from core.device import choose
+from core.experiments.prediction import Prediction, matched_data, predict
+from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
+from core.fields import DownscalingProblem
+from core.kernels.coreset import coreset
+from core.models.catalogue import named
+from core.models.indirect_gp import posterior
+from core.models.learning import Learned, LearningOptions, learn
+from core.models.pseudo_targets import centroids, with_pseudo_targets
+from core.models.spec import ModelSpec
+
+
+@dataclass(frozen=True)
+class DownscalingResult:
+    """A finished downscaling.
+
+    ``mean`` and ``sd`` (H, W) in physical units (sd of the latent field); ``scores`` and ``fields`` by model, baselines
+    included; ``coarse_scores`` of withheld cells and of re-aggregation where they exist; ``spec`` the model used;
+    ``settings`` that reproduce it; ``seconds`` (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics`` numbers.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    scores: dict[str, dict[str, float]]
+    fields: dict[str, np.ndarray]
+    coarse_scores: dict[str, dict[str, float]]
+    spec: ModelSpec
+    settings: DownscaleSettings
+    seconds: dict[str, float]
+    peak_mb: float
+    warnings: tuple[str, ...]
+    cancelled: bool
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+class _Quiet:
+    """A context for callers that give none."""
+
+    def report(self, **event: Any) -> None:
+        """Drop the event."""
+
+    def check(self) -> None:
+        """Never cancelled."""
+
+
+def learn_model(
+    problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
+) -> tuple[Learned, ModelSpec]:
+    """Learn on a coreset of each bag; returns what was learned and the spec it started from."""
+    context = context or _Quiet()
+    device = choose(settings.device)
+    start = starting_spec(problem, settings)
+    options = settings.learning()
+    report = _reporter(context, named(start.model).mediated, options)
+    matched = matched_data(problem, start, options=replace(options, restarts=1), check=context.check)
+    small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
+    if not matched.matched and small.matched:  # pragma: no cover - replace keeps the identity of mediators
+        raise AssertionError
+    learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
+    return learned, start
+
+
+def _reporter(context: Any, mediated: bool, options: LearningOptions):
+    stages = 2 if mediated and options.stage_one != "joint" else 1
+    seen: list[str] = []
+
+    def report(event: dict[str, Any]) -> None:
+        if event["stage"] not in seen:
+            seen.append(event["stage"])
+        context.check()
+        per_stage = event["total"]
+        done = (len(seen) - 1) * per_stage + min(event["evaluation"], per_stage)
+        values = {
+            "stage": event["stage"],
+            "restart": event["restart"],
+            "objective": -event["loss"],
+            "best": -event["best_loss"],
+            "hyperparameters": event["hyperparameters"],
+        }
+        context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
+
+    return report
+
+
+def _sentence(event: dict[str, Any]) -> str:
+    return f"{event['stage']}, start {event['restart'] + 1}: {-event['loss']:.4f} (best {-event['best_loss']:.4f})"
+
+
+def downscale(
+    problem: DownscalingProblem, settings: DownscaleSettings | dict[str, Any], context: Any = None
+) -> DownscalingResult:
+    """Downscale a problem: learn (if asked), predict every pixel, score the model and its baselines.
+
+    ``context`` may report progress and cancel (``report(step=…, total=…, message=…, **values)``, ``check()``); a
+    cancelled learning goes on with the best hyperparameters met so far. Raises ``InputError`` with a sentence.
+    """
+    settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
+    context = context or _Quiet()
+    begin = (time.process_time(), time.perf_counter())
+    device = choose(settings.device)
+    warnings: tuple[str, ...] = ()
+    cancelled = False
+    evidence = math.nan
+    spec = starting_spec(problem, settings)
+    stages: dict[str, Any] = {}
+    if settings.learn:
+        learned, _ = learn_model(problem, settings, context)
+        spec, warnings, cancelled, stages = learned.spec, learned.warnings, learned.cancelled, learned.stages
+        evidence = learned.evidence
+    found = predict(spec, matched_data(problem, spec), problem, device=device)
+    fields, scores = score_all(problem, spec, found)
+    diagnostics = {
+        "device": str(device),
+        "log_evidence": found.evidence,
+        "log_evidence_learning": None if math.isnan(evidence) else evidence,
+        "jitter": found.conditioning.factor.jitter,
+        "routes": list(found.routes),
+        "stages": stages,
+    }
+    seconds = {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]}
+    return DownscalingResult(
+        mean=fields[spec.model],
+        sd=problem.physical_sd(found.sd),
+        scores=scores,
+        fields=fields,
+        coarse_scores=coarse_scores(problem, fields[spec.model]),
+        spec=spec,
+        settings=spec_to_settings(settings, spec),
+        seconds=seconds,
+        peak_mb=_peak_mb(device),
+        warnings=warnings + jitter_warning(found),
+        cancelled=cancelled,
+        diagnostics=diagnostics,
+    )
+
+
+def jitter_warning(found: Prediction) -> tuple[str, ...]:
+    """What was added to a diagonal, as a sentence; empty when nothing was."""
+    jitter = found.conditioning.factor.jitter
+    if not jitter:
+        return ()
+    return (
+        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it: raise the noise σ² to avoid it.",
+    )
+
+
+def score_all(
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction
+) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
+    """Fields and scores of the model and of every baseline, all seeing exactly the same cells."""
+    from core.fields import bicubic, bilinear, constant
+    from core.metrics import score_field
+
+    fields = {spec.model: problem.physical_mean(found.mean)}
+    sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
+    fields |= {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
+    if problem.mediator_columns:
+        fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem)
+    scores = {}
+    if problem.truth is not None:
+        # every method is scored on the pixels that all of them predict
+        shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
+        truth = np.where(shared, problem.truth, np.nan)
+        for name, values in fields.items():
+            scores[name] = score_field(truth, values, sds.get(name), area=problem.grid.area)
+    return fields, scores
+
+
+def centroid_baseline(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
+    settings = DownscaleSettings(model="bag_gp", restarts=1, point_noise=0.0)
+    spec = starting_spec(problem, settings)
+    assert spec.mediator_kernel is not None
+    options = settings.learning()
+    data = centroids(with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options))
+    learned = learn(spec, data, columns_of(problem), options)
+    given = posterior(learned.spec, data, columns_of(problem))
+    mean = problem.physical_mean(given.mean(problem.inputs))
+    return mean, problem.physical_sd(given.variance(problem.inputs).sqrt())
+
+
+def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
+    """The fine field averaged back to the cells, against coarse values: ``withheld`` (never seen) and ``seen``."""
+    from core.fields import reaggregate
+    from core.metrics import score_field
+
+    back = reaggregate(problem, mean)
+    scores = {}
+    for name, chosen in (("withheld", ~problem.observed), ("seen", problem.observed)):
+        truth = np.where(chosen, problem.coarse_truth, np.nan)
+        if (np.isfinite(truth) & np.isfinite(back)).sum() >= 2:
+            found = score_field(truth, back, None, area=problem.coarse_grid.area)
+            scores[name] = {key: value for key, value in found.items() if not key.startswith("ssim")}
+    return scores
+
+
+def _peak_mb(device: torch.device) -> float:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 1e6
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
+    """The result as CF NetCDF bytes: mean, sd, coarse, error, baselines, with settings and seed."""
+    from core.fields import to_dataset, to_netcdf_bytes
+
+    baselines = {name: values for name, values in result.fields.items() if name != result.spec.model}
+    settings = {"problem": problem.spec.to_dict(), "model": result.settings.to_dict()}
+    dataset = to_dataset(
+        problem,
+        result.mean,
+        result.sd,
+        baselines=baselines,
+        settings=settings,
+        model=result.spec.model,
+        seed=problem.spec.seed,
+        version=__version__,
+    )
+    return to_netcdf_bytes(dataset)

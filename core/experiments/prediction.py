@@ -1,0 +1,166 @@
+"""From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.errors import InputError
+from core.experiments.settings import columns_of
+from core.fields import DownscalingProblem
+from core.kernels.bag_mean import Check, _never, cross, gram, sort_bags
+from core.kernels.offsets import GridLayout
+from core.kernels.pixel_sums import Picture, TermSums, term_sums
+from core.kernels.spec import Term
+from core.kernels.tiles import diagonal
+from core.models.catalogue import named
+from core.models.conditioning import Conditioning
+from core.models.indirect_gp import condition_on_gram
+from core.models.pseudo_targets import with_pseudo_targets
+from core.models.spec import ModelSpec
+from core.observations import Bags, IndirectData
+
+#: Bag sums of one term above this many bytes are not kept but taken tile by tile.
+KEEP_BYTES = 600_000_000
+#: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
+_EVEN = 1e-9
+PIXELS = 8192
+
+TermSource = Callable[[Term], TermSums]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Standardised posterior mean and sd of the latent field at the prediction pixels (P,), and what made them."""
+
+    mean: Float[Tensor, " P"]
+    sd: Float[Tensor, " P"]
+    conditioning: Conditioning
+    routes: tuple[str, ...]
+
+    @property
+    def evidence(self) -> float:
+        """``log N(z̃; Wᵀm̄, S)``."""
+        return float(self.conditioning.evidence)
+
+
+def matched_data(problem: DownscalingProblem, spec: ModelSpec, **learning) -> IndirectData:
+    """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
+    if named(spec.model).mediated or problem.data.matched:
+        return problem.data
+    if spec.mediator_kernel is None:
+        raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
+    return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), **learning)
+
+
+def grid_layout(problem: DownscalingProblem) -> GridLayout | None:
+    """The regular grid the pixels lie on, in scaled coordinates; None on a sphere, a curvilinear or an uneven grid."""
+    if problem.grid.kind == "curvilinear" or problem.grid.wraps or not problem.spec.coordinates:
+        return None
+    height, width = problem.grid.area.shape
+    row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
+    steps = []
+    for axis, index in enumerate((row, column)):
+        values = problem.inputs[:, axis]
+        first, last = int(index.argmin()), int(index.argmax())
+        span = int(index[last] - index[first])
+        if span == 0:
+            return None
+        step = float(values[last] - values[first]) / span
+        if float((values - values[first] - step * (index - index[first])).abs().max()) > _EVEN * abs(step) * span:
+            return None
+        steps.append(step)
+    return GridLayout((height, width), row, column, (steps[0], steps[1]), (0, 1))
+
+
+def picture_of(problem: DownscalingProblem) -> Picture:
+    """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
+    points = np.flatnonzero(problem.pixel_bag >= 0)
+    bags, inputs = problem.data.bags, problem.inputs
+    rows = torch.as_tensor(points)
+    ordered = torch.as_tensor(problem.pixel_bag[points])
+    if len(rows) != len(bags.inputs) or not torch.equal(ordered, bags.bag.cpu()):
+        raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
+    return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
+
+
+def moved(picture: Picture, device: torch.device) -> Picture:
+    """The same picture on another device."""
+    layout = picture.layout
+    if layout is not None:
+        layout = replace(layout, row=layout.row.to(device), column=layout.column.to(device))
+    return replace(
+        picture,
+        inputs=picture.inputs.to(device),
+        bags=picture.bags.to(device),
+        points=picture.points.to(device),
+        layout=layout,
+    )
+
+
+def predict_from_sums(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, source: TermSource
+) -> Prediction:
+    """Posterior at every pixel from per-term bag sums; nothing here evaluates a kernel on the inputs.
+
+    ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: ``source`` gives the unit-scale sums, cached or not.
+    """
+    parts = [(term.scale, source(term)) for term in spec.kernel.terms]
+    bag_gram = sum(scale * sums.gram for scale, sums in parts)
+    given = condition_on_gram(spec, data, columns_of(problem), bag_gram)
+    mean = sum(scale * (sums.cross.T @ given.dual) for scale, sums in parts) + spec.mean
+    prior = sum(scale * sums.prior for scale, sums in parts)
+    reduction = torch.zeros_like(prior)
+    for begin in range(0, len(prior), PIXELS):
+        part = slice(begin, begin + PIXELS)
+        reduction[part] = given.reduction(sum(scale * sums.cross[:, part] for scale, sums in parts))
+    sd = (prior - reduction).clamp_min(0).sqrt()
+    return Prediction(mean, sd, given, tuple(sums.route for _, sums in parts))
+
+
+def predict_tiled(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    inputs: Float[Tensor, "P d"],
+    check: Check = _never,
+) -> Prediction:
+    """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
+    bags = sort_bags(data.bags)
+    kernel = spec.kernel.build(problem.columns).to(inputs.device)
+    with torch.no_grad():
+        given = condition_on_gram(spec, data, columns_of(problem), gram(kernel, bags, check=check))
+        means, variances = [], []
+        for tile in inputs.split(PIXELS):
+            sums = cross(kernel, bags, tile, check=check)
+            means.append(given.mean(sums) + spec.mean)
+            variances.append(diagonal(kernel, tile) - given.reduction(sums))
+    sd = torch.cat(variances).clamp_min(0).sqrt()
+    return Prediction(torch.cat(means), sd, given, tuple("tiles" for _ in spec.kernel.terms))
+
+
+def predict(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    *,
+    device: torch.device | None = None,
+    check: Check = _never,
+) -> Prediction:
+    """Posterior mean and sd of the latent field at every prediction pixel, by the cheapest exact route."""
+    device = device or torch.device("cpu")
+    data = data.to(device)
+    if fits_in_memory(problem):
+        picture = moved(picture_of(problem), device)
+        return predict_from_sums(spec, data, problem, lambda term: term_sums(term, picture, check=check))
+    return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
+
+
+def fits_in_memory(problem: DownscalingProblem) -> bool:
+    """Whether the bag sums of one term may be kept whole, and the bags lie in the picture."""
+    bags: Bags = problem.data.bags
+    inside = int((problem.pixel_bag >= 0).sum()) == len(bags.inputs)
+    return inside and 8 * bags.count * len(problem.pixel) <= KEEP_BYTES

@@ -1,0 +1,140 @@
+"""Settings of a downscaling: what the person chose, validated once, with defaults from the data."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import torch
+
+from core.errors import InputError
+from core.fields import DownscalingProblem
+from core.kernels.spec import KernelSpec
+from core.models.catalogue import MODELS, named
+from core.models.defaults import default_kernel
+from core.models.indirect_gp import Columns
+from core.models.learning import LearningOptions
+from core.models.spec import ModelSpec
+
+#: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
+START_LAMBDA_TIMES_BAGS = 1e-3
+START_NOISE = 0.05
+START_POINT_NOISE = 0.01
+
+
+@dataclass(frozen=True)
+class DownscaleSettings:
+    """Everything ``downscale`` needs beside the problem; JSON-able.
+
+    Parameters
+    ----------
+    model : name in the catalogue.
+    kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
+        kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
+    spatial : family on the coordinates; structure : "sum" of the two, or "product".
+    regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
+    learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
+    points : points per bag while learning (k-means coreset); the posterior uses all.
+    seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
+    """
+
+    model: str = "shrinkage_cmp"
+    kernel: Any = None
+    mediator_kernel: Any = None
+    spatial: str = "matern32"
+    structure: str = "sum"
+    regularisation: float | None = None
+    noise: float | None = None
+    point_noise: float | None = None
+    learn: bool = True
+    stage_one: str = "leave_one_bag_out"
+    method: str = "lbfgs"
+    restarts: int = 2
+    steps: int = 40
+    points: int = 10
+    seed: int = 0
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        named(self.model)
+        if self.structure not in ("sum", "product"):
+            raise InputError(f"The kernel structure '{self.structure}' is unknown: choose sum or product.")
+        if self.points < 1:
+            raise InputError(f"`points` is {self.points}: give at least one point per bag.")
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "DownscaleSettings":
+        """Settings from plain data; unknown names are refused with a sentence."""
+        known = {item.name for item in fields(DownscaleSettings)}
+        unknown = [name for name in value if name not in known]
+        if unknown:
+            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
+        return DownscaleSettings(**value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, inverse of ``from_dict``."""
+        return asdict(self)
+
+    def learning(self) -> LearningOptions:
+        """The options of learning."""
+        return LearningOptions(self.stage_one, self.method, self.restarts, self.steps, self.seed)
+
+
+def columns_of(problem: DownscalingProblem) -> Columns:
+    """Names of the problem's input and mediator columns."""
+    return Columns(problem.columns, problem.mediator_columns)
+
+
+def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
+    """The columns that are coordinates: those that are neither covariates nor mediators."""
+    chosen = {*problem.spec.covariates, *problem.spec.mediators}
+    return tuple(name for name in (*problem.columns, *problem.mediator_columns) if name not in chosen)
+
+
+def _kernel(given: Any, values: torch.Tensor, names: tuple[str, ...], problem, settings) -> KernelSpec:
+    if isinstance(given, dict):
+        return KernelSpec.from_dict(given)
+    return default_kernel(
+        values,
+        names,
+        coordinate_names(problem),
+        structure=settings.structure,
+        spatial=settings.spatial,
+        other=given or "rbf",
+    )
+
+
+def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+    """The model at its given or default hyperparameters: median heuristics, λB = 1e-3, σ² = 0.05, ς² = 0.01."""
+    data = problem.data
+    mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
+    mediator_kernel = None
+    if problem.mediator_columns:
+        mediator_kernel = _kernel(settings.mediator_kernel, mediators, problem.mediator_columns, problem, settings)
+
+    def or_start(value: float | None, start: float) -> float:
+        return start if value is None else value
+
+    spec = ModelSpec(
+        settings.model,
+        _kernel(settings.kernel, data.bags.inputs, problem.columns, problem, settings),
+        mediator_kernel,
+        or_start(settings.regularisation, START_LAMBDA_TIMES_BAGS / data.bags.count),
+        or_start(settings.noise, START_NOISE),
+        or_start(settings.point_noise, START_POINT_NOISE),
+    )
+    if MODELS[spec.model].mediated and mediator_kernel is None:
+        raise InputError("This model needs mediators, none are given: name a mediator, or let coordinates join.")
+    return spec
+
+
+def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleSettings:
+    """Settings that start, without learning, exactly at ``spec``."""
+    return replace(
+        settings,
+        model=spec.model,
+        kernel=spec.kernel.to_dict(),
+        mediator_kernel=spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
+        regularisation=spec.regularisation,
+        noise=spec.noise,
+        point_noise=spec.point_noise,
+        learn=False,
+    )

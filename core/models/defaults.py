@@ -1,0 +1,46 @@
+"""Where a model starts: lengthscales by the median heuristic, amplitudes shared between terms."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.kernels.spec import Factor, KernelSpec, Term
+
+_SAMPLE = 1000
+
+
+def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:
+    """Median distance between distinct points among 1,000 drawn rows; 1 where all rows agree."""
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randperm(len(values), generator=generator)[:_SAMPLE].to(values.device)
+    distances = torch.pdist(values[rows])
+    positive = distances[distances > 0]
+    return float(positive.median()) if len(positive) else 1.0
+
+
+def default_kernel(
+    values: Float[Tensor, "n d"],
+    names: tuple[str, ...],
+    coordinates: tuple[str, ...],
+    *,
+    structure: str = "sum",
+    spatial: str = "matern32",
+    other: str = "rbf",
+) -> KernelSpec:
+    """A kernel on coordinates (isotropic) plus, or times, one on the other columns (one lengthscale each).
+
+    ``structure`` is "sum" (Chau et al. 2021, §5.2) or "product". Lengthscales are medians of pairwise distances;
+    the total variance is one.
+    """
+    place = tuple(name for name in names if name in coordinates)
+    rest = tuple(name for name in names if name not in coordinates)
+    factors: list[Factor] = []
+    if place:
+        columns = [names.index(name) for name in place]
+        factors.append(Factor(spatial, place, (median_distance(values[:, columns]),)))
+    if rest:
+        scales = tuple(median_distance(values[:, [names.index(name)]]) for name in rest)
+        factors.append(Factor(other, rest, scales if other != "linear" else (1.0,)))
+    if structure == "product":
+        return KernelSpec((Term(tuple(factors), 1.0),))
+    return KernelSpec(tuple(Term((factor,), 1.0 / len(factors)) for factor in factors))

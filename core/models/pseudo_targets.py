@@ -1,0 +1,45 @@
+"""Pseudo-targets: what a model that needs matched data is given when data are matched through mediators only."""
+
+from dataclasses import replace
+
+import torch
+
+from core.kernels.bag_mean import Check, _never
+from core.kernels.spec import KernelSpec
+from core.models.indirect_gp import Columns, posterior, singletons
+from core.models.learning import LearningOptions, fit_target_gp
+from core.models.optimise import Report
+from core.observations import IndirectData
+
+
+def with_pseudo_targets(
+    kernel: KernelSpec,
+    data: IndirectData,
+    columns: Columns,
+    options: LearningOptions | None = None,
+    *,
+    report: Report = lambda event: None,
+    check: Check = _never,
+) -> IndirectData:
+    """Matched data whose target for bag ``j`` is ``E[g(y_j) | D2]``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
+
+    Row ``j`` of the new targets belongs to bag ``j``; data that are matched already come back unchanged.
+    Source: Chau et al. 2021, §5.1.2.
+    """
+    if data.matched:
+        return data
+    fitted, _, _ = fit_target_gp(kernel, data, columns, options or LearningOptions(), report, check)
+    query = data.query_mediators
+    regression = IndirectData(singletons(query), query, query, data.targets)
+    g = posterior(fitted, regression, Columns(columns.mediators))
+    with torch.no_grad():
+        targets = g.mean(data.mediators)
+    return replace(data, query_mediators=data.mediators, targets=targets)
+
+
+def centroids(data: IndirectData) -> IndirectData:
+    """Each bag replaced by its mean point: the data of Gaussian process regression on centroids."""
+    if not data.matched:
+        raise ValueError("centroids need one target per bag: make pseudo-targets first")
+    middle = data.bags.mean(data.bags.inputs)
+    return replace(data, bags=singletons(middle))
