@@ -176,7 +176,7 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
 
 def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str]]:
     """The dataset in the grid's order with rows and columns last, and the names of what is not on it."""
-    kept = dataset.isel({axes.y_dim: order[0], axes.x_dim: order[1]})
+    kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
     kept = kept.transpose(..., axes.y_dim, axes.x_dim)
     drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
     kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
@@ -185,6 +185,15 @@ def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tup
     fields = [n for n, v in kept.data_vars.items() if v.dims[-2:] == (axes.y_dim, axes.x_dim)]
     left = [str(n) for n, v in kept.data_vars.items() if n not in fields and v.ndim > 0 and not _is_bounds(str(n))]
     return kept, left
+
+
+def _slice(order: np.ndarray) -> slice | np.ndarray:
+    """A slice for a run of rows up or down, so that no values are copied."""
+    if len(order) > 1 and np.all(np.diff(order) == 1):
+        return slice(int(order[0]), int(order[-1]) + 1)
+    if len(order) > 1 and order[-1] == 0 and np.all(np.diff(order) == -1):
+        return slice(int(order[0]), None, -1)
+    return order
 
 
 def _is_bounds(name: str) -> bool:

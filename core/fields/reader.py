@@ -29,7 +29,7 @@ def read(source: Path, target: Path, name: str, memory: int) -> None:
     """Open, check the declared size, load, put in order, store; raises ``InputError``."""
     from core.errors import InputError
     from core.fields.opening import decode, fields_from_dataset
-    from core.fields.store import save_fields
+    from core.fields.store import write_fields
 
     with decode(source) as dataset:
         size, most = dataset.nbytes, int(DATA_SHARE * memory)
@@ -39,7 +39,8 @@ def read(source: Path, target: Path, name: str, memory: int) -> None:
                 "cut out the region, times and variables you need first."
             )
         fields = fields_from_dataset(dataset.load(), source=name)
-    target.write_bytes(save_fields(fields))
+    with open(target, "wb") as file:
+        write_fields(fields, file)
 
 
 def _words(size: int) -> str:

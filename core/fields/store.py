@@ -3,7 +3,8 @@
 import json
 import zipfile
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -20,6 +21,13 @@ _GRID_WORDS = ("y_name", "x_name", "kind", "wraps", "mapping")
 
 def save_fields(fields: Fields) -> bytes:
     """Fields as bytes that ``load_fields`` reads in another process or on another machine."""
+    buffer = BytesIO()
+    write_fields(fields, buffer)
+    return buffer.getvalue()
+
+
+def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
+    """Write what ``save_fields`` gives to a file, without a second copy in memory."""
     arrays: dict[str, np.ndarray] = {f"grid_{name}": getattr(fields.grid, name) for name in _GRID_ARRAYS}
     variables = []
     for number, (name, array) in enumerate(fields.dataset.variables.items()):
@@ -44,17 +52,16 @@ def save_fields(fields: Fields) -> bytes:
         "source": fields.source,
         "licence": fields.licence,
     }
-    buffer = BytesIO()
-    np.savez(buffer, head=np.frombuffer(json.dumps(head).encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
+    words = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    np.savez(target, head=words, **arrays)  # type: ignore[arg-type]
 
 
-def load_fields(data: bytes) -> Fields:
-    """Fields back from ``save_fields``; ``InputError`` where the bytes are something else."""
+def load_fields(data: bytes | Path) -> Fields:
+    """Fields back from ``save_fields`` or a file of ``write_fields``; ``InputError`` where it is something else."""
     import xarray as xr
 
     try:
-        with np.load(BytesIO(data), allow_pickle=False) as archive:
+        with np.load(data if isinstance(data, Path) else BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             grid = Grid(**{n: archive[f"grid_{n}"] for n in _GRID_ARRAYS}, **{n: head["grid"][n] for n in _GRID_WORDS})
             variables = {v["name"]: (v["dims"], archive[v["key"]], v["attributes"]) for v in head["variables"]}

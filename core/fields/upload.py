@@ -48,7 +48,7 @@ def open_upload(data: bytes, name: str, *, memory_mb: int = 1500, seconds: int =
                 f"{name} took longer than {seconds} s to open: give a smaller or less compressed file."
             ) from None
         _check(done, name)
-        return load_fields(target.read_bytes())
+        return load_fields(target)
 
 
 def _environment() -> dict[str, str]:

@@ -102,7 +102,9 @@ def test_any_partition(shape, block, seed):
     values = rng.standard_normal(cut.shape)
     means = cell_mean(values, cut.area, index, count)
     # the area-weighted mean of means is the mean; every mean lies among its cell's values
-    assert np.average(means, weights=cells.area.ravel()) == pytest.approx(np.average(values, weights=cut.area), abs=1e-9)
+    assert np.average(means, weights=cells.area.ravel()) == pytest.approx(
+        np.average(values, weights=cut.area), abs=1e-9
+    )
     assert np.all(means <= [values[index == c].max() + 1e-12 for c in range(count)])
     assert np.allclose(cell_mean(np.full(cut.shape, 3.7), cut.area, index, count), 3.7)
     valid = rng.random(cut.shape) < 0.5

@@ -29,10 +29,13 @@ def test_rotated_pole_equals_pyproj(pole):
     }
     y, x = np.meshgrid(np.linspace(-60, 60, 13), np.linspace(-170, 170, 18), indexing="ij")
     latitude, longitude = sphere.rotated_to_true(y, x, mapping)
-    text = f"+proj=ob_tran +o_proj=longlat +o_lon_p={pole[2]} +o_lat_p={pole[0]} +lon_0={180 + pole[1]} +R=1 +to_meter=0.0174532925199433"
+    rotation = f"+o_lon_p={pole[2]} +o_lat_p={pole[0]} +lon_0={180 + pole[1]}"
+    text = f"+proj=ob_tran +o_proj=longlat {rotation} +R=1 +to_meter=0.0174532925199433"
     turn = Transformer.from_crs(CRS.from_proj4("+proj=longlat +R=1"), CRS.from_proj4(text), always_xy=True)
     expected = turn.transform(x, y, direction="INVERSE")
-    assert np.allclose(sphere.unit_vectors(latitude, longitude), sphere.unit_vectors(expected[1], expected[0]), atol=1e-9)
+    assert np.allclose(
+        sphere.unit_vectors(latitude, longitude), sphere.unit_vectors(expected[1], expected[0]), atol=1e-9
+    )
     back = sphere.true_to_rotated(latitude, longitude, mapping)
     assert np.allclose(sphere.unit_vectors(*back), sphere.unit_vectors(y, x), atol=1e-9)
 
@@ -64,7 +67,10 @@ def test_projected_grid_by_its_mapping():
     crs = CRS.from_epsg(3035)
     y, x = np.arange(2_500_000, 2_800_000, 25_000.0), np.arange(4_000_000, 4_400_000, 25_000.0)
     data = xr.Dataset(
-        {"t": (("y", "x"), np.ones((12, 16)) * np.arange(16), {"units": "K", "grid_mapping": "crs"}), "crs": ((), 0, crs.to_cf())},
+        {
+            "t": (("y", "x"), np.ones((12, 16)) * np.arange(16), {"units": "K", "grid_mapping": "crs"}),
+            "crs": ((), 0, crs.to_cf()),
+        },
         {"y": ("y", y[::-1] / 1000, {"units": "km"}), "x": ("x", x, {"units": "m"})},
     )
     found = fields_from_dataset(data)
@@ -86,7 +92,9 @@ def test_window_keeps_the_cells_and_their_edges():
     grid = global_grid()
     part = grid.window(slice(2, 12), slice(0, 34))
     assert part.wraps and part.shape == (10, 34) and part.area.mean() == pytest.approx(1)
-    assert np.array_equal(part.y_edges, grid.y_edges[2:13]) and np.allclose(part.steradians(), grid.steradians()[2:12, :34])
+    assert np.array_equal(part.y_edges, grid.y_edges[2:13]) and np.allclose(
+        part.steradians(), grid.steradians()[2:12, :34]
+    )
     assert not grid.window(slice(2, 12), slice(0, 10)).wraps
 
 

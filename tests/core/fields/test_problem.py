@@ -31,7 +31,11 @@ def test_indirect_bags_are_the_withheld_cells():
     found = problem(mediators=("q",), withhold=0.5)
     assert not found.matched and not set(found.bag_cell) & set(found.target_cell)
     assert len(found.bag_cell) + len(found.target_cell) == 72
-    assert found.columns == ("latitude", "longitude", "orog") and found.mediator_columns == ("latitude", "longitude", "q")
+    assert found.columns == ("latitude", "longitude", "orog") and found.mediator_columns == (
+        "latitude",
+        "longitude",
+        "q",
+    )
     both = torch.cat([found.data.mediators, found.data.query_mediators])[:, 2]
     assert both.mean() == pytest.approx(0, abs=1e-12) and both.std(correction=0) == pytest.approx(1)
 
@@ -66,7 +70,9 @@ def test_scaling_sees_only_the_bags():
     changed.t.values[hidden] = 400.0
     other = problem(changed, withhold=0.5, seed=1)
     assert other.target_scale == base.target_scale
-    assert torch.equal(other.data.bags.inputs, base.data.bags.inputs) and torch.equal(other.data.targets, base.data.targets)
+    assert torch.equal(other.data.bags.inputs, base.data.bags.inputs) and torch.equal(
+        other.data.targets, base.data.targets
+    )
 
 
 def test_one_scale_for_all_coordinates():
@@ -106,7 +112,9 @@ def test_missing_pixels_and_cells():
     field = found.physical_mean(torch.zeros(len(found.pixel)))
     assert np.isnan(field[9, 2]) and np.nanmax(np.abs(field - found.target_scale.mean)) < 1e-9
     assert np.nanmax(found.physical_sd(np.ones(len(found.pixel)))) == pytest.approx(found.target_scale.sd)
-    assert any("1 of 72 cells are missing" in n for n in found.notes) and any("20 pixels lack" in n for n in found.notes)
+    assert any("1 of 72 cells are missing" in n for n in found.notes) and any(
+        "20 pixels lack" in n for n in found.notes
+    )
 
 
 def test_seed_and_withheld_fraction():
