@@ -13,7 +13,8 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[list[int], Series, 
 
     ``steps`` counts the rows that hold values, 1…T. ``objective`` holds the evidence where the task reported
     it, else the losses, else every other number; each ``stage`` has a line of its own, because stages differ in
-    their objectives. ``hyperparameters`` holds what was reported in nested dicts, where positive. Missing values are None.
+    their objectives. ``hyperparameters`` holds what was reported in nested dicts, where positive. What is
+    missing is None.
     """
     scalars: list[dict[str, float]] = []
     nested: list[dict[str, float]] = []

@@ -18,6 +18,8 @@ MODEL_SETTINGS = (
     "model",
     "kernel",
     "mediator_kernel",
+    "spatial",
+    "structure",
     "regularisation",
     "noise",
     "point_noise",
@@ -26,6 +28,7 @@ MODEL_SETTINGS = (
     "method",
     "restarts",
     "steps",
+    "points",
     "device",
 )
 
@@ -63,8 +66,10 @@ def _data_arguments(group: Any) -> None:
 
 def _model_arguments(group: Any) -> None:
     group.add_argument("--model", default="shrinkage_cmp", help="shrinkage_cmp (default), cmp or bag_gp")
-    group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates, such as matern32")
-    group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators")
+    group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
+    group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
+    group.add_argument("--spatial", metavar="FAMILY", help="family of the kernel on coordinates (matern32)")
+    group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
     group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
@@ -81,6 +86,7 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
     group.add_argument("--restarts", type=int, help="starts of the optimiser")
     group.add_argument("--steps", type=int, help="steps of each start")
+    group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -109,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
                 results.append(Result(settings["model"], seed, status="failed", message=str(error)))
                 continue
             device = str(found.diagnostics.get("device", "cpu"))
-            results += _results(problem, found, settings["model"], seed)
+            results += _results(problem, found, seed)
             _tell(problem, options.quiet)
             _save(options, downscale.export(problem, found), seed, len(seeds))
         if len(failures) == len(seeds):
@@ -175,13 +181,25 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
     return make_problem_from_files(fields, open_fields(options.coarse), mediator, spec)
 
 
-def _results(problem: "DownscalingProblem", found: Any, model: str, seed: int) -> list[Result]:
-    seconds = found.seconds if isinstance(found.seconds, dict) else {"cpu": None, "wall": found.seconds}
-    measured = {"seconds": seconds, "peak_mb": found.peak_mb}
-    return [
-        Result(name, seed, scores, units=problem.units or "1", **(measured if name == model else {}))
-        for name, scores in found.scores.items()
-    ]
+def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:
+    """The model's entry, then its baselines'. Without truth the scores are those of the coarse cells, and said so."""
+    model, units, sentences = found.spec.model, problem.units or "1", list(found.warnings)
+    scores = dict(found.scores)
+    if problem.truth is None:
+        which = "withheld" if "withheld" in found.coarse_scores else "seen"
+        scores = {model: found.coarse_scores.get(which, {})}
+        sentences.insert(0, f"There is no truth at high resolution: scores are of the {which} coarse cells.")
+    mine = Result(
+        model,
+        seed,
+        scores.pop(model, {}),
+        units,
+        message=" ".join(sentences) or None,
+        seconds=found.seconds,
+        peak_mb=found.peak_mb,
+        more={"coarse_scores": found.coarse_scores, "settings": found.settings.to_dict()},
+    )
+    return [mine, *(Result(name, seed, values, units) for name, values in scores.items())]
 
 
 def _tell(problem: "DownscalingProblem", quiet: bool) -> None:
