@@ -101,7 +101,9 @@ def run(options: argparse.Namespace) -> None:
         settings = model_settings(options)
 
         from core.experiments import downscale  # heavy: only once the input is known to be good
+        from core.experiments.settings import DownscaleSettings
 
+        DownscaleSettings.from_dict(settings)
         results: list[Result] = []
         failures: list[InputError] = []
         device = "cpu"

@@ -1,0 +1,178 @@
+"""``python -m core downscale`` on small files: the whole walk, seeds, two files, bad input."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from core.cli.commands import downscale as command_module
+
+QUICK = ("--no-learn", "--model", "bag_gp", "--quiet")
+
+
+def planet(rows: int = 24, columns: int = 30) -> xr.Dataset:
+    """A small regional field: temperature falls with height, pressure follows it."""
+    y, x = np.linspace(50, 55, rows), np.linspace(0, 6, columns)
+    height = 300 * (np.sin(2.1 * y)[:, None] + np.cos(3.0 * x)[None, :] + 2)
+    temperature = 288 - 0.0065 * height + 0.3 * np.sin(y)[:, None]
+    pressure = 1013 - 0.11 * height + np.cos(x)[None, :]
+    dims = ("latitude", "longitude")
+    coordinates = {
+        "latitude": ("latitude", y, {"units": "degrees_north", "standard_name": "latitude"}),
+        "longitude": ("longitude", x, {"units": "degrees_east", "standard_name": "longitude"}),
+    }
+    variables = {
+        "t": (dims, temperature, {"units": "K", "standard_name": "air_temperature"}),
+        "z": (dims, height, {"units": "m"}),
+        "p": (dims, pressure, {"units": "hPa"}),
+    }
+    return xr.Dataset(variables, coordinates)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The small field as a NetCDF file."""
+    path = tmp_path / "in.nc"
+    planet().to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def test_the_issues_own_command(command, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.nc"
+    answer = command(
+        "downscale", file, "--target", "t", "--covariates", "z", "--mediators", "p", "--block", 3, 3,
+        "--withhold", 0.5, "--seed", 0, "--model", "shrinkage_cmp", "--restarts", 1, "--steps", 3, "--output", out,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    found = answer.document
+    assert found["command"] == "downscale" and found["settings"]["problem"]["block"] == [3, 3]
+    models = [entry["model"] for entry in found["results"]]
+    assert models[0] == "shrinkage_cmp" and {"constant", "bilinear", "bicubic", "centroid_gp"} <= set(models)
+    first = found["results"][0]
+    assert first["status"] == "ok" and first["units"]["rmse"] == "K" and first["seconds"]["wall"] > 0
+    assert 0 < first["scores"]["rmse"] < 3 and "rmse_area" in first["scores"] and first["peak_mb"] > 0
+    assert first["coarse_scores"]["withheld"]["rmse"] > 0 and first["settings"]["learn"] is False
+    row = next(row for row in found["summary"] if (row["model"], row["score"]) == ("shrinkage_cmp", "rmse"))
+    assert row["mean"] == first["scores"]["rmse"] and row["n"] == 1 and row["sd"] is None
+    assert "Wrote" in answer.err and " of " in answer.err, "progress and the file are told on standard error"
+    with xr.open_dataset(out, engine="h5netcdf") as written:
+        assert {"mean", "sd", "coarse", "error"} <= set(written) and written["mean"].attrs["units"] == "K"
+        error = written["error"].values
+    assert np.sqrt(np.nanmean(error**2)) == pytest.approx(first["scores"]["rmse"], rel=0.05)
+
+
+def test_several_seeds_write_several_files(command, file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.nc"
+    arguments = ("--target", "t", "--covariates", "z", "--block", 3, 3, "--seeds", 1, 2, "--output", out, *QUICK)
+    answer = command("downscale", file, *arguments)
+    assert answer.code == 0 and answer.err == ""
+    found = answer.document
+    mine = [entry for entry in found["results"] if entry["model"] == "bag_gp"]
+    assert [entry["seed"] for entry in mine] == [1, 2] and mine[0]["scores"] != mine[1]["scores"]
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out_seed1.nc", "out_seed2.nc"]
+    row = next(row for row in found["summary"] if (row["model"], row["score"]) == ("bag_gp", "rmse"))
+    assert row["n"] == 2 and row["mean"] == pytest.approx(np.mean([entry["scores"]["rmse"] for entry in mine]))
+
+
+def test_the_same_seed_gives_the_same_scores(command, file: Path) -> None:
+    arguments = ("downscale", file, "--target", "t", "--covariates", "z", "--block", 3, 3, "--seed", 4, *QUICK)
+    first, second = command(*arguments).document, command(*arguments).document
+    assert [entry["scores"] for entry in first["results"]] == [entry["scores"] for entry in second["results"]]
+
+
+def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Path) -> None:
+    fine = planet()
+    coarse, mediator = tmp_path / "coarse.nc", tmp_path / "mediator.nc"
+    fine[["t"]].coarsen(latitude=3, longitude=3).mean().to_netcdf(coarse, engine="h5netcdf")
+    fine[["p"]].to_netcdf(mediator, engine="h5netcdf")
+    answer = command(
+        "downscale", file, "--coarse", coarse, "--mediator", mediator, "--target", "t", "--covariates", "z",
+        "--mediators", "p", "--block", 3, 3, "--no-learn", "--withhold", 0.3, "--matching", "direct",
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    (entry,) = answer.document["results"]
+    assert "no truth" in entry["message"] and "withheld coarse cells" in entry["message"]
+    assert entry["scores"] == entry["coarse_scores"]["withheld"] and entry["scores"]["rmse"] < 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--covariates", "z"], "`--target` is missing"),
+        (["--target", "t", "--covariates", "t"], "is among the covariates"),
+        (["--target", "none", "--covariates", "z"], "none"),
+        (["--target", "t", "--covariates", "z", "--block", "500", "500"], "500"),
+        (["--target", "t", "--covariates", "z", "--block", "12", "12"], "8"),
+        (["--target", "t", "--covariates", "z", "--withhold", "1"], "withhold"),
+        (["--target", "t", "--covariates", "z", "--select", "time"], "DIM=INDEX"),
+        (["--target", "t", "--covariates", "z", "--seed", "-1"], "seed"),
+        (["--target", "t", "--covariates", "z", "--model", "magic"], "magic"),
+        (["--target", "t", "--covariates", "z", "--block", "3", "3", "--kernel", "magic"], "magic"),
+        (["--target", "t", "--covariates", "z", "--block", "3", "3", "--noise", "nan"], "noise"),
+        (["--target", "t", "--covariates", "z", "--output", "none/out.nc"], "does not exist"),
+        (["--target", "t", "--covariates", "z", "--mediator", "m.nc"], "goes with `--coarse`"),
+        (["--target", "t", "--covariates", "z", "--coarse", "none.nc"], "none.nc"),
+    ],
+)
+def test_bad_input_is_one_sentence(command, file: Path, arguments: list[str], said: str) -> None:
+    answer = command("downscale", file, *arguments, "--quiet", "--no-learn")
+    assert (answer.code, answer.out) == (2, ""), answer.err
+    assert said in answer.err and answer.err.count("\n") == 1
+
+
+def test_bad_files_are_one_sentence(command, file: Path, tmp_path: Path) -> None:
+    rubbish = tmp_path / "rubbish.nc"
+    rubbish.write_bytes(file.read_bytes()[:2000])
+    for path in (rubbish, tmp_path / "none.nc", tmp_path, "no-such-data-set"):
+        answer = command("downscale", path, "--target", "t", "--quiet")
+        assert (answer.code, answer.out) == (2, "") and answer.err.count("\n") == 1, answer.err
+    answer = command("downscale", file, "--target", "t", "--output", file)
+    assert answer.code == 2 and "also an input" in answer.err and xr.open_dataset(file)["t"].size > 0
+
+
+def test_a_seed_that_fails_does_not_take_the_others(command, file: Path, monkeypatch) -> None:
+    from core.errors import InputError
+
+    made = command_module._problem
+
+    def fail_for_two(options, fields, spec):
+        if spec.seed == 2:
+            raise InputError("Seed two is unlucky.")
+        return made(options, fields, spec)
+
+    monkeypatch.setattr(command_module, "_problem", fail_for_two)
+    arguments = ("--target", "t", "--covariates", "z", "--block", 3, 3, *QUICK)
+    answer = command("downscale", file, *arguments, "--seeds", 1, 2)
+    failed = answer.document["results"][-1]
+    assert answer.code == 0 and (failed["status"], failed["message"]) == ("failed", "Seed two is unlucky.")
+    assert failed["scores"] == {} and all(row["n"] == 1 for row in answer.document["summary"])
+    alone = command("downscale", file, *arguments, "--seeds", 2)
+    assert (alone.code, alone.out, alone.err) == (2, "", "Seed two is unlucky.\n")
+
+
+def test_what_libraries_print_stays_off_the_result(command, file: Path, monkeypatch) -> None:
+    made = command_module._problem
+
+    def noisy(*arguments):
+        print("a library talks")
+        return made(*arguments)
+
+    monkeypatch.setattr(command_module, "_problem", noisy)
+    answer = command("downscale", file, "--target", "t", "--covariates", "z", "--block", 3, 3, *QUICK)
+    assert answer.document["schema"] == 1 and "a library talks" in answer.err
+
+
+def test_a_data_set_of_ours_brings_its_settings() -> None:
+    import argparse
+
+    from core.cli.commands.downscale import arguments, model_settings, problem_spec
+    from core.datasets import find
+
+    parser = argparse.ArgumentParser()
+    arguments(parser)
+    options = parser.parse_args(["ukv-645m", "--block", "7", "9", "--select", "time=1", "t:level=-1", "--noise", "0.1"])
+    spec = problem_spec(options, find("ukv-645m").default)
+    assert spec.target == "air_potential_temperature" and spec.block == (7, 9)
+    assert spec.select == {"time": 1, "t:level": -1}
+    assert model_settings(options) == {"model": "shrinkage_cmp", "noise": 0.1, "learn": True}
