@@ -64,13 +64,13 @@ def grid_layout(problem: DownscalingProblem) -> GridLayout | None:
     row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
     steps = []
     for axis, index in enumerate((row, column)):
-        values = problem.inputs[:, axis]
+        values, place = problem.inputs[:, axis], index.to(problem.inputs)
         first, last = int(index.argmin()), int(index.argmax())
         span = int(index[last] - index[first])
         if span == 0:
             return None
         step = float(values[last] - values[first]) / span
-        if float((values - values[first] - step * (index - index[first])).abs().max()) > _EVEN * abs(step) * span:
+        if float((values - values[first] - step * (place - place[first])).abs().max()) > _EVEN * abs(step) * span:
             return None
         steps.append(step)
     return GridLayout((height, width), row, column, (steps[0], steps[1]), (0, 1))
@@ -79,6 +79,7 @@ def grid_layout(problem: DownscalingProblem) -> GridLayout | None:
 def picture_of(problem: DownscalingProblem) -> Picture:
     """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
     points = np.flatnonzero(problem.pixel_bag >= 0)
+    points = points[np.argsort(problem.pixel_bag[points], kind="stable")]
     bags, inputs = problem.data.bags, problem.inputs
     rows = torch.as_tensor(points)
     ordered = torch.as_tensor(problem.pixel_bag[points])

@@ -1,0 +1,90 @@
+"""Where a problem's fields come from, as JSON: a data set of the catalogue or an upload kept beside the runs."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import InputError
+from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
+
+UPLOAD = "upload:"
+
+
+def upload_folder() -> Path:
+    """The folder that keeps uploads, so that a reload, a run or a restarted app finds them again."""
+    return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
+
+
+def keep_upload(data: bytes, name: str) -> str:
+    """Check an uploaded file in a separate process, keep it, and return its key ``upload:<digest>``.
+
+    Raises ``InputError`` with one sentence on anything wrong with the file; nothing is kept then.
+    """
+    from core.fields import open_upload
+
+    open_upload(data, name)
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    folder = upload_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{digest}.json").write_text(json.dumps({"name": name[:120]}), encoding="utf-8")
+    partial = folder / f"{digest}.part"
+    partial.write_bytes(data)
+    partial.replace(folder / f"{digest}.nc")
+    return f"{UPLOAD}{digest}"
+
+
+def kept_uploads() -> dict[str, str]:
+    """Key → file name of every upload that is kept."""
+    found = {}
+    for path in sorted(upload_folder().glob("*.json")):
+        try:
+            name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if path.with_suffix(".nc").is_file():
+            found[f"{UPLOAD}{path.stem}"] = name
+    return found
+
+
+def open_source(key: str) -> Fields:
+    """The fields behind a key; an upload is read in its own process again."""
+    if not key.startswith(UPLOAD):
+        from core.datasets import find
+
+        return find(key).open()
+    from core.fields import open_upload
+
+    digest = key.removeprefix(UPLOAD)
+    path = upload_folder() / f"{digest}.nc"
+    if not digest.isalnum() or not path.is_file():
+        raise InputError("This uploaded file is no longer here: upload it again.")
+    return open_upload(path.read_bytes(), kept_uploads().get(key, "the upload"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of a problem by key: ``fields`` alone (way a), or with ``coarse`` and perhaps ``mediator`` (way b)."""
+
+    fields: str
+    coarse: str | None = None
+    mediator: str | None = None
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "Source":
+        """A source from plain data."""
+        return Source(str(value["fields"]), value.get("coarse"), value.get("mediator"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, inverse of ``from_dict``."""
+        return {"fields": self.fields, "coarse": self.coarse, "mediator": self.mediator}
+
+
+def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> DownscalingProblem:
+    """The downscaling problem of a source; ``opener`` may be a cached ``open_source``."""
+    if source.coarse is None:
+        return make_problem(opener(source.fields), spec)
+    mediator = opener(source.mediator) if source.mediator else None
+    return make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
