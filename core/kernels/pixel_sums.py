@@ -56,6 +56,16 @@ def term_sums(term: Term, picture: Picture, *, check: Check = _never) -> TermSum
         return TermSums(cross, gram, kernel(picture.inputs, diag=True), route)
 
 
+def is_cheap(term: Term, picture: Picture) -> bool:
+    """Whether a term's sums need no pass over pairs of pixels (block offsets, or one smooth column)."""
+    return suits(term, picture.names, picture.layout) or _one_smooth_column(term)
+
+
+def _one_smooth_column(term: Term) -> bool:
+    columns = {name for factor in term.factors for name in factor.columns}
+    return len(columns) == 1 and all(factor.family in _SMOOTH for factor in term.factors)
+
+
 def _cross(unit: KernelSpec, kernel, picture: Picture, check: Check) -> tuple[str, Tensor]:
     term = unit.terms[0]
     check()
@@ -63,9 +73,8 @@ def _cross(unit: KernelSpec, kernel, picture: Picture, check: Check) -> tuple[st
         found = offset_sums(kernel, picture.bags, picture.layout, picture.points, picture.inputs.shape[1])
         if found is not None:
             return "block offsets", found
-    columns = {name for factor in term.factors for name in factor.columns}
-    if len(columns) == 1 and all(factor.family in _SMOOTH for factor in term.factors):
-        found = _interpolated(kernel, picture, picture.names.index(columns.pop()))
+    if _one_smooth_column(term):
+        found = _interpolated(kernel, picture, picture.names.index(term.factors[0].columns[0]))
         if found is not None:
             return "Chebyshev interpolation", found
     return "direct summation", _direct(kernel, picture, check)

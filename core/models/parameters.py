@@ -125,3 +125,12 @@ class ParameterVector:
             if value >= high - tolerance:
                 hits.append(f"{name} at its upper bound {math.exp(high):.3g}")
         return tuple(hits)
+
+
+def with_values(spec: KernelSpec, prefix: str, columns: tuple[str, ...], values: dict[str, float]) -> KernelSpec:
+    """``spec`` with hyperparameters by the names that learning reports; names it does not have are ignored."""
+    kernel = spec.build(columns)
+    vector = ParameterVector(tuple(kernel_parameters(prefix, spec, kernel)))
+    wanted = [values.get(name, now) for name, now in vector.values().items()]
+    vector.set(np.log(wanted))
+    return spec.updated(kernel)
