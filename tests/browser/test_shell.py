@@ -18,6 +18,7 @@ def addresses(browser, server: str) -> list[str]:
     opened(page)
     found = page.locator(LINKS).evaluate_all("links => links.map(link => link.href)")
     page.close()
+    assert found, "the navigation is empty"
     return [urlsplit(address).path for address in found]
 
 
