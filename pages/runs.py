@@ -10,13 +10,13 @@ import streamlit as st
 
 from core.engine import Engine, Run
 from core.engine.archive import zip_runs
-from core.engine.compare import compare_settings, run_scores
+from core.engine.compare import compare_settings, run_model, run_scores
 from core.engine.series import trace_series
 from core.errors import InputError
-from pages.shared.layout import page_header, score_table
+from pages.shared.layout import notes, page_header, score_table
 from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live
-from pages.shared.state import get_engine
+from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.theme import is_dark
 
 STATES = {
@@ -32,6 +32,7 @@ STATES = {
 def main() -> None:
     """Draw the page."""
     page_header("Runs", "Every fit, its state and what came of it. A run goes on when this page is left or closed.")
+    apply_values()
     engine = get_engine()
     runs = engine.runs()
     if not runs:
@@ -83,7 +84,8 @@ def overview(engine: Engine, seen: list[tuple[str, str]]) -> None:
 
 def overview_row(run: Run) -> dict[str, Any]:
     """One run as a row of the list."""
-    scores = run_scores(run).get(str(run.spec.settings.get("model")), {})
+    rmse = run_scores(run).get(run_model(run), {}).get("rmse")
+    units = units_of(run)
     return {
         "State": STATES[run.status][0],
         "Title": name_of(run),
@@ -91,7 +93,7 @@ def overview_row(run: Run) -> dict[str, Any]:
         "Took": span(run.ended - run.started) if run.ended and run.started else "",
         "Progress": run.progress,
         "Seed": run.spec.seed,
-        "RMSE": scores.get("rmse"),
+        "RMSE": "" if rmse is None else f"{rmse:.3g} {units}".strip(),
         "Message": run.message,
     }
 
@@ -138,11 +140,11 @@ def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
     except InputError as error:
         st.warning(str(error))
         return
-    for run in runs:
-        heading(engine, run)
-    trace_plots(engine, runs)
-    for run in runs:
-        scores(run, label=len(runs) > 1)
+    for run, column in zip(runs, st.columns(len(runs), gap="medium"), strict=True):
+        with column:
+            heading(engine, run)
+            trace_plots(engine, run)
+            scores(run)
     settings_table(runs)
     for run in runs:
         files(engine, run)
@@ -166,34 +168,50 @@ def heading(engine: Engine, run: Run) -> None:
         if run.spec.task == "downscale":
             page_link("downscaling.py", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
         if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
-            attempt(engine.rerun, run.id, "Submitted again.")
+            run_again(engine, run)
         with st.popover("Delete"):
             st.markdown("Delete this run and its files for good?")
             if st.button("Delete for good", key=f"delete-{run.id}", type="primary"):
                 attempt(engine.delete, run.id, f"{name_of(run)} was deleted.")
 
 
-def trace_plots(engine: Engine, runs: Sequence[Run]) -> None:
-    """How the fit went: the objective and every hyperparameter against the step; two runs side by side."""
+def trace_plots(engine: Engine, run: Run) -> None:
+    """How the fit went: each stage's objective and every hyperparameter against the step."""
     from core.figures.traces import hyperparameter_trace, trace_plot
 
     dark = is_dark()
-    for run, column in zip(runs, st.columns(len(runs)), strict=True):
-        steps, objective, parameters = trace_series(engine.trace(run.id))
-        with column:
-            if objective:
-                title = "Objective" if len(runs) == 1 else f"Objective of {name_of(run)}"
-                plotly_live(trace_plot(steps, objective, title=title, dark=dark), f"objective-{run.id}")
-            if parameters:
-                plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
+    objectives, (steps, parameters) = trace_series(engine.trace(run.id))
+    for stage, (at, values) in objectives.items():
+        title = stage[:1].upper() + stage[1:] or "Objective"
+        plotly_live(trace_plot(at, values, title=title, dark=dark), f"objective-{stage}-{run.id}")
+    if parameters:
+        plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
 
 
-def scores(run: Run, *, label: bool) -> None:
-    """The scores of a run's models, where it has any."""
-    found = run_scores(run)
-    if found:
-        units = (run.result or {}).get("units")
-        score_table(found, units=units if isinstance(units, str) else "", caption=name_of(run) if label else "")
+def scores(run: Run) -> None:
+    """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
+    result = run.result or {}
+    for warning in sentences(result.get("warnings")):
+        st.warning(warning)
+    if found := run_scores(run):
+        score_table(found, units=units_of(run))
+    if cells := run_scores(run, "coarse_scores"):
+        names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
+        score_table(
+            cells, units=units_of(run), names=names, caption="Cell means of the fine field against coarse values"
+        )
+    notes(sentences(result.get("notes")))
+
+
+def sentences(value: Any) -> list[str]:
+    """The texts in a result's list; nothing where it is none."""
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def units_of(run: Run) -> str:
+    """The units of a run's field."""
+    units = (run.result or {}).get("units")
+    return units if isinstance(units, str) else ""
 
 
 def settings_table(runs: Sequence[Run]) -> None:
@@ -245,6 +263,16 @@ def attempt(action: Any, run_id: str, done: str) -> None:
         return
     st.toast(done)
     st.rerun(scope="app")
+
+
+def run_again(engine: Engine, run: Run) -> None:
+    """Submit the run's settings again and open the new run."""
+    try:
+        again = engine.rerun(run.id)
+    except InputError as error:
+        st.toast(str(error))
+        return
+    set_values({"box-run": again})
 
 
 def name_of(run: Run) -> str:

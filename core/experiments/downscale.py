@@ -13,6 +13,7 @@ from core.device import choose
 from core.experiments.prediction import Prediction, matched_data, predict
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.fields import DownscalingProblem
+from core.kernels.bag_mean import Check, _never
 from core.kernels.coreset import coreset
 from core.models.catalogue import named
 from core.models.indirect_gp import posterior
@@ -175,14 +176,14 @@ def score_all(
     return fields, scores
 
 
-def centroid_baseline(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+def centroid_baseline(problem: DownscalingProblem, check: Check = _never) -> tuple[np.ndarray, np.ndarray]:
     """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
     settings = DownscaleSettings(model="bag_gp", restarts=1, point_noise=0.0)
     spec = starting_spec(problem, settings)
     assert spec.mediator_kernel is not None
     options = settings.learning()
-    data = centroids(with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options))
-    learned = learn(spec, data, columns_of(problem), options)
+    data = centroids(with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check))
+    learned = learn(spec, data, columns_of(problem), options, check=check)
     given = posterior(learned.spec, data, columns_of(problem))
     mean = problem.physical_mean(given.mean(problem.inputs))
     return mean, problem.physical_sd(given.variance(problem.inputs).sqrt())
@@ -239,9 +240,7 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     from core.experiments.source import Source, build_problem
     from core.fields import DownscalingSpec
 
-    problem = build_problem(
-        Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"])
-    )
+    problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     chosen = DownscaleSettings.from_dict(settings["settings"])
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets: learning")
     found = downscale(problem, chosen, context)

@@ -103,7 +103,12 @@ def _sampled(bags: Bags, count: int) -> Bags:
 
 
 def preview(
-    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | None
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    key: str,
+    store: SumsStore,
+    picture: Picture | None,
 ) -> Preview:
     """A picture well under a second: exact sums where they are kept or cheap, sampled bags where not."""
     some, repeat = _every_fourth(problem)
@@ -172,8 +177,11 @@ def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, 
     changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers)}
     if spec.mediator_kernel is not None:
         changes["mediator_kernel"] = with_values(spec.mediator_kernel, "ℓ", problem.mediator_columns, numbers)
-    for name, field in (("noise σ²", "noise"), ("point noise ς²", "point_noise"), ("regularisation λ", "regularisation")):
+    for name, field in (
+        ("noise σ²", "noise"),
+        ("point noise ς²", "point_noise"),
+        ("regularisation λ", "regularisation"),
+    ):
         if name in numbers:
             changes[field] = numbers[name]
     return replace(spec, **changes)
-

@@ -1,0 +1,55 @@
+"""Page Downscaling: a coarse field becomes a fine one, with its uncertainty and its error."""
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.shared.downscaling import data, learn, model, numbers, out, picture, words
+from pages.shared.layout import notes, page_header
+from pages.shared.state import apply_values
+
+
+def main() -> None:
+    """Read the controls, ask core for the posterior, draw."""
+    page_header(
+        "Downscaling", "A coarse field and what is known at high resolution become a fine field with its doubt."
+    )
+    apply_values()
+    run = learn.current_run()
+    if run is not None:
+        learn.open_run(run)
+    try:
+        body()
+    except InputError as error:
+        st.error(str(error))
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+
+
+def body() -> None:
+    """Controls in the sidebar, picture in the middle, numbers below."""
+    with st.sidebar:
+        choice = data.choose()
+    problem = data.problem_of(choice)
+    with st.sidebar:
+        settings, spec = model.choose_model(choice, problem)
+        how = learn.options()
+        learn.learn_button(choice, settings, spec, how)
+    words.situation(problem, spec)
+    numbers.hope(choice.key, problem)
+    learn.watch(choice, problem, spec)
+    view = picture.current_view(choice, problem, spec)
+    baselines = numbers.interpolations(choice.key, problem)
+    cell = picture.draw_maps(problem, view, baselines["constant"])
+    picture.await_exact(choice, problem, spec, view)
+    if view.jitter:
+        st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+    words.what_it_shows(problem, spec, view)
+    numbers.one_cell(problem, view, cell)
+    st.subheader("Scores", anchor=False)
+    numbers.scores(choice.key, problem, spec, view)
+    numbers.reliability(choice.key, problem, spec, view)
+    st.subheader("Take it home", anchor=False)
+    out.downloads(choice, problem, settings, spec, view, baselines)
+    notes(problem.notes)
+
+
+main()

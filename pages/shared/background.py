@@ -1,0 +1,52 @@
+"""Work that must not hold up a page: one thread, results kept by key, the newest request wins."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import streamlit as st
+
+from core.errors import Cancelled
+
+_KEPT = 8
+
+
+class Background:
+    """Jobs by key; a job of the same ``lane`` that is no longer wanted is stopped at its next check."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work")
+        self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
+        self._wanted: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
+        """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
+        with self._lock:
+            self._wanted[lane] = key
+            job = self._jobs.get(key)
+            if job is not None and not (job.done() and isinstance(job.exception(), Cancelled)):
+                self._jobs.move_to_end(key)
+                return job
+
+            def check() -> None:
+                if self._wanted.get(lane) != key:
+                    raise Cancelled("another picture was asked for")
+
+            def run() -> Any:
+                check()
+                return work(check)
+
+            job = self._jobs[key] = self._pool.submit(run)
+            done = [name for name, other in self._jobs.items() if other.done()]
+            for name in done[: max(0, len(self._jobs) - _KEPT)]:
+                del self._jobs[name]
+            return job
+
+
+@st.cache_resource(show_spinner=False)
+def get_background() -> Background:
+    """The background worker of this server."""
+    return Background()

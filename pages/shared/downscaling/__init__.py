@@ -1,0 +1,1 @@
+"""The parts of page Downscaling: data controls, model controls, maps, learning, output."""

@@ -1,0 +1,196 @@
+"""Which fields, and how they become a problem: controls on the left, one cached call into core."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InputError
+from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from core.fields import DownscalingProblem, DownscalingSpec, Fields
+from pages.shared.state import set_values
+
+NONE = "(none)"
+CONTROLS = ("target", "cov", "med", "rows", "columns", "withhold", "match", "coords", "seed")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen: files by key, and the settings of the problem."""
+
+    source: Source
+    spec: DownscalingSpec
+
+    @property
+    def key(self) -> str:
+        """One name for the problem these choices make."""
+        plain = json.dumps([self.source.to_dict(), self.spec.to_dict()], sort_keys=True)
+        return hashlib.blake2b(plain.encode(), digest_size=10).hexdigest()
+
+
+@st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
+def fields_of(key: str) -> Fields:
+    """Fields by key, kept for all sessions."""
+    return open_source(key)
+
+
+@st.cache_resource(show_spinner="Forming cells and bags …", max_entries=4)
+def _problem(key: str, source: dict[str, Any], spec: dict[str, Any]) -> DownscalingProblem:
+    return build_problem(Source.from_dict(source), DownscalingSpec.from_dict(spec), fields_of)
+
+
+def problem_of(choice: Choice) -> DownscalingProblem:
+    """The problem of a choice, kept for all sessions."""
+    return _problem(choice.key, choice.source.to_dict(), choice.spec.to_dict())
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def default_of(key: str) -> dict[str, Any]:
+    """Settings a data set opens with: its own, or a guess from its fields."""
+    from core.datasets import catalogue, suggest_spec
+
+    known = {entry.key: entry.default for entry in catalogue()}
+    return known.get(key) or suggest_spec(fields_of(key))
+
+
+def _sources() -> dict[str, str]:
+    from core.datasets import catalogue
+
+    names = {entry.key: entry.title for entry in catalogue()}
+    return names | {key: f"Upload: {name}" for key, name in kept_uploads().items()}
+
+
+def _upload() -> None:
+    """Read new files; a bad one is refused with its sentence and changes nothing."""
+    files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
+    for file in files or []:
+        data = file.getvalue()
+        mark = f"seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
+        if mark in st.session_state:
+            if isinstance(st.session_state[mark], str):
+                st.error(f"{file.name}: {st.session_state[mark]}")
+            continue
+        try:
+            with st.spinner(f"Checking {file.name} …"):
+                key = keep_upload(data, file.name)
+        except InputError as error:
+            st.session_state[mark] = str(error)
+            st.error(f"{file.name}: {error}")
+            continue
+        st.session_state[mark] = True
+        set_values({"data": key})
+
+
+def _pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
+    """A select box in the address; an asked-for value that is not on offer falls back to the default."""
+    if st.session_state.get(key) not in (None, *options):
+        del st.session_state[key]
+    index = options.index(default) if default in options else 0
+    shown = (lambda option: names.get(option, option)) if names else str
+    return st.selectbox(label, options, index=index, key=key, bind="query-params", format_func=shown)
+
+
+def choose() -> Choice:
+    """The data controls; raises ``InputError`` with a sentence when they make no problem."""
+    names = _sources()
+    key = _pick("Fields", "data", list(names), "ukv-645m", names)
+    _forget_others(key)
+    from core.datasets import folder_problem
+
+    trouble = folder_problem()
+    if trouble:
+        st.warning(trouble)
+    with st.expander("Own files"):
+        _upload()
+        others = [NONE, *names]
+        coarse = _pick("Coarse target from another file", "coarse", others, NONE, names)
+        mediator = _pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
+    fields = fields_of(key)
+    source = Source(key, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
+    with st.expander("Variables and cells"):
+        spec = _spec(fields, source)
+    return Choice(source, spec)
+
+
+def _forget_others(key: str) -> None:
+    """Another data set starts from its own settings; a link that is being opened keeps what it asks for."""
+    before = st.session_state.get("_data")
+    if before is not None and before != key:
+        for name in [*CONTROLS, *[n for n in st.session_state if str(n).startswith(("dim-", "h-"))]]:
+            st.session_state.pop(name, None)
+            st.query_params.pop(name, None)
+        st.session_state.pop("_select", None)
+    st.session_state["_data"] = key
+
+
+def _spec(fields: Fields, source: Source) -> DownscalingSpec:
+    default = default_of(source.fields)
+    here = fields.variables()
+    there = fields_of(source.coarse).variables() if source.coarse else here
+    between = fields_of(source.mediator).variables() if source.mediator else there
+    labels = {
+        name: f"{v.long_name or name} ({v.units})" if v.units else v.long_name or name for name, v in here.items()
+    }
+    labels |= {n: f"{v.long_name or n} ({v.units})" if v.units else v.long_name or n for n, v in there.items()}
+    target = _pick("Target", "target", list(there), default.get("target", ""), labels)
+    offered = [name for name in here if name != target or source.coarse]
+    covariates = _several("Covariates (high resolution)", "cov", offered, default.get("covariates", []), labels)
+    shared = [n for n in between if n != target] if source.coarse else offered
+    if source.coarse and not source.mediator:
+        shared = [name for name in shared if name in here]
+    mediators = _several("Mediators", "med", shared, default.get("mediators", []), labels)
+    select = _dimensions(fields, [target, *covariates, *mediators], default.get("select", {}))
+    left, right = st.columns(2)
+    block = default.get("block", [9, 9])
+    rows = left.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", bind="query-params")
+    columns = right.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", bind="query-params")
+    withhold = st.slider(
+        "Cells that lose their target", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
+        bind="query-params",
+    )  # fmt: skip
+    matching = _pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
+    coordinates = st.toggle("Coordinates join covariates and mediators", True, key="coords", bind="query-params")
+    seed = st.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed", bind="query-params")
+    return DownscalingSpec(
+        target,
+        tuple(covariates),
+        tuple(mediators),
+        (int(rows), int(columns)),
+        float(withhold),
+        int(seed),
+        None if matching == "auto" else matching,  # type: ignore[arg-type]
+        bool(coordinates),
+        select,
+    )
+
+
+def _several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
+    if any(value not in options for value in st.session_state.get(key) or []):
+        del st.session_state[key]
+    return st.multiselect(
+        label,
+        options,
+        default=[name for name in default if name in options],
+        key=key,
+        bind="query-params",
+        format_func=lambda option: names.get(option, option),
+    )
+
+
+def _dimensions(fields: Fields, names: list[str], default: dict[str, int]) -> dict[str, int]:
+    """One select box for every further dimension (time, level …) of the chosen variables."""
+    extra: dict[str, tuple[str, ...]] = {}
+    for name, variable in fields.variables().items():
+        if name in names:
+            extra |= {dim: tuple(labels) for dim, labels in variable.extra.items()}
+    select = {}
+    for dim, labels in extra.items():
+        if len(labels) > 1:
+            asked = st.session_state.get("_select", {}).get(dim, default.get(dim, 0))
+            wanted = min(int(asked), len(labels) - 1)
+            options = [f"{index}: {label}" for index, label in enumerate(labels)]
+            picked = _pick(dim.replace("_", " ").capitalize(), f"dim-{dim}", options, options[wanted])
+            select[dim] = options.index(picked)
+    return select

@@ -1,0 +1,247 @@
+"""Learning as a run: submit, watch, cancel, and take the learned hyperparameters into the sliders."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Run, RunSpec
+from core.engine.series import trace_series
+from core.errors import InputError
+from core.experiments import interactive
+from core.experiments.settings import DownscaleSettings, spec_to_settings
+from core.fields import DownscalingProblem
+from core.figures.maps import field_map
+from core.figures.traces import trace_plot
+from core.models.catalogue import MODELS
+from core.models.spec import ModelSpec
+from pages.shared.downscaling.data import Choice
+from pages.shared.downscaling.model import slider_values
+from pages.shared.downscaling.picture import limits_of, quick_view
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import get_engine, set_values
+from pages.shared.theme import is_dark
+
+STAGES = {
+    "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
+    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
+    "joint": "All jointly by the evidence (can run away)",
+}
+
+
+def options() -> dict[str, Any]:
+    """How to learn: controls in an expander."""
+    with st.expander("How to learn"):
+        stage = st.selectbox("Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda o: STAGES[o])
+        method = st.segmented_control(
+            "Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser", bind="query-params"
+        )
+        restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
+        steps = st.number_input("Steps a start", 5, 500, 40, key="steps", bind="query-params")
+        points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
+    return {
+        "stage_one": stage,
+        "method": method or "lbfgs",
+        "restarts": int(restarts),
+        "steps": int(steps),
+        "points": int(points),
+    }
+
+
+def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]) -> None:
+    """The Learn button: starts a run from the sliders' values and puts it into the address."""
+    run = current_run()
+    active = run is not None and run.active
+    if not st.button("Learn hyperparameters", type="primary", width="stretch", disabled=active, key="learn"):
+        return
+    start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
+    task = RunSpec(
+        "downscale",
+        {
+            "model": spec.model,
+            "source": choice.source.to_dict(),
+            "problem": choice.spec.to_dict(),
+            "settings": start.to_dict(),
+        },
+        choice.spec.seed,
+        f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
+    )
+    try:
+        run_id = get_engine().submit(task)
+    except InputError as error:
+        st.error(str(error))
+        return
+    st.query_params["run"] = run_id
+    st.session_state["run"] = run_id
+    st.rerun()
+
+
+def current_run() -> Run | None:
+    """The run named in the address, or the session's last one; None when there is none."""
+    asked = st.query_params.get("run") or st.session_state.get("run")
+    if not asked:
+        return None
+    try:
+        run = get_engine().get(asked)
+    except InputError:
+        st.session_state.pop("run", None)
+        st.query_params.pop("run", None)
+        return None
+    st.session_state["run"] = asked
+    st.query_params["run"] = asked
+    return run
+
+
+def open_run(run: Run) -> None:
+    """A link ``?run=ID`` on a fresh page opens the run's own data, model and (learned) hyperparameters."""
+    opened = st.session_state.setdefault("_opened", set())
+    settings = run.spec.settings
+    if run.id in opened or "source" not in settings:
+        return
+    opened.add(run.id)
+    if st.session_state.get("_data") is not None:
+        return
+    problem, source = settings["problem"], settings["source"]
+    values: dict[str, Any] = {
+        "data": source["fields"],
+        "target": problem["target"],
+        "cov": list(problem["covariates"]),
+        "med": list(problem["mediators"]),
+        "rows": problem["block"][0],
+        "columns": problem["block"][1],
+        "withhold": problem["withhold"],
+        "match": problem["matching"] or "auto",
+        "coords": problem["coordinates"],
+        "seed": problem["seed"],
+        "model": settings["model"],
+    }
+    if source.get("coarse"):
+        values["coarse"] = source["coarse"]
+    if source.get("mediator"):
+        values["third"] = source["mediator"]
+    st.session_state["_select"] = problem["select"]
+    set_values(values)
+
+
+def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """The run's panel: live while it goes on, its outcome when it has ended."""
+    run = current_run()
+    if run is None or "settings" not in run.spec.settings:
+        return
+    if run.active:
+        st.fragment(_live, run_every=0.7)(run.id, choice, problem, spec)
+        return
+    _take_over(run, choice, problem, spec)
+    _ended(run)
+
+
+def _live(run_id: str, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+    engine = get_engine()
+    run = engine.get(run_id)
+    if not run.active:
+        st.rerun(scope="app")
+    with st.container(border=True):
+        text, button = st.columns([5, 1], vertical_alignment="center")
+        left = f" · about {run.eta_s:.0f} s left" if run.eta_s is not None else ""
+        text.progress(run.progress or 0.0, text=f"Learning: {run.message or 'waiting for the engine'}{left}")
+        if button.button("Cancel", key="cancel-run", width="stretch"):
+            engine.cancel(run_id)
+        rows = engine.trace(run_id)
+        charts, now = st.columns([3, 2])
+        with charts:
+            _trace(rows)
+        with now:
+            _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
+
+
+def same_problem(run: Run, choice: Choice) -> bool:
+    """Whether the run is about the fields and cells on the page."""
+    settings = run.spec.settings
+    return (
+        settings["source"] == choice.source.to_dict()
+        and settings["problem"] == RunSpec("downscale", choice.spec.to_dict()).settings
+    )
+
+
+def _trace(rows: list[dict[str, Any]]) -> None:
+    steps, objective, values = trace_series(rows)
+    if not steps:
+        st.caption("The first evaluation is on its way …")
+        return
+    dark = is_dark()
+    plotly_live(trace_plot(steps, objective, title="Objective per target", height=210, dark=dark), "run-objective")
+    plotly_live(
+        trace_plot(steps, values, title="Hyperparameters", log=True, height=260, dark=dark), "run-hyperparameters"
+    )
+
+
+def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
+    """The hyperparameters of the best evaluation of the latest stage."""
+    told = [row for row in rows if isinstance(row.get("hyperparameters"), Mapping)]
+    if not told:
+        return {}
+    stage = [row for row in told if row.get("stage") == told[-1].get("stage")]
+    return max(stage, key=lambda row: row.get("objective", float("-inf")))["hyperparameters"]
+
+
+def _picture_so_far(
+    rows: list[dict[str, Any]], choice: Choice, problem: DownscalingProblem, spec: ModelSpec, same: bool
+) -> None:
+    best = _best(rows)
+    if not best or not same:
+        return
+    view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
+    figure = field_map(
+        view.mean,
+        problem.grid,
+        title="Posterior mean so far",
+        label=problem.long_name,
+        units=problem.units,
+        limits=limits_of(problem),
+        dark=is_dark(),
+        height=440,
+    )
+    plotly_live(figure, "map-so-far")
+
+
+def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """Once per run: the learned values go into the sliders, when the page still shows the same problem and model."""
+    taken = st.session_state.setdefault("_taken", set())
+    learned = (run.result or {}).get("learned")
+    if run.id in taken or not learned:
+        return
+    if not same_problem(run, choice) or learned["model"] != spec.model:
+        return
+    taken.add(run.id)
+    found = _learned_spec(learned)
+    if len(found.kernel.terms) == len(spec.kernel.terms):
+        set_values(slider_values(found, problem.data.bags.count))
+
+
+def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
+    from core.kernels.spec import KernelSpec
+
+    mediator = learned["mediator_kernel"]
+    return ModelSpec(
+        learned["model"],
+        KernelSpec.from_dict(learned["kernel"]),
+        KernelSpec.from_dict(mediator) if mediator else None,
+        learned["regularisation"],
+        learned["noise"],
+        learned["point_noise"],
+    )
+
+
+def _ended(run: Run) -> None:
+    result = run.result or {}
+    words = {"done": "Learned", "cancelled": "Cancelled, the best so far is on the sliders"}
+    title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
+    took = f" in {run.ended - run.started:.0f} s" if run.ended and run.started else ""
+    evidence = (result.get("diagnostics") or {}).get("log_evidence")
+    more = f" · log evidence {evidence:.2f}" if evidence is not None else ""
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
+    for warning in result.get("warnings", []):
+        st.warning(warning)
+    with st.expander("How it went"):
+        _trace(get_engine().trace(run.id))

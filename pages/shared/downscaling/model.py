@@ -1,0 +1,168 @@
+"""Which model, and its hyperparameters on sliders; learned values arrive through the same sliders."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.experiments.presets import preset
+from core.experiments.settings import DownscaleSettings, starting_spec
+from core.fields import DownscalingProblem
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.catalogue import MODELS, named
+from core.models.spec import ModelSpec
+from pages.shared.downscaling.data import Choice
+from pages.shared.state import log_slider
+
+FAMILIES = {
+    "rbf": "Gaussian (RBF)",
+    "matern12": "Matérn 1/2",
+    "matern32": "Matérn 3/2",
+    "matern52": "Matérn 5/2",
+    "rational_quadratic": "Rational quadratic",
+    "linear": "Linear",
+}
+
+
+def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
+    """Model controls and sliders; returns settings for learning and the model at the sliders' values."""
+    usual = "bag_gp" if problem.matched else "shrinkage_cmp"
+    if st.session_state.get("model") not in (None, *MODELS):
+        del st.session_state["model"]
+    name = st.selectbox(
+        "Model",
+        list(MODELS),
+        index=list(MODELS).index(usual),
+        key="model",
+        bind="query-params",
+        format_func=lambda option: MODELS[option].title,
+    )
+    with st.expander("Kernel families"):
+        settings = DownscaleSettings(
+            model=name,
+            kernel=_family("Covariates", "fam", "rbf"),
+            spatial=_family("Coordinates", "place", "matern32"),
+            structure=_structure(),
+        )
+    start = _start(choice, problem, settings)
+    _forget_stale(choice, settings)
+    st.markdown("**Hyperparameters**")
+    spec = _sliders(problem, start)
+    return settings, spec
+
+
+def _family(label: str, key: str, default: str) -> str:
+    if st.session_state.get(key) not in (None, *FAMILIES):
+        del st.session_state[key]
+    return st.selectbox(
+        label,
+        list(FAMILIES),
+        index=list(FAMILIES).index(default),
+        key=key,
+        bind="query-params",
+        format_func=lambda option: FAMILIES[option],
+    )
+
+
+def _structure() -> str:
+    found = st.segmented_control(
+        "Together they are a", ["sum", "product"], default="sum", key="struct", bind="query-params"
+    )
+    return found or "sum"
+
+
+def _start(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+    """Where the sliders begin: learned values kept for the worked examples, else the usual start."""
+    stored = preset(choice.source.to_dict(), choice.spec.to_dict(), settings)
+    return stored or _starting(choice.key, json.dumps(settings.to_dict()), problem)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpec:
+    return starting_spec(_problem, DownscaleSettings.from_dict(json.loads(settings)))
+
+
+def _forget_stale(choice: Choice, settings: DownscaleSettings) -> None:
+    """Sliders of other columns or families start anew; a link that is being opened keeps its values."""
+    mark = json.dumps(
+        [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
+         settings.model, settings.kernel, settings.spatial, settings.structure]
+    )  # fmt: skip
+    before = st.session_state.get("_sliders")
+    if before is not None and before != mark:
+        for name in [n for n in st.session_state if str(n).startswith("h-")]:
+            st.session_state.pop(name)
+            st.query_params.pop(name, None)
+    st.session_state["_sliders"] = mark
+
+
+def _sliders(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
+    model = named(start.model)
+    bags = problem.data.bags.count
+    changes: dict[str, Any] = {}
+    if model.mediated:
+        times_bags = log_slider(
+            "λ·B", "h-lam", 1e-8, 1.0, start.regularisation * bags,
+            help="Regularisation of the conditional mean operator, times the number of bags. Towards 0 the mediation "
+            "weights W interpolate; a large value makes them shrink.",
+        )  # fmt: skip
+        changes["regularisation"] = times_bags / bags
+    changes["kernel"] = _kernel_sliders("k", start.kernel)
+    changes["noise"] = log_slider(
+        "σ²", "h-noise", 1e-6, 10.0, max(start.noise, 1e-6), help="Noise variance of a coarse target (standardised)."
+    )
+    changes["point_noise"] = log_slider(
+        "ς²", "h-point", 1e-6, 10.0, max(start.point_noise, 1e-6),
+        help="Variance of independent noise at every high-resolution point; it enters a cell's mean divided by the "
+        "number of its pixels, so coarse data tell little about it.",
+    )  # fmt: skip
+    if model.mediated and start.mediator_kernel is not None:
+        with st.expander("Mediator kernel ℓ"):
+            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=False)
+    return replace(start, **changes)
+
+
+def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> KernelSpec:
+    terms = []
+    for index, term in enumerate(kernel.terms):
+        scale = term.scale
+        about = " · ".join(_words(factor) for factor in term.factors)
+        if scales or index > 0:
+            symbol = "k" if prefix == "k" else "ℓ"
+            scale = log_slider(f"Variance of {symbol}: {about}", f"h-{prefix}{index}s", 1e-3, 1e3, term.scale)
+        factors = tuple(_factor_sliders(f"h-{prefix}{index}-{i}", f) for i, f in enumerate(term.factors))
+        terms.append(Term(factors, scale))
+    return KernelSpec(tuple(terms))
+
+
+def _words(factor: Factor) -> str:
+    return ", ".join(_plain(name) for name in factor.columns)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _factor_sliders(key: str, factor: Factor) -> Factor:
+    several = len(factor.lengthscales) > 1
+    scales = []
+    for index, value in enumerate(factor.lengthscales):
+        of = _plain(factor.columns[index]) if several else _words(factor)
+        scales.append(log_slider(f"Lengthscale: {of}", f"{key}-{index}", 2e-2, 5e1, value))
+    return replace(factor, lengthscales=tuple(scales))
+
+
+def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
+    """What the sliders must hold (log10) to stand for ``spec``; give it to ``set_values``."""
+    values = {"h-noise": max(spec.noise, 1e-6), "h-point": max(spec.point_noise, 1e-6)}
+    if named(spec.model).mediated:
+        values["h-lam"] = spec.regularisation * bags
+    for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
+        for index, term in enumerate(kernel.terms if kernel else ()):
+            values[f"h-{prefix}{index}s"] = term.scale
+            for i, factor in enumerate(term.factors):
+                for j, scale in enumerate(factor.lengthscales):
+                    values[f"h-{prefix}{index}-{i}-{j}"] = scale
+    return {name: math.log10(value) for name, value in values.items()}

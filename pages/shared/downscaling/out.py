@@ -1,0 +1,104 @@
+"""What leaves the page: CF NetCDF, printed maps, settings, and the sentences that go with them."""
+
+import json
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core import __version__
+from core.experiments.settings import DownscaleSettings, spec_to_settings
+from core.fields import DownscalingProblem, to_dataset, to_netcdf_bytes
+from core.figures.publication import PROJECTIONS, Panel, caption_text, publication_figure
+from core.models.catalogue import MODELS
+from core.models.spec import ModelSpec
+from pages.shared.downscaling.data import Choice
+from pages.shared.downscaling.picture import View
+
+
+def downloads(
+    choice: Choice,
+    problem: DownscalingProblem,
+    settings: DownscaleSettings,
+    spec: ModelSpec,
+    view: View,
+    baselines: dict[str, np.ndarray],
+) -> None:
+    """Download buttons; files are made when asked for. Only exact pictures leave the page."""
+    if not view.exact:
+        st.caption("Downloads wait for the exact picture.")
+        return
+    everything = {
+        "source": choice.source.to_dict(),
+        "problem": choice.spec.to_dict(),
+        "settings": spec_to_settings(settings, spec).to_dict(),
+        "version": __version__,
+    }
+    name = f"{choice.spec.target}-{spec.model}"
+    columns = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
+    projection = columns[0].selectbox("Projection of printed maps", PROJECTIONS, key="proj", bind="query-params")
+    common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
+    columns[1].download_button(
+        "NetCDF",
+        lambda: _netcdf(problem, spec, view, everything, baselines),
+        f"{name}.nc",
+        "application/x-netcdf",
+        key="get-nc",
+        **common,
+    )
+    for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
+        column.download_button(
+            f"Maps, {kind.upper()}",
+            lambda kind=kind: _printed(choice, problem, spec, view, projection, kind),
+            f"{name}.{kind}",
+            mime,
+            key=f"get-{kind}",
+            **common,
+        )
+    columns[4].download_button(
+        "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json", **common
+    )
+
+
+def _netcdf(
+    problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray]
+) -> bytes:
+    dataset = to_dataset(
+        problem,
+        view.mean,
+        view.sd,
+        baselines=baselines,
+        settings=settings,
+        model=spec.model,
+        seed=problem.spec.seed,
+        version=__version__,
+    )
+    return to_netcdf_bytes(dataset)
+
+
+def _printed(
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, projection: str, kind: str
+) -> bytes:
+    label = f"{problem.long_name} ({problem.units})" if problem.units else problem.long_name
+    coarse = Panel(problem.coarse, "Coarse observation", label, grid=problem.coarse_grid)
+    panels = [coarse, Panel(view.mean, "Posterior mean", label)]
+    if problem.truth is not None:
+        panels.append(Panel(problem.truth, "Truth", label))
+    panels.append(Panel(2 * view.sd, "2 standard deviations", label, "uncertainty", "sd"))
+    if problem.truth is not None:
+        panels.append(Panel(view.mean - problem.truth, "Prediction − truth", label, "diverging", "error"))
+    rows, columns = problem.spec.block
+    caption = caption_text(
+        method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}), cells of {rows} × {columns} pixels",
+        data=problem.source,
+        licence=problem.licence,
+        seed=choice.spec.seed,
+        more=f"Covariates: {', '.join(choice.spec.covariates) or 'coordinates only'}",
+    )
+    return publication_figure(
+        panels,
+        problem.grid,
+        projection=projection,
+        caption=caption,
+        format=kind,  # type: ignore[arg-type]
+    )

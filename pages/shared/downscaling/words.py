@@ -1,0 +1,68 @@
+"""Sentences and the equation of page Downscaling, with today's numbers in them."""
+
+import streamlit as st
+
+from core.fields import DownscalingProblem
+from core.models.catalogue import MODELS, named
+from core.models.spec import ModelSpec
+from pages.shared.downscaling.picture import View
+from pages.shared.layout import explain
+
+
+def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """What is given and what is asked, in one sentence."""
+    bags, targets = problem.data.bags.count, len(problem.data.targets)
+    rows, columns = problem.spec.block
+    what = ", ".join(problem.spec.covariates) or "coordinates only"
+    if problem.matched:
+        how = f"{targets} coarse values, each the mean over the {rows} × {columns} pixels of its own cell"
+    else:
+        through = ", ".join(problem.mediator_columns).replace("_", " ")
+        how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
+    pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
+    st.markdown(
+        f"**{problem.long_name}**: {how}; from them and {what.replace('_', ' ')}, {pixels} pixels by the "
+        f"{MODELS[spec.model].title.lower()}."
+    )
+
+
+def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """The sentence beside the maps, and the equation with the page's own numbers."""
+    bags, targets = problem.data.bags.count, len(problem.data.targets)
+    weights = {
+        "bag_gp": r"W = I",
+        "cmp": rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad N\lambda = {spec.regularisation * float(problem.data.bags.sizes.sum()):.3g}",
+        "shrinkage_cmp": rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}",
+    }[spec.model]
+    evidence = (
+        f" The log evidence of the {targets} targets is {view.evidence:.2f}." if view.evidence is not None else ""
+    )
+    explain(
+        "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two standard "
+        f"deviations say how far the latent field may reasonably lie from it.{evidence}",
+        rf"""
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad \Sigma = \sigma^2 I + \varsigma^2 W^\top D^{{-1}} W$$
+
+$$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
+\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma$$
+
+$${weights},\qquad \sigma^2 = {spec.noise:.3g},\ \varsigma^2 = {spec.point_noise:.3g},\ B = {bags},\ M = {targets}$$
+
+$\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance with $f(x)$:
+{_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
+{problem.target_scale.sd:.4g} {problem.units}, taken from visible cells only.
+""",
+        f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
+    )
+
+
+def _kernel(spec: ModelSpec) -> str:
+    terms = []
+    for term in spec.kernel.terms:
+        parts = [
+            f"{f.family.replace('_', ' ')} on {', '.join(f.columns).replace('_', ' ')} "
+            f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)})"
+            for f in term.factors
+        ]
+        terms.append(f"{term.scale:.3g} × " + " × ".join(parts))
+    return "k = " + " + ".join(terms)
