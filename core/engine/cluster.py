@@ -1,6 +1,5 @@
 """The Dask cluster behind the engine: one of our own, or the user's by its scheduler's address."""
 
-import atexit
 import contextlib
 import os
 import threading
@@ -81,7 +80,6 @@ class Cluster:
         from distributed.deploy.subprocess import SubprocessCluster
 
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")  # the new processes are to be silent
-        atexit.register(self.close)  # after the import, so that it runs before Dask's own
         setup = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from core.engine.process_setup import dask_setup"
         threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         try:

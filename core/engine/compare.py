@@ -26,9 +26,9 @@ def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> 
     return differ if only_differences else differ + [row for row in rows if row not in differ]
 
 
-def run_scores(run: Run) -> dict[str, dict[str, float | None]]:
+def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | None]]:
     """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours)."""
-    scores = (run.result or {}).get("scores")
+    scores = (run.result or {}).get(part)
     if not isinstance(scores, Mapping):
         return {}
     return {
@@ -36,6 +36,14 @@ def run_scores(run: Run) -> dict[str, dict[str, float | None]]:
         for model, found in scores.items()
         if isinstance(found, Mapping)
     }
+
+
+def run_model(run: Run) -> str:
+    """The model a run fitted: as its result or its settings name it, else the first that it scored, else its task."""
+    given = run.spec.settings.get("model")
+    nested = given.get("model") if isinstance(given, Mapping) else given
+    named = [name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)]
+    return next(iter([*named, *run_scores(run), run.spec.task]))
 
 
 def compare_scores(runs: Sequence[Run]) -> list[tuple[str, str, list[float | None]]]:

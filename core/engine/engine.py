@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.engine.keeper import Keeper
+from core.engine.keeper import APP_GONE, Keeper
 from core.engine.live import Live
 from core.engine.owner import Owner, is_alive
 from core.engine.records import Run, RunSpec
@@ -17,7 +17,6 @@ from core.engine.tasks import task_path
 from core.errors import InputError
 
 logger = logging.getLogger(__name__)
-APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
 
 
 class Engine:
@@ -118,7 +117,7 @@ class Engine:
 
     def close(self) -> None:
         """End the embedded cluster; runs still going on become interrupted and keep what they have."""
-        self._keeper.close(APP_GONE)
+        self._keeper.close()
         self._owner.leave()
 
     def __enter__(self) -> "Engine":

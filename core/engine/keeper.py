@@ -1,5 +1,6 @@
 """The engine's own thread: gives runs to Dask, hears what they report, and writes it to disk."""
 
+import atexit
 import contextlib
 import logging
 import queue
@@ -16,7 +17,8 @@ from core.engine.worker import flag_name, run_task
 from core.errors import InputError
 
 logger = logging.getLogger(__name__)
-_TICK_S = 0.1
+_TICK_S = 0.05
+APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
 _LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
 _KILLED = (
     "The worker process was killed twice (often for lack of memory): trace and best result so far are kept; "
@@ -38,6 +40,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._leaving = False
         self.cluster.hear(self._topic, lambda event: self._inbox.put(("event", event[1])))
 
     def live(self, run_id: str) -> Live | None:
@@ -63,7 +66,7 @@ class Keeper:
         self._inbox.put(("cancel", run_id))
         return True
 
-    def close(self, message: str) -> None:
+    def close(self) -> None:
         """Stop the thread, mark what is active as interrupted, end or leave the cluster."""
         with self._lock:
             self._closed = True
@@ -71,8 +74,9 @@ class Keeper:
             self._inbox.put(("close", None))
             self._thread.join(timeout=10)
         for run_id in list(self._active):
-            self._end(run_id, "interrupted", message)
+            self._end(run_id, "interrupted", APP_GONE)
         self.cluster.close()
+        atexit.unregister(self.close)
 
     def _serve(self) -> None:
         handlers: dict[str, Callable[[Any], None]] = {
@@ -105,12 +109,14 @@ class Keeper:
         except Exception as error:
             self._end(run_id, "failed", str(error))
             return
+        if not self._leaving:
+            self._leaving = True
+            atexit.register(self.close)  # now that Dask is imported: before Dask's own farewell
         workers = client.scheduler_info(n_workers=-1).get("workers", {})
         if self.cluster.address and not workers:
             live.change(message=f"Waiting: the scheduler at {self.cluster.address} has no workers yet.")
         spec = live.run.spec.to_dict()
         live.future = client.submit(run_task, run_id, self._topic, spec, key=f"run-{run_id}", pure=False)
-        live.future.add_done_callback(lambda _: self._inbox.put(("ended", run_id)))
 
     def _cancel(self, run_id: str) -> None:
         live = self._active.get(run_id)
@@ -201,7 +207,10 @@ class Keeper:
                 if live.due(now):
                     self._store.write_status(run_id, live.status())
                     live.wrote(now)
-                if live.future is not None and not self.cluster.connected:
+                if live.future is not None and live.future.done() and not live.ending:
+                    live.ending = True
+                    self._inbox.put(("ended", run_id))  # behind the reports that came before it
+                elif live.future is not None and not self.cluster.connected:
                     self._end(run_id, "interrupted", _LOST)
             except InputError:  # the folder was removed by hand: nobody waits for this run
                 if live.future is not None:

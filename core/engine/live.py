@@ -19,6 +19,7 @@ class Live:
         self.owner = owner
         self.future: Any = None
         self.stopping = False
+        self.ending = False
         self.written = 0.0
         self.best: dict[str, Any] | None = None
         self._changed = True

@@ -14,6 +14,7 @@ def dask_setup(server: Any) -> None:
     if type(server).__name__ == "Worker":
         os.nice(max(0, _NICE - os.nice(0)))
         return
+    os.setpgid(0, 0)  # Ctrl-C in a terminal is for the app, which then ends the cluster in order
     if type(server).__name__ == "Scheduler":
         # The app holds this process's stderr as a pipe that nobody reads: a full one would block it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

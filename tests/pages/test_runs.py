@@ -29,7 +29,13 @@ def made(folder: Path, title: str, seed: int = 0, status: str = "done", **more) 
     run_id = store.create(RunSpec("downscale", settings, seed=seed, title=title))
     times = {"created": time.time() + seed, "started": time.time(), "ended": time.time() + 95}
     store.write_status(run_id, {"status": status, "progress": 1.0, **times, **more})
-    store.write_result(run_id, {"scores": {"cmp": {"rmse": 0.5 + seed}, "bilinear": {"rmse": 0.7}}, "units": "K"})
+    scores = {"cmp": {"rmse": 0.5 + seed}, "bilinear": {"rmse": 0.7}}
+    said = {
+        "warnings": ["The prior ran away."],
+        "notes": ["The grid is cut."],
+        "coarse_scores": {"seen": {"rmse": 0.2}},
+    }
+    store.write_result(run_id, {"scores": scores, "units": "K", **said})
     store.add_trace(run_id, [{"step": n, "total": 9, "time": n / 2, "evidence": -9.0 / n} for n in range(1, 10)])
     store.write_file(run_id, "field.nc", b"CDF")
     return run_id
@@ -64,7 +70,8 @@ def test_the_newest_run_is_open(folder: Path) -> None:
     assert page.query_params["run"] == second
     table = page.dataframe[0].value
     assert list(table["Title"]) == ["Second", "First"] and list(table["State"]) == ["Done", "Done"]
-    assert list(table["RMSE"]) == [1.5, 0.5] and table["Took"][1] == "1 min 35 s"
+    assert "The prior ran away." in words(page) and "The grid is cut." in words(page)
+    assert list(table["RMSE"]) == ["1.5 K", "0.5 K"] and table["Took"][1] == "1 min 35 s"
 
 
 def test_a_link_opens_a_run_and_a_comparison(folder: Path) -> None:
@@ -114,7 +121,9 @@ def test_delete_asks_first_and_leaves_the_others(folder: Path) -> None:
 def test_rubbish_in_the_folder_does_not_stop_the_page(folder: Path) -> None:
     run_id = made(folder, "Good")
     (folder / "20261121-013255-ffffffff").mkdir()
-    (folder / run_id / "result.json").write_text('{"scores": {"cmp": 3, "x": {"rmse": "no"}}, "units": 5}')
+    (folder / run_id / "result.json").write_text(
+        '{"scores": {"cmp": 3, "x": {"rmse": "no"}}, "units": 5, "warnings": 3, "notes": [4]}'
+    )
     (folder / run_id / "trace.jsonl").write_text('{"step": "x", "evidence": []}\n{"step": null}\n[]\n{"time": {}}\n')
     page = opened(run=run_id)
     assert page.subheader[0].value == "Good"
@@ -137,3 +146,7 @@ def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None
     assert engine.wait(run_id, 5).status == "cancelled"
     page.run()
     assert "best result so far is kept" in words(page)
+    page.button(key=f"again-{run_id}").click().run()
+    again = page.query_params["run"]
+    assert again != run_id and engine.get(str(again)).spec == engine.get(run_id).spec
+    engine.cancel(str(again))

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.cli.document import Result, add_json_option, check_writable, document, table, write
 from core.engine import Engine, Run
+from core.engine.compare import run_model, run_scores
 
 HELP = "list the runs in the runs folder ($DECONDITIONING_RUNS, else ./runs)"
 
@@ -42,9 +43,7 @@ def _row(run: Run) -> list[Any]:
 def _results(run: Run) -> list[Result]:
     """One entry a model that the run scored; one without scores where it scored none."""
     result = run.result or {}
-    scored, units = result.get("scores"), result.get("units")
-    scores = scored if isinstance(scored, dict) and all(isinstance(s, dict) for s in scored.values()) else {}
-    model = str(run.spec.settings.get("model") or run.spec.task)
+    units, model = result.get("units"), run_model(run)
     status = "ok" if run.status == "done" else run.status
     more = {"run": run.id, "title": run.spec.title, "created": run.created, "ended": run.ended}
     more |= {"files": list(run.files), "settings": run.spec.settings}
@@ -61,5 +60,5 @@ def _results(run: Run) -> list[Result]:
             seconds=seconds if name == model else None,
             more=more,
         )
-        for name, values in (scores or {model: {}}).items()
+        for name, values in (run_scores(run) or {model: {}}).items()
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.engine import Engine, Run, RunSpec
 from core.engine.archive import zip_runs
-from core.engine.compare import compare_scores, compare_settings, flatten, run_scores
+from core.engine.compare import compare_scores, compare_settings, flatten, run_model, run_scores
 from core.engine.series import trace_series
 from core.engine.store import Store
 
@@ -68,13 +68,26 @@ def test_series_of_a_trace() -> None:
     rows = [
         {"time": 0.1, "step": 1, "total": 4, "message": "reading"},
         {"step": 1, "total": 4, "stage": "one", "loss": 3.0, "restart": 0, "hyperparameters": {"λ": 0.1, "m": -1}},
-        {"step": 2, "total": 4, "stage": "two", "loss": 2.0, "hyperparameters": {"λ": 0.2, "σ²": None}},
+        {
+            "step": 2,
+            "total": 4,
+            "stage": "evidence",
+            "loss": 2.0,
+            "best_loss": 1.5,
+            "hyperparameters": {"λ": 0.2, "σ²": None},
+        },
         {"step": "x", "loss": True, "hyperparameters": [1]},
     ]
-    steps, objective, parameters = trace_series(rows)
-    assert steps == [1, 2]
-    assert objective == {"loss (one)": [3.0, None], "loss (two)": [None, 2.0]}
-    assert parameters == {"λ": [0.1, 0.2]}
-    assert trace_series([{"evidence": -1, "loss": 2.0}])[1] == {"evidence": [-1.0]}
-    assert trace_series([{"reached": 2}])[1] == {"reached": [2.0]}
-    assert trace_series([]) == ([], {}, {})
+    objectives, parameters = trace_series(rows)
+    assert objectives == {"one": ([1], {"loss": [3.0]}), "evidence": ([2], {"loss": [2.0], "best_loss": [1.5]})}
+    assert parameters == ([1, 2], {"λ": [0.1, 0.2]})
+    assert trace_series([{"evidence": -1, "loss": 2.0}])[0] == {"": ([1], {"evidence": [-1.0]})}
+    assert trace_series([{"reached": 2}, {"message": "x"}])[0] == {"": ([1], {"reached": [2.0]})}
+    assert trace_series([]) == ({}, ([], {}))
+
+
+def test_the_model_of_a_run() -> None:
+    scores = {"cmp": {"rmse": 1.0}, "bilinear": {"rmse": 2.0}}
+    assert run_model(made(0, scores, model="cmp")) == "cmp"
+    assert run_model(made(0, scores, model={"model": "cmp"})) == "cmp"
+    assert run_model(made(0, scores)) == "cmp" and run_model(made(0, None)) == "downscale"

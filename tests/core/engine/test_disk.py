@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -36,7 +37,9 @@ def other_app(tmp_path: Path):
     """Another app process on the same folder, with a run going on."""
     code, folder = [sys.executable, "-c", OTHER_APP], tmp_path / "runs"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen([*code, str(folder)], stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    process = subprocess.Popen(
+        [*code, str(folder)], stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment, start_new_session=True
+    )
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
     yield process, folder, run_id
@@ -88,6 +91,22 @@ def test_an_app_that_was_killed_leaves_an_interrupted_run_and_no_processes(other
         assert json.loads((folder / run_id / "status.json").read_text())["status"] == "interrupted"
         _, left = psutil.wait_procs(children, timeout=20)
         assert not left, "the cluster does not outlive its app"
+
+
+def test_ctrl_c_ends_in_order(other_app) -> None:
+    """A terminal sends it to the whole process group; the run is told the truth and no process is left."""
+    import psutil
+
+    process, folder, run_id = other_app
+    with Engine(folder, address="") as here:
+        wait_for(lambda: here.get(run_id).progress)
+        children = psutil.Process(process.pid).children(recursive=True)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(15)
+        run = here.get(run_id)
+        assert run.status == "interrupted" and run.message.startswith("The app was closed")
+        _, left = psutil.wait_procs(children, timeout=20)
+        assert not left
 
 
 def test_rubbish_in_the_runs_folder(tmp_path: Path) -> None:

@@ -125,7 +125,8 @@ def test_a_folder_removed_under_a_running_run_hurts_nobody(engine: Engine) -> No
 
     run_id = engine.submit(toy("count", steps=100000, pause=0.01))
     wait_for(lambda: engine.get(run_id).status == "running")
-    shutil.rmtree(engine.root / run_id)
+    away = (engine.root / run_id).rename(engine.root / "away")
+    shutil.rmtree(away)
     wait_for(lambda: run_id not in {run.id for run in engine.runs()}, 5)
     assert engine.wait(engine.submit(toy("count")), 10).status == "done"
     assert not (engine.root / run_id).exists()
