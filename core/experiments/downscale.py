@@ -28,7 +28,7 @@ class DownscalingResult:
 
     ``mean`` and ``sd`` (H, W) in physical units (sd of the latent field); ``scores`` and ``fields`` by model, baselines
     included; ``coarse_scores`` of withheld cells and of re-aggregation where they exist; ``spec`` the model used;
-    ``settings`` that reproduce it; ``seconds`` (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics`` numbers.
+    ``settings`` that reproduce it; ``seconds`` (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``.
     """
 
     mean: np.ndarray
@@ -150,7 +150,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
     if not jitter:
         return ()
     return (
-        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it: raise the noise σ² to avoid it.",
+        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it: raise σ² to avoid it.",
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums
+from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, total
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, _never, cross, gram, sort_bags
@@ -125,15 +125,15 @@ def preview(
         else:
             whole.append((term.scale, sums.cross))
             parts.append((term.scale, sums.cross[:, some], sums.gram, sums.prior[some]))
-    given = condition_on_gram(spec, data, columns_of(problem), sum(s * g for s, _, g, _ in parts))
-    small = sum(s * c for s, c, _, _ in parts)
-    variance = sum(s * p for s, _, _, p in parts) - given.reduction(small)
+    given = condition_on_gram(spec, data, columns_of(problem), total(s * g for s, _, g, _ in parts))
+    small = total(s * c for s, c, _, _ in parts)
+    variance = total(s * p for s, _, _, p in parts) - given.reduction(small)
     sd = variance.clamp_min(0).sqrt()[repeat]
     if sampled:
         mean = (spec.mean + given.mean(small))[repeat]
         said = f"preview: every fourth pixel, {PREVIEW_POINTS} points a cell"
     else:
-        mean = spec.mean + sum(s * (c.T @ given.dual) for s, c in whole)
+        mean = spec.mean + total(s * (c.T @ given.dual) for s, c in whole)
         said = "preview: mean exact, sd at every fourth pixel"
     return Preview(mean, sd, (said,))
 

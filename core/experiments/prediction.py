@@ -1,7 +1,9 @@
 """From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import torch
@@ -102,6 +104,11 @@ def moved(picture: Picture, device: torch.device) -> Picture:
     )
 
 
+def total(parts: Iterable[Tensor]) -> Tensor:
+    """The sum of at least one tensor."""
+    return reduce(add, parts)
+
+
 def predict_from_sums(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, source: TermSource
 ) -> Prediction:
@@ -110,14 +117,14 @@ def predict_from_sums(
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: ``source`` gives the unit-scale sums, cached or not.
     """
     parts = [(term.scale, source(term)) for term in spec.kernel.terms]
-    bag_gram = sum(scale * sums.gram for scale, sums in parts)
+    bag_gram = total(scale * sums.gram for scale, sums in parts)
     given = condition_on_gram(spec, data, columns_of(problem), bag_gram)
-    mean = sum(scale * (sums.cross.T @ given.dual) for scale, sums in parts) + spec.mean
-    prior = sum(scale * sums.prior for scale, sums in parts)
+    mean = total(scale * (sums.cross.T @ given.dual) for scale, sums in parts) + spec.mean
+    prior = total(scale * sums.prior for scale, sums in parts)
     reduction = torch.zeros_like(prior)
     for begin in range(0, len(prior), PIXELS):
         part = slice(begin, begin + PIXELS)
-        reduction[part] = given.reduction(sum(scale * sums.cross[:, part] for scale, sums in parts))
+        reduction[part] = given.reduction(total(scale * sums.cross[:, part] for scale, sums in parts))
     sd = (prior - reduction).clamp_min(0).sqrt()
     return Prediction(mean, sd, given, tuple(sums.route for _, sums in parts))
 

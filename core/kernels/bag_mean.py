@@ -93,7 +93,7 @@ class _Gram(torch.autograd.Function):
     """``K̄`` over the upper triangle of blocks; the backward pass evaluates each tile again."""
 
     @staticmethod
-    def forward(ctx, kernel, bags, tile, check, *parameters):  # noqa: D102
+    def forward(ctx, kernel, bags, tile, check, *parameters):
         ctx.saved = (kernel, bags, tile, check, parameters)
         count = bags.bags.count
         gram = bags.bags.inputs.new_empty(count, count)
@@ -106,7 +106,7 @@ class _Gram(torch.autograd.Function):
         return gram
 
     @staticmethod
-    def backward(ctx, gradient):  # noqa: D102
+    def backward(ctx, gradient):
         kernel, bags, tile, check, parameters = ctx.saved
         totals = [torch.zeros_like(p) for p in parameters]
         for i, row in enumerate(bags.blocks):

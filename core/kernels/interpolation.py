@@ -45,7 +45,10 @@ def _nodes(count: int, low: float, high: float, like: Tensor) -> Tensor:
 
 
 def interpolate_kernel(kernel: TileFunction, values: Float[Tensor, " n"]) -> Interpolation | None:
-    """Interpolation of ``kernel(u (n, 1), v (m, 1))`` over the range of ``values``; None where 512 nodes do not reach 1e-12."""
+    """Interpolation of ``kernel(u (n, 1), v (m, 1))`` over the range of ``values``.
+
+    None where 512 nodes do not reach the tolerance.
+    """
     low, high = float(values.min()), float(values.max())
     if not high > low:
         return None

@@ -51,7 +51,7 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
         model = named(spec.model)
         if not model.mediated and not data.matched:
             raise InputError(
-                f"The model '{spec.model}' needs a target for every bag, these data are matched only through mediators: "
+                f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
                 "give pseudo-targets, or use cmp or shrinkage_cmp."
             )
         return model.weights(mediator_grams(spec, data, columns), spec.regularisation)

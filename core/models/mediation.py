@@ -61,8 +61,8 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
 def _refuse_silent_jitter(factor: linalg.Factor, regularisation: float | Tensor) -> None:
     if factor.jitter:
         raise InputError(
-            f"The regularisation λ ({float(regularisation):.1e} on the diagonal) is too small for these mediators, whose "
-            "kernel matrix is singular: raise λ, shorten the mediator lengthscales, or remove duplicated mediators."
+            f"The regularisation λ ({float(regularisation):.1e} on the diagonal) is too small for these mediators, "
+            "whose kernel matrix is singular: raise λ, shorten the mediator lengthscales, or remove duplicated mediators."
         )
 
 

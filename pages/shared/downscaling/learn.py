@@ -13,7 +13,7 @@ from core.experiments import interactive
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem
 from core.figures.maps import field_map
-from core.figures.traces import trace_plot
+from core.figures.traces import hyperparameter_trace, trace_plot
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
@@ -165,15 +165,16 @@ def same_problem(run: Run, choice: Choice) -> bool:
 
 
 def _trace(rows: list[dict[str, Any]]) -> None:
-    steps, objective, values = trace_series(rows)
-    if not steps:
+    objectives, (steps, values) = trace_series(rows)
+    if not objectives:
         st.caption("The first evaluation is on its way …")
         return
     dark = is_dark()
-    plotly_live(trace_plot(steps, objective, title="Objective per target", height=210, dark=dark), "run-objective")
-    plotly_live(
-        trace_plot(steps, values, title="Hyperparameters", log=True, height=260, dark=dark), "run-hyperparameters"
-    )
+    for stage, (at, lines) in objectives.items():
+        title = stage[:1].upper() + stage[1:]
+        plotly_live(trace_plot(at, lines, title=title, height=210, dark=dark), f"run-objective-{stage}")
+    if values:
+        plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")
 
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:

@@ -109,8 +109,8 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     parts = []
     if "seen" in found:
         parts.append(
-            f"averaged back to the cells it saw, the mean differs by RMSE {found['seen']['rmse']:.3g} {units} from their "
-            "values (re-aggregation, plain block means)"
+            f"averaged back to the cells it saw, the mean differs by RMSE {found['seen']['rmse']:.3g} {units} from "
+            "their values (re-aggregation, plain block means)"
         )
     if "withheld" in found:
         parts.append(
@@ -127,7 +127,9 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         return
     left, right = st.columns(2)
     with left:
-        shares = {spec.model: calibration(problem.truth, view.mean, view.sd, LEVELS, weights=problem.grid.area)}
+        shares = {
+            spec.model: calibration(problem.truth, view.mean, view.sd, LEVELS, weights=problem.grid.area).tolist()
+        }
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         inside = score_field(problem.truth, view.mean, view.sd, area=problem.grid.area)["coverage95_area"]
         st.markdown(
@@ -158,8 +160,8 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     back = reaggregate(problem, view.mean).ravel()[cell]
     st.markdown(
         f"**Cell {cell}** ({problem.grid.latitude[row, column]:.2f}° N, {problem.grid.longitude[row, column]:.2f}° E, "
-        f"{int(mine.sum())} pixels): coarse value **{value:.2f} {problem.units}** ({seen}), posterior mean averaged back "
-        f"{back:.2f} {problem.units}."
+        f"{int(mine.sum())} pixels): coarse value **{value:.2f} {problem.units}** ({seen}), posterior mean averaged "
+        f"back {back:.2f} {problem.units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:

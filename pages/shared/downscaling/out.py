@@ -1,6 +1,7 @@
 """What leaves the page: CF NetCDF, printed maps, settings, and the sentences that go with them."""
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def downloads(
     for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
         column.download_button(
             f"Maps, {kind.upper()}",
-            lambda kind=kind: _printed(choice, problem, spec, view, projection, kind),
+            partial(_printed, choice, problem, spec, view, projection, kind),
             f"{name}.{kind}",
             mime,
             key=f"get-{kind}",
@@ -77,7 +78,7 @@ def _netcdf(
 
 
 def _printed(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, projection: str, kind: str
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, projection: Any, kind: Any
 ) -> bytes:
     label = f"{problem.long_name} ({problem.units})" if problem.units else problem.long_name
     coarse = Panel(problem.coarse, "Coarse observation", label, grid=problem.coarse_grid)
@@ -100,5 +101,5 @@ def _printed(
         problem.grid,
         projection=projection,
         caption=caption,
-        format=kind,  # type: ignore[arg-type]
+        format=kind,
     )

@@ -118,8 +118,8 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         if before is not None:
             mean, sd = before
             st.caption(
-                f"Exact. The preview differed by at most {np.nanmax(np.abs(mean - shown.mean)):.2g} {problem.units} in the "
-                f"mean and on average by {np.nanmean(np.abs(sd - shown.sd)):.2g} {problem.units} in the sd."
+                f"Exact. The preview differed by at most {np.nanmax(np.abs(mean - shown.mean)):.2g} {problem.units} in "
+                f"the mean and on average by {np.nanmean(np.abs(sd - shown.sd)):.2g} {problem.units} in the sd."
             )
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")

@@ -29,17 +29,18 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
 def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
+    points = float(problem.data.bags.sizes.sum())
     weights = {
         "bag_gp": r"W = I",
-        "cmp": rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad N\lambda = {spec.regularisation * float(problem.data.bags.sizes.sum()):.3g}",
+        "cmp": rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad N\lambda = {spec.regularisation * points:.3g}",
         "shrinkage_cmp": rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}",
     }[spec.model]
     evidence = (
         f" The log evidence of the {targets} targets is {view.evidence:.2f}." if view.evidence is not None else ""
     )
     explain(
-        "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two standard "
-        f"deviations say how far the latent field may reasonably lie from it.{evidence}",
+        "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
+        f"standard deviations say how far the latent field may reasonably lie from it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad \Sigma = \sigma^2 I + \varsigma^2 W^\top D^{{-1}} W$$
 
@@ -48,8 +49,8 @@ $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\ \varsigma^2 = {spec.point_noise:.3g},\ B = {bags},\ M = {targets}$$
 
-$\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance with $f(x)$:
-{_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
+$\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance
+with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
 {problem.target_scale.sd:.4g} {problem.units}, taken from visible cells only.
 """,
         f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
