@@ -128,7 +128,7 @@ class Keeper:
                 live.future.cancel()
             self._end(run_id, "cancelled", _CANCELLED_EARLY)
             return
-        live.change(message="Stopping…")
+        live.change(message="Stopping; the best so far is being finished.")
         self._flag(run_id).set()
 
     def _event(self, event: dict[str, Any]) -> None:

@@ -89,12 +89,15 @@ def run_task(run_id: str, topic: str, spec: dict[str, Any]) -> dict[str, Any]:
     Returns ``{"status", "message", "result", "files", "seconds": {"cpu", "wall"}}``; a failure is
     told there in a sentence, with the traceback as the file ``error.txt``.
     """
+    import dask
+
     context = WorkerContext(run_id, topic)
     cpu, wall = time.process_time(), time.perf_counter()
     end: dict[str, Any] = {"result": None}
     try:
         record = RunSpec.from_dict(spec)
-        result = jsonable(find_task(record.task)(record.arguments(), context))
+        with dask.config.set(scheduler="synchronous"):  # else xarray hands its file locks to the cluster, and fails
+            result = jsonable(find_task(record.task)(record.arguments(), context))
         if not isinstance(result, dict):
             raise TypeError(f"the task returned {type(result).__name__}, not a dictionary")
         end |= {"status": "cancelled" if result.get("cancelled") else "done", "result": result}

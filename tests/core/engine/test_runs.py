@@ -90,6 +90,13 @@ def test_what_json_cannot_say_becomes_null_and_lists(engine: Engine) -> None:
     assert "NaN" not in (engine.root / run.id / "result.json").read_text()
 
 
+def test_xarray_and_dask_work_inside_a_task(engine: Engine) -> None:
+    """Neither file locks nor chunks are handed to the cluster, whose only thread the task itself holds."""
+    run = engine.wait(engine.submit(toy("netcdf")), 30)
+    assert (run.status, run.result) == ("done", {"sum": 45}), run.message
+    assert engine.file(run.id, "field.nc").startswith(b"\x89HDF")
+
+
 def test_a_killed_worker_starts_the_run_again(engine: Engine, tmp_path) -> None:
     run = engine.wait(engine.submit(toy("die", marker=str(tmp_path / "died"))))
     assert (run.status, run.result, run.attempt) == ("done", {"reached": 2}, 2)

@@ -51,6 +51,19 @@ def rubbish(settings: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"nan": float("nan"), "inf": np.inf, "array": np.eye(2), "count": np.int64(3)}
 
 
+def netcdf(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Write a NetCDF to memory and sum a dask array, both inside the task."""
+    from io import BytesIO
+
+    import dask.array
+    import xarray as xr
+
+    buffer = BytesIO()
+    xr.Dataset({"t": ("x", [1.0, 2.0])}).to_netcdf(buffer, engine="h5netcdf")
+    context.save("field.nc", buffer.getvalue())
+    return {"sum": int(dask.array.arange(10, chunks=2).sum().compute())}
+
+
 def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
     """Kill the worker process: at the first attempt only, when ``marker`` names a file."""
     context.best({"reached": 1})
