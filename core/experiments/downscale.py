@@ -54,6 +54,9 @@ class _Quiet:
     def check(self) -> None:
         """Never cancelled."""
 
+    def best(self, result: dict[str, Any]) -> None:
+        """Drop the best so far."""
+
 
 def learn_model(
     problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
@@ -64,7 +67,7 @@ def learn_model(
     start = starting_spec(problem, settings)
     options = settings.learning()
     report = _reporter(context, named(start.model).mediated, options)
-    matched = matched_data(problem, start, options=replace(options, restarts=1), check=context.check)
+    matched = matched_data(problem, start, context.check)
     small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
     learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
     return learned, start
@@ -88,6 +91,8 @@ def _reporter(context: Any, mediated: bool, options: LearningOptions):
             "hyperparameters": event["hyperparameters"],
         }
         context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
+        if event["loss"] <= event["best_loss"]:
+            context.best({"stage": event["stage"], "best_hyperparameters": event["hyperparameters"]})
 
     return report
 
@@ -117,8 +122,10 @@ def downscale(
         learned, _ = learn_model(problem, settings, context)
         spec, warnings, cancelled, stages = learned.spec, learned.warnings, learned.cancelled, learned.stages
         evidence = learned.evidence
+    if cancelled:
+        context.report(message="Cancelled: the picture of the best so far is being finished")
     found = predict(spec, matched_data(problem, spec), problem, device=device)
-    fields, scores = score_all(problem, spec, found)
+    fields, scores = score_all(problem, spec, found, learned_baselines=not cancelled)
     diagnostics = {
         "device": str(device),
         "log_evidence": found.evidence,
@@ -155,7 +162,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
 
 
 def score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Prediction
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, *, learned_baselines: bool = True
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
     """Fields and scores of the model and of every baseline, all seeing exactly the same cells."""
     from core.fields import bicubic, bilinear, constant
@@ -164,7 +171,7 @@ def score_all(
     fields = {spec.model: problem.physical_mean(found.mean)}
     sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
     fields |= {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
-    if problem.mediator_columns:
+    if problem.mediator_columns and learned_baselines:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem)
     scores = {}
     if problem.truth is not None:
@@ -248,6 +255,7 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     return {
         "cancelled": found.cancelled,
         "model": found.spec.model,
+        "units": problem.units,
         "scores": found.scores,
         "coarse_scores": found.coarse_scores,
         "learned": found.settings.to_dict(),

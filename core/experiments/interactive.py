@@ -25,7 +25,7 @@ from core.observations import Bags, IndirectData
 
 #: Points of a bag that a preview looks at where exact sums would take too long.
 PREVIEW_POINTS = 4
-_BYTES = 900_000_000
+_BYTES = 500_000_000
 
 
 def term_key(term: Term) -> str:

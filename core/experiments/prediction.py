@@ -21,6 +21,7 @@ from core.kernels.tiles import diagonal
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram
+from core.models.learning import LearningOptions
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
@@ -49,13 +50,15 @@ class Prediction:
         return float(self.conditioning.evidence)
 
 
-def matched_data(problem: DownscalingProblem, spec: ModelSpec, **learning) -> IndirectData:
+def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = _never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
     if named(spec.model).mediated or problem.data.matched:
         return problem.data
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
-    return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), **learning)
+    return with_pseudo_targets(
+        spec.mediator_kernel, problem.data, columns_of(problem), LearningOptions(restarts=1), check=check
+    )
 
 
 def grid_layout(problem: DownscalingProblem) -> GridLayout | None:

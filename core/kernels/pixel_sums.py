@@ -38,7 +38,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class TermSums:
-    """Sums of one term at unit scale: ``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), the route taken."""
+    """Sums of one term at unit scale: ``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the route."""
 
     cross: Float[Tensor, "B P"]
     gram: Float[Tensor, "B B"]

@@ -68,7 +68,7 @@ def learn(
 
     Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
-    with W frozen. Others in the second stage only. ``report`` gets a dict per evaluation, ``check`` may raise ``Cancelled``.
+    with W frozen. Others in the second stage only. ``report`` gets a dict per evaluation; ``check`` may cancel.
     """
     options = options or LearningOptions()
     stages: dict[str, Any] = {}

@@ -62,7 +62,7 @@ def _refuse_silent_jitter(factor: linalg.Factor, regularisation: float | Tensor)
     if factor.jitter:
         raise InputError(
             f"The regularisation λ ({float(regularisation):.1e} on the diagonal) is too small for these mediators, "
-            "whose kernel matrix is singular: raise λ, shorten the mediator lengthscales, or remove duplicated mediators."
+            "whose kernel matrix is singular: raise λ, shorten the mediator lengthscales, or remove duplicates."
         )
 
 
