@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +90,7 @@ def _pick(label: str, key: str, options: list[str], default: str, names: dict[st
         del st.session_state[key]
     index = options.index(default) if default in options else 0
     shown = (lambda option: names.get(option, option)) if names else str
+    _translate(key, options, shown)
     return st.selectbox(label, options, index=index, key=key, bind="query-params", format_func=shown)
 
 
@@ -166,9 +168,19 @@ def _spec(fields: Fields, source: Source) -> DownscalingSpec:
     )
 
 
+def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
+    """Addresses may name variables and data sets by key; Streamlit's own say what is shown for them, so do these then."""
+    asked = st.query_params.get_all(key)
+    wanted = [shown(name) for name in asked if name in options]
+    if key not in st.session_state and len(wanted) == len(asked) and wanted != asked:
+        st.query_params[key] = wanted
+        st.rerun()
+
+
 def _several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
     if any(value not in options for value in st.session_state.get(key) or []):
         del st.session_state[key]
+    _translate(key, options, lambda option: names.get(option, option))
     return st.multiselect(
         label,
         options,
