@@ -25,6 +25,8 @@ from core.observations import Bags, IndirectData
 
 #: Points of a bag that a preview looks at where exact sums would take too long.
 PREVIEW_POINTS = 4
+#: Pairs of sampled points and pixels up to which a preview computes every pixel.
+_ALL_PIXELS = 20_000_000
 _BYTES = 500_000_000
 
 
@@ -70,8 +72,11 @@ class Preview:
     approximations: tuple[str, ...]
 
 
-def _every_fourth(problem: DownscalingProblem) -> tuple[Tensor, Tensor]:
-    """Indices of the pixels a preview computes, and for every pixel which of them it repeats."""
+def _some_pixels(problem: DownscalingProblem) -> tuple[Tensor, Tensor, str]:
+    """Indices of the pixels a preview computes, for every pixel which of them it repeats, and how to call them."""
+    if problem.data.bags.count * PREVIEW_POINTS * len(problem.pixel) <= _ALL_PIXELS:
+        everywhere = torch.arange(len(problem.pixel))
+        return everywhere, everywhere, "every pixel"
     width = problem.grid.area.shape[1]
     row, column = np.divmod(problem.pixel, width)
     home = (row - row % 2) * width + (column - column % 2)
@@ -80,7 +85,7 @@ def _every_fourth(problem: DownscalingProblem) -> tuple[Tensor, Tensor]:
     lost = problem.pixel[chosen][place] != home  # the home pixel is missing: stand for yourself
     extra = np.flatnonzero(lost)
     place[extra] = len(chosen) + np.arange(len(extra))
-    return torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place)
+    return torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place), "every fourth pixel"
 
 
 def _sampled(bags: Bags, count: int) -> Bags:
@@ -111,7 +116,7 @@ def preview(
     picture: Picture | None,
 ) -> Preview:
     """A picture well under a second: exact sums where they are kept or cheap, sampled bags where not."""
-    some, repeat = _every_fourth(problem)
+    some, repeat, which = _some_pixels(problem)
     whole: list[tuple[float, Tensor]] = []
     parts: list[tuple[float, Tensor, Tensor, Tensor]] = []
     sampled = 0
@@ -131,10 +136,10 @@ def preview(
     sd = variance.clamp_min(0).sqrt()[repeat]
     if sampled:
         mean = (spec.mean + given.mean(small))[repeat]
-        said = f"preview: every fourth pixel, {PREVIEW_POINTS} points a cell"
+        said = f"preview: {which}, {PREVIEW_POINTS} points a cell"
     else:
         mean = spec.mean + total(s * (c.T @ given.dual) for s, c in whole)
-        said = "preview: mean exact, sd at every fourth pixel"
+        said = f"preview: mean exact, sd at {which}"
     return Preview(mean, sd, (said,))
 
 

@@ -169,7 +169,7 @@ def _spec(fields: Fields, source: Source) -> DownscalingSpec:
 
 
 def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
-    """Addresses may name variables and data sets by key; Streamlit's own say what is shown for them, so do these then."""
+    """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
     asked = st.query_params.get_all(key)
     wanted = [shown(name) for name in asked if name in options]
     if key not in st.session_state and len(wanted) == len(asked) and wanted != asked:

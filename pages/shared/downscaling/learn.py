@@ -18,7 +18,7 @@ from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import slider_values
-from pages.shared.downscaling.picture import limits_of, quick_view
+from pages.shared.downscaling.picture import limits_of, quick_view, short_name
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
@@ -197,7 +197,7 @@ def _picture_so_far(
         view.mean,
         problem.grid,
         title="Posterior mean so far",
-        label=problem.long_name,
+        label=short_name(problem),
         units=problem.units,
         limits=limits_of(problem),
         dark=is_dark(),

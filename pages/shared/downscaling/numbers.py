@@ -55,7 +55,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
     truth = np.where(shared, problem.truth, np.nan)
     rows = {n: _scored(key, n, truth, values, sds.get(n), problem) for n, values in fields.items()}
-    score_table(rows, units=problem.units, caption=_caption(rows, waiting))
+    score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     if job is not None and waiting:
         _await(job)
@@ -80,11 +80,13 @@ def _centroid(problem: DownscalingProblem) -> Callable[[Callable[[], None]], Any
     return work
 
 
-def _caption(rows: dict[str, dict[str, float]], waiting: bool) -> str:
+def _caption(rows: dict[str, dict[str, float]], waiting: bool, view: View) -> str:
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
     said = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
     if span:
         said += f" SSIM with a data range of {span:.4g}."
+    if not view.exact:
+        said = f"Scores of the {view.said[0]}. {said}"
     return said + (" GP on centroids is being learned …" if waiting else "")
 
 

@@ -141,6 +141,11 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     wait()
 
 
+def short_name(problem: DownscalingProblem) -> str:
+    """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
+    return problem.long_name if 0 < len(problem.long_name) <= 34 else problem.spec.target
+
+
 def limits_of(problem: DownscalingProblem) -> tuple[float, float]:
     """One scale for coarse field, truth and prediction: what was measured, so that it does not follow the sliders."""
     known = problem.coarse_truth if problem.truth is None else problem.truth
@@ -159,7 +164,7 @@ def error_limit(problem: DownscalingProblem, constant: np.ndarray) -> float:
 
 def draw_maps(problem: DownscalingProblem, view: View, constant: np.ndarray) -> tuple[float, float] | None:
     """Coarse observation, posterior mean, truth, 2 sd and error; returns the point that was clicked."""
-    limits, label, units = limits_of(problem), problem.long_name, problem.units
+    limits, label, units = limits_of(problem), short_name(problem), problem.units
     dark = is_dark()
     observed = np.full(problem.grid.area.shape, np.nan)
     inside = problem.cell >= 0
