@@ -132,7 +132,7 @@ def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.
     kernel = _stationary(factor, shared).double()
     kernel.lengthscale = torch.tensor(factor.lengthscales, dtype=torch.float64)
     if factor.family == "rational_quadratic":
-        kernel.alpha = factor.alpha
+        kernel.alpha = torch.tensor(factor.alpha, dtype=torch.float64)
     if factor.family == "periodic":
         kernel.period_length = torch.full_like(kernel.period_length, factor.period)
     return kernel
@@ -152,7 +152,7 @@ def _build_term(term: Term, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel
     factors = [_build_factor(factor, columns) for factor in term.factors]
     product = gpytorch.kernels.ProductKernel(*factors)
     scaled = gpytorch.kernels.ScaleKernel(product, outputscale_constraint=_positive()).double()
-    scaled.outputscale = term.scale
+    scaled.outputscale = torch.tensor(term.scale, dtype=torch.float64)
     return scaled
 
 

@@ -1,0 +1,196 @@
+"""The main job on the bundled field: routes agree, baselines are beaten, previews and settings hold."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from core.errors import Cancelled, InputError
+from core.experiments import interactive
+from core.experiments.downscale import downscale, export, learn_task
+from core.experiments.prediction import (
+    fits_in_memory,
+    grid_layout,
+    matched_data,
+    picture_of,
+    predict_from_sums,
+    predict_tiled,
+)
+from core.experiments.presets import preset
+from core.experiments.settings import DownscaleSettings, spec_to_settings, starting_spec
+from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from core.fields import DownscalingSpec
+from core.kernels.pixel_sums import term_sums
+
+SELECT = {"time": 2, "level_height": 4}
+
+
+def ukv(block=(18, 18), **changes):
+    """The UKV example in large cells, quick to fit."""
+    given = {"target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": block, "withhold": 0.0}
+    return build_problem(Source("ukv-645m"), DownscalingSpec.from_dict(given | {"select": SELECT} | changes))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return ukv()
+
+
+@pytest.mark.parametrize("model", ["bag_gp", "shrinkage_cmp", "cmp"])
+def test_sums_and_tiles_give_the_same_picture(problem, model):
+    spec = starting_spec(problem, DownscaleSettings(model=model))
+    picture = picture_of(problem)
+    assert grid_layout(problem) is not None and fits_in_memory(problem)
+    found = predict_from_sums(spec, problem.data, problem, lambda term: term_sums(term, picture))
+    some = torch.arange(0, len(problem.pixel), 97)
+    tiled = predict_tiled(spec, problem.data, problem, problem.inputs[some])
+    assert torch.allclose(found.mean[some], tiled.mean, atol=1e-8)
+    assert torch.allclose(found.sd[some] ** 2, tiled.sd**2, atol=1e-8)
+    assert found.evidence == pytest.approx(tiled.evidence, abs=1e-6)
+    assert found.routes == ("block offsets", "Chebyshev interpolation")
+
+
+def test_a_gaussian_process_with_orography_beats_interpolation_on_the_real_field(problem):
+    found = downscale(problem, DownscaleSettings(model="bag_gp", restarts=1, points=5))
+    scores = found.scores
+    assert scores["bag_gp"]["rmse_area"] < 0.6 * scores["bilinear"]["rmse_area"]
+    assert scores["bag_gp"]["rmse_area"] < 0.6 * scores["bicubic"]["rmse_area"]
+    assert scores["bag_gp"]["ssim"] > scores["bilinear"]["ssim"]
+    assert 0.4 < scores["bag_gp"]["coverage95"] <= 1
+    assert found.coarse_scores["seen"]["rmse"] < 0.1
+    again = downscale(problem, found.settings)
+    assert np.allclose(again.mean, found.mean, equal_nan=True, atol=1e-10)
+    assert export(problem, found)[:4] == b"\x89HDF"
+
+
+def test_a_mediated_model_runs_without_any_matched_cell():
+    problem = ukv((12, 12), mediators=["surface_altitude"], withhold=0.5)
+    found = downscale(problem, DownscaleSettings(restarts=1, steps=15, points=4))
+    assert not problem.matched
+    assert found.scores["shrinkage_cmp"]["rmse_area"] < found.scores["bilinear"]["rmse_area"]
+    assert found.coarse_scores["withheld"]["rmse"] > 0
+
+
+def test_unmatched_data_give_the_bag_gp_a_pseudo_target_of_its_own_bag():
+    problem = ukv((12, 12), mediators=["surface_altitude"], withhold=0.5)
+    spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
+    data = matched_data(problem, spec)
+    hidden = problem.target_scale.forward(problem.coarse_truth.ravel()[problem.bag_cell])
+    assert data.matched and len(data.targets) == data.bags.count
+    assert np.corrcoef(data.targets.numpy(), hidden)[0, 1] > 0.8
+
+
+def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
+    spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
+    store, picture = interactive.SumsStore(), picture_of(problem)
+    quick = interactive.preview(spec, problem.data, problem, "key", store, picture)
+    exact = interactive.exact(spec, problem.data, problem, "key", store, picture)
+    assert torch.allclose(quick.mean, exact.mean, atol=1e-10)
+    assert "mean exact" in quick.approximations[0]
+    assert float((quick.sd - exact.sd).abs().mean()) < 0.1 * float(exact.sd.mean())
+
+
+def test_a_sampled_preview_says_so_and_is_near(problem):
+    spec = starting_spec(problem, DownscaleSettings(model="bag_gp", kernel="matern52"))
+    store = interactive.SumsStore()
+    quick = interactive.preview(spec, problem.data, problem, "key", store, picture_of(problem))
+    exact = interactive.exact(spec, problem.data, problem, "key", store, picture_of(problem))
+    assert "points a cell" in quick.approximations[0]
+    assert np.corrcoef(quick.mean.numpy(), exact.mean.numpy())[0, 1] > 0.9
+
+
+def test_kept_sums_are_bounded(problem):
+    spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
+    store, picture = interactive.SumsStore(limit=1), picture_of(problem)
+    for term in spec.kernel.terms:
+        store.put("key", term, term_sums(term, picture))
+    assert store.get("key", spec.kernel.terms[0]) is None
+    assert store.get("key", spec.kernel.terms[1]) is not None
+
+
+def test_settings_survive_json_and_refuse_nonsense(problem):
+    spec = starting_spec(problem, DownscaleSettings(model="cmp"))
+    settings = spec_to_settings(DownscaleSettings(model="cmp"), spec)
+    assert starting_spec(problem, DownscaleSettings.from_dict(settings.to_dict())) == spec
+    for wrong in ({"model": "x"}, {"structure": "x"}, {"points": 0}, {"nonsense": 1}):
+        with pytest.raises(InputError):
+            DownscaleSettings.from_dict(wrong)
+
+
+@pytest.mark.parametrize("key", ["ukv-645m", "ukv-75m"])
+def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key):
+    from core.datasets import find
+
+    given = DownscalingSpec.from_dict(find(key).default)
+    problem = build_problem(Source(key), given)
+    stored = preset({"fields": key, "coarse": None}, given.to_dict(), DownscaleSettings(model="bag_gp", kernel="rbf"))
+    assert stored is not None
+    picture, data = picture_of(problem), problem.data
+    sums = {term.factors: term_sums(term, picture) for term in stored.kernel.terms}
+    best = predict_from_sums(stored, data, problem, lambda term: sums[term.factors]).evidence
+    start = starting_spec(problem, DownscaleSettings(model="bag_gp"))
+    poor = predict_from_sums(start, data, problem, lambda term: term_sums(term, picture)).evidence
+    assert best > poor + 10
+
+
+class Context:
+    """A context that records and cancels after some reports."""
+
+    def __init__(self, cancel_after: int | None = None):
+        self.rows, self.files, self.kept, self.cancel_after = [], {}, None, cancel_after
+
+    def report(self, **row):
+        self.rows.append(row)
+
+    def check(self):
+        if self.cancel_after is not None and len(self.rows) > self.cancel_after:
+            raise Cancelled
+
+    def save(self, name, data):
+        self.files[name] = data
+
+    def best(self, result):
+        self.kept = result
+
+
+def test_the_task_reports_saves_and_survives_cancelling():
+    settings = {
+        "source": {"fields": "ukv-645m"},
+        "problem": {
+            "target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": [18, 18],
+            "withhold": 0.0, "select": SELECT,
+        },
+        "settings": {"model": "bag_gp", "restarts": 3, "steps": 30, "points": 3},
+    }  # fmt: skip
+    context = Context(cancel_after=5)
+    result = learn_task(settings, context)
+    assert result["cancelled"] and set(context.files) == {"downscaled.nc"}
+    assert context.kept["best_hyperparameters"] and math.isfinite(result["scores"]["bag_gp"]["rmse"])
+
+
+def test_uploads_are_kept_and_found_again(runs_folder):
+    from pathlib import Path
+
+    import core
+
+    data = (Path(core.__file__).parents[1] / "data" / "ukv_20091119.nc").read_bytes()
+    key = keep_upload(data, "mine.nc")
+    assert kept_uploads() == {key: "mine.nc"}
+    assert "surface_altitude" in open_source(key).variables()
+    with pytest.raises(InputError, match="upload it again"):
+        open_source("upload:0000")
+    with pytest.raises(InputError):
+        keep_upload(b"nonsense", "bad.nc")
+    assert len(kept_uploads()) == 1
+
+
+def test_real_files_reproduce_the_known_order_of_methods(real_data):
+    """ERA5: the mediated model lies between interpolation and models given pseudo-targets (RMSE near 1.5 K)."""
+    from core.fields import make_problem, open_fields
+
+    fields = open_fields(real_data("era5_1995-07-14T12.nc"))
+    problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))
+    found = downscale(problem, DownscaleSettings(restarts=1, steps=25, points=6))
+    assert found.scores["shrinkage_cmp"]["rmse"] < 0.97 * found.scores["bilinear"]["rmse"]
+    assert 0.7 < found.scores["shrinkage_cmp"]["coverage95"] <= 1

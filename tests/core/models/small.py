@@ -1,0 +1,71 @@
+"""A small indirect problem with everything uneven, shared by the tests of the models."""
+
+import torch
+
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.indirect_gp import Columns
+from core.models.spec import ModelSpec
+from core.observations import Bags, IndirectData
+
+COLUMNS = Columns(("a", "b", "c"), ("u", "v"))
+KERNEL = KernelSpec(
+    (
+        Term((Factor("matern32", ("a", "b"), (0.5,)),), 0.8),
+        Term((Factor("rbf", ("c",), (0.8,)), Factor("matern52", ("a",), (1.3,))), 1.7),
+    )
+)
+MEDIATOR_KERNEL = KernelSpec((Term((Factor("rbf", ("u", "v"), (1.0, 0.7)),)),))
+
+
+def normal(*shape: int, seed: int) -> torch.Tensor:
+    """Standard normal numbers of their own seed."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def problem(sizes=(3, 7, 1, 5, 10), targets: int = 4, matched: bool = False) -> IndirectData:
+    """Bags of the given sizes in shuffled order, with mediators and targets."""
+    bag = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))
+    bag = bag[torch.randperm(len(bag), generator=torch.Generator().manual_seed(1))]
+    mediators = normal(len(sizes), 2, seed=2)
+    query = mediators if matched else normal(targets, 2, seed=3)
+    bags = Bags(normal(len(bag), 3, seed=4), bag, len(sizes))
+    return IndirectData(bags, mediators, query, normal(len(query), seed=5))
+
+
+def model(name: str, regularisation: float = 1e-2, noise: float = 0.1, point_noise: float = 0.2, mean: float = 0.3):
+    """A model on the small problem's columns."""
+    return ModelSpec(name, KERNEL, MEDIATOR_KERNEL, regularisation, noise, point_noise, mean)
+
+
+def dense(spec: KernelSpec, columns: tuple[str, ...], left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Kernel matrix by closed formulas, one pair at a time: no library, no tile."""
+    out = torch.zeros(len(left), len(right), dtype=torch.float64)
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            for term in spec.terms:
+                value = term.scale
+                for factor in term.factors:
+                    value *= _closed(factor, columns, x, y)
+                out[i, j] += value
+    return out
+
+
+def _closed(factor: Factor, columns: tuple[str, ...], x: torch.Tensor, y: torch.Tensor) -> float:
+    index = [columns.index(name) for name in factor.columns]
+    scales = torch.tensor(factor.lengthscales, dtype=torch.float64)
+    difference = x[index] - y[index]
+    if factor.family == "linear":
+        return float(x[index] @ y[index]) / factor.lengthscales[0] ** 2
+    if factor.family == "periodic":
+        sines = torch.sin(torch.pi * difference / factor.period) ** 2
+        return float(torch.exp(-2 * (sines / scales).sum()))
+    r2 = float(((difference / scales) ** 2).sum())
+    r = r2**0.5
+    if factor.family == "rbf":
+        return float(torch.exp(torch.tensor(-0.5 * r2, dtype=torch.float64)))
+    if factor.family == "rational_quadratic":
+        return (1 + r2 / (2 * factor.alpha)) ** -factor.alpha
+    nu2 = {"matern12": 1, "matern32": 3, "matern52": 5}[factor.family]
+    s = nu2**0.5 * r
+    polynomial = {1: 1.0, 3: 1 + s, 5: 1 + s + s * s / 3}[nu2]
+    return polynomial * float(torch.exp(torch.tensor(-s, dtype=torch.float64)))

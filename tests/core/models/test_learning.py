@@ -1,0 +1,129 @@
+"""Learning: gradients against finite differences, stages, restarts, cancel, guards."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.errors import Cancelled, InputError
+from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.conditioning import log_evidence, observation_noise
+from core.models.indirect_gp import mediation_weights, posterior
+from core.models.learning import LearningOptions, learn
+from core.models.optimise import minimise
+from core.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
+from tests.core.models.small import COLUMNS, KERNEL, model, problem
+
+
+def test_the_evidence_gradient_equals_finite_differences():
+    data, spec = problem(), model("shrinkage_cmp")
+    bags, weights = sort_bags(data.bags), mediation_weights(spec, data, COLUMNS)
+    kernel = spec.kernel.build(COLUMNS.inputs)
+    vector = ParameterVector(tuple(kernel_parameters("k", spec.kernel, kernel)))
+    noise = observation_noise(weights, 0.1, 0.2, data.bags.contamination)
+
+    def value() -> torch.Tensor:
+        return log_evidence(gram(kernel, bags), weights, noise, data.targets)
+
+    value().backward()
+    found, start = vector.gradient(), vector.get()
+    for index in range(len(start)):
+        step = np.zeros_like(start)
+        step[index] = 1e-5
+        ends = []
+        for sign in (1, -1):
+            vector.set(start + sign * step)
+            ends.append(float(value().detach()))
+        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5, rel=1e-5)
+        vector.set(start)
+
+
+@pytest.mark.parametrize("name", ["shrinkage_cmp", "cmp", "bag_gp"])
+@pytest.mark.parametrize("method", ["lbfgs", "adam"])
+def test_learning_raises_the_evidence(name, method):
+    data, spec = problem(matched=name == "bag_gp"), model(name)
+    options = LearningOptions(method=method, restarts=1, steps=15)
+    learned = learn(spec, data, COLUMNS, options)
+    frozen = replace(
+        spec, mediator_kernel=learned.spec.mediator_kernel, regularisation=learned.spec.regularisation
+    )
+    assert learned.evidence > posterior(frozen, data, COLUMNS).evidence
+    assert learned.evidence == pytest.approx(posterior(learned.spec, data, COLUMNS).evidence, abs=1e-6)
+
+
+def test_restarts_never_end_below_the_first_start():
+    data, spec = problem(), model("shrinkage_cmp")
+    one = learn(spec, data, COLUMNS, LearningOptions(restarts=1, steps=10))
+    three = learn(spec, data, COLUMNS, LearningOptions(restarts=3, steps=10))
+    assert three.evidence >= one.evidence - 1e-9
+    assert len(three.stages["stage_two"]["restart_losses"]) == 3
+
+
+def test_stage_one_keeps_lambda_in_its_bounds_and_reports_every_hyperparameter():
+    data, seen = problem(), []
+    learned = learn(model("cmp"), data, COLUMNS, LearningOptions(restarts=1, steps=10), report=seen.append)
+    assert 1e-8 * 0.999 <= learned.spec.regularisation * data.bags.count <= 0.1 * 1.001
+    stages = {event["stage"] for event in seen}
+    assert len(stages) == 2
+    assert "regularisation λ" in seen[0]["hyperparameters"] and "noise σ²" in seen[-1]["hyperparameters"]
+
+
+@pytest.mark.parametrize("stage", ["target_gp", "joint"])
+def test_the_other_first_stages_run(stage):
+    learned = learn(model("shrinkage_cmp"), problem(), COLUMNS, LearningOptions(stage, restarts=1, steps=5))
+    assert np.isfinite(learned.evidence)
+
+
+def test_cancelling_keeps_the_best_so_far():
+    data, spec = problem(), model("bag_gp")
+    data = problem(matched=True)
+    seen = []
+
+    def report(event):
+        seen.append(event["loss"])
+        if len(seen) == 6:
+            raise Cancelled
+
+    learned = learn(spec, data, COLUMNS, LearningOptions(restarts=3, steps=30), report=report)
+    assert learned.cancelled
+    assert learned.evidence == pytest.approx(-min(seen) * len(data.targets), abs=1e-9)
+    assert learned.evidence == pytest.approx(posterior(learned.spec, data, COLUMNS).evidence, abs=1e-6)
+
+
+def test_a_runaway_amplitude_is_said_in_words():
+    data = problem(matched=True)
+    loud = replace(data, targets=data.targets * 1e3)
+    learned = learn(model("bag_gp"), loud, COLUMNS, LearningOptions(restarts=1, steps=40))
+    assert any("ran away" in warning for warning in learned.warnings)
+
+
+def test_a_hit_on_a_bound_is_reported():
+    raw = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)
+    vector = ParameterVector((Parameter(("x",), raw, -1.0, 1.0),))
+    minimise(lambda: -raw, vector, restarts=1, steps=5)
+    assert vector.at_bounds() == ("x at its upper bound 2.72",)
+
+
+def test_reported_names_lead_back_to_the_kernel():
+    kernel = KERNEL.build(COLUMNS.inputs)
+    names = ParameterVector(tuple(kernel_parameters("k", KERNEL, kernel))).values()
+    changed = {name: value * 1.1 for name, value in names.items()}
+    back = with_values(KERNEL, "k", COLUMNS.inputs, changed)
+    assert back.terms[0].scale == pytest.approx(0.88)
+    assert back.terms[1].factors[0].lengthscales[0] == pytest.approx(0.88)
+
+
+def test_unknown_options_are_refused():
+    for wrong in ({"stage_one": "nonsense"}, {"restarts": 0}):
+        with pytest.raises(InputError):
+            LearningOptions(**wrong)
+    with pytest.raises(InputError, match="optimiser"):
+        learn(model("cmp"), problem(), COLUMNS, LearningOptions(method="sgd"))
+
+
+def test_a_kernel_of_one_linear_factor_can_be_learned():
+    spec = replace(model("bag_gp"), kernel=KernelSpec((Term((Factor("linear", ("a", "b"), (1.0,)),)),)))
+    learned = learn(spec, problem(matched=True), COLUMNS, LearningOptions(restarts=1, steps=10))
+    assert np.isfinite(learned.evidence)

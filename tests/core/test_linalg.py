@@ -1,0 +1,86 @@
+"""Factorisation: solutions against dense ones, jitter reported, failures said."""
+
+import pytest
+import torch
+
+from core import linalg
+from core.device import choose, describe, require_memory
+from core.errors import InputError
+from core.observations import Bags, IndirectData
+from tests.core.models.small import normal
+
+
+def spd(n: int = 6) -> torch.Tensor:
+    """A positive definite matrix."""
+    half = normal(n, n, seed=1)
+    return half @ half.T + n * torch.eye(n, dtype=torch.float64)
+
+
+def test_solves_and_determinants_equal_dense_ones():
+    matrix, right = spd(), normal(6, 2, seed=2)
+    factor = linalg.cholesky(matrix)
+    assert factor.jitter == 0.0
+    assert torch.allclose(factor.solve(right), torch.linalg.solve(matrix, right), atol=1e-12)
+    assert torch.allclose(factor.solve(right[:, 0]), torch.linalg.solve(matrix, right[:, 0]), atol=1e-12)
+    half = factor.half_solve(right[:, 0])
+    assert float(half @ half) == pytest.approx(float(right[:, 0] @ torch.linalg.solve(matrix, right[:, 0])))
+    assert float(factor.log_determinant()) == pytest.approx(float(torch.logdet(matrix)))
+    density = torch.distributions.MultivariateNormal(torch.zeros(6, dtype=torch.float64), matrix)
+    assert float(linalg.log_normal_density(right[:, 0], factor)) == pytest.approx(float(density.log_prob(right[:, 0])))
+
+
+def test_jitter_is_the_least_that_works_and_is_returned():
+    column = normal(5, 1, seed=3)
+    factor = linalg.cholesky(column @ column.T)
+    scale = float((column**2).mean())
+    assert 0 < factor.jitter <= 1e-6 * scale * 1.001
+
+
+def test_hopeless_matrices_are_refused_with_a_remedy():
+    with pytest.raises(InputError, match="raise the noise"):
+        linalg.cholesky(-spd())
+    with pytest.raises(InputError, match="infinite or missing"):
+        linalg.cholesky(spd() * float("nan"))
+
+
+def test_devices():
+    assert choose("cpu").type == "cpu"
+    assert describe(choose("cpu")).free_bytes > 0
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match="CPU only"):
+            choose("cuda")
+    with pytest.raises(InputError, match="unknown"):
+        choose("abacus")
+    with pytest.raises(InputError, match="GB"):
+        require_memory(choose("cpu"), 10**15, "A picture of everything")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"bag": torch.tensor([0, 0])}, "one bag index per point"),
+        ({"count": 3}, "hold points"),
+        ({"inputs": torch.full((3, 1), float("nan"))}, "missing or infinite"),
+        ({"weights": torch.tensor([-1.0, 1.0, 1.0])}, "non-negative"),
+        ({"weights": torch.tensor([0.0, 0.0, 1.0])}, "sum to zero"),
+    ],
+)
+def test_wrong_bags_are_refused(change, word):
+    good = {"inputs": torch.ones(3, 1), "bag": torch.tensor([0, 0, 1]), "count": 2}
+    Bags(**good)
+    with pytest.raises(InputError, match=word):
+        Bags(**(good | change))
+
+
+def test_wrong_data_are_refused():
+    bags = Bags(torch.ones(3, 1), torch.tensor([0, 0, 1]), 2)
+    two, three = torch.ones(2, 1), torch.ones(3, 1)
+    for arguments, word in (
+        ((bags, three, two, torch.ones(2)), "one per bag"),
+        ((bags, two, three, torch.ones(2)), "one target per mediator"),
+        ((bags, two, torch.ones(2, 2), torch.ones(2)), "same mediating variables"),
+        ((bags, two, two, torch.full((2,), float("inf"))), "missing or infinite"),
+    ):
+        with pytest.raises(InputError, match=word):
+            IndirectData(*arguments)
+    assert IndirectData(bags, two, two, torch.ones(2)).to("cpu").matched
