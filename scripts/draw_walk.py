@@ -1,0 +1,49 @@
+"""Draw the small maps of page Start from the worked example; run once, the PNG files are kept in static/walk.
+
+python -m scripts.draw_walk
+"""
+
+from pathlib import Path
+
+import cmcrameri.cm
+import cmocean.cm
+import numpy as np
+from matplotlib import image
+
+from core.datasets import find
+from core.experiments.downscale import downscale
+from core.experiments.presets import preset
+from core.experiments.settings import DownscaleSettings, spec_to_settings
+from core.experiments.source import Source, build_problem
+from core.fields import DownscalingSpec
+
+FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"
+KEY = "ukv-645m"
+
+
+def main() -> None:
+    """Learned hyperparameters of the worked example, its posterior, five pictures."""
+    given = DownscalingSpec.from_dict(find(KEY).default)
+    problem = build_problem(Source(KEY), given)
+    settings = DownscaleSettings(model="bag_gp", kernel="rbf")
+    spec = preset({"fields": KEY, "coarse": None}, given.to_dict(), settings)
+    if spec is None:
+        raise SystemExit(f"There are no stored hyperparameters for {KEY}.")
+    found = downscale(problem, spec_to_settings(settings, spec))
+    coarse = problem.coarse.ravel()[problem.cell]
+    low, high = np.nanquantile(problem.truth, [0.002, 0.998])
+    altitude = problem.on_grid(problem.inputs[:, problem.columns.index("surface_altitude")])
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    save("covariate", altitude, cmcrameri.cm.bamako, *np.nanquantile(altitude, [0.0, 0.995]))
+    save("coarse", coarse, cmocean.cm.thermal, low, high)
+    save("mean", found.mean, cmocean.cm.thermal, low, high)
+    save("sd", 2 * found.sd, cmocean.cm.dense, 0.0, float(np.nanquantile(2 * found.sd, 0.99)))
+
+
+def save(name: str, values: np.ndarray, colours, low: float, high: float) -> None:
+    """One map as a PNG of one pixel per grid point, north up."""
+    image.imsave(FOLDER / f"{name}.png", values[::-1], cmap=colours, vmin=low, vmax=high)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""Page Start: the walk and its doors."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_walk_and_three_doors_are_there():
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert not page.exception
+    assert page.title[0].value == "Deconditioning Lab"
+    assert [door.value for door in page.subheader] == ["Learn", "Explore", "Present"]
+
+
+def test_every_picture_of_the_walk_is_kept_with_the_project():
+    text = (ROOT / "pages" / "start.py").read_text(encoding="utf-8")
+    for name in ("covariate", "coarse", "sd", "mean"):
+        assert f'"{name}"' in text
+        assert (ROOT / "static" / "walk" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
