@@ -9,7 +9,11 @@ from pages.shared.layout import page_header
 from pages.shared.pages import page_link
 
 CSS = Path(__file__).parent / "shared" / "walk.css"
-FILE = "netcdf ukv {\n  air_potential_temperature\n    (time, level, lat, lon)\n  surface_altitude (lat, lon)\n  rotated_pole\n}"
+FILE = """netcdf ukv {
+  air_potential_temperature (time, level, lat, lon)
+  surface_altitude (lat, lon)
+  rotated_pole
+}"""
 STEPS = (
     ("File", "A NetCDF file: a satellite's, a model's, yours.", None, "Header of a NetCDF file"),
     ("Fields", "What is known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),

@@ -53,9 +53,8 @@ def assemble(
     place = fit_coordinate_scaling(coordinates, sides.system.names)
     inputs, columns = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
     scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
-    mediators, query = _mediators(spec, sides, place)
     targets = scale.forward(sides.coarse[sides.target_cell])
-    data = _data(sides, inputs, pixel, pixel_bag, (mediators, query), targets, spec.indirect)
+    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), targets, spec.indirect)
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True

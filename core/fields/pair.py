@@ -62,12 +62,7 @@ def make_problem_from_files(
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
     withheld = draw_withheld(with_data, spec)
     observed = with_data & ~withheld
-    if spec.indirect:
-        covered, total = valid_area(whole, place.grid.area, block, blocks.area.size)
-        bags = mostly(covered, total) & np.isfinite(bag_values).all(axis=1)
-        targets = observed
-    else:
-        bags = targets = observed & (cover(place.grid, whole, block, blocks) >= 0.5)
+    bags, targets = _sides(spec, place, whole, block, blocks, observed, np.isfinite(bag_values).all(axis=1))
     notes += _counts(spec, with_data, withheld, bags, targets)
     system = CoordinateSystem(place.grid, _spherical(place))
     bag_cell = np.flatnonzero(bags)
@@ -92,6 +87,23 @@ def make_problem_from_files(
         truth=None,
     )
     return assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+
+
+def _sides(
+    spec: DownscalingSpec,
+    place: _Place,
+    whole: np.ndarray,
+    block: np.ndarray,
+    blocks: Grid,
+    observed: np.ndarray,
+    mediated: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which blocks are bags and which coarse cells are targets."""
+    if not spec.indirect:
+        both = observed & (cover(place.grid, whole, block, blocks) >= 0.5)
+        return both, both
+    covered, total = valid_area(whole, place.grid.area, block, blocks.area.size)
+    return mostly(covered, total) & mediated, observed
 
 
 def _centres(system: CoordinateSystem, grid: Grid) -> np.ndarray:

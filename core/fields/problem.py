@@ -103,11 +103,9 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     from core.fields.assemble import Sides, assemble
 
     names = (spec.target, *spec.covariates, *spec.mediators)
-    described = fields.check(spec.target)
-    raw = {name: fields.values(name, spec.select) for name in names}
     window, notes = whole_blocks(fields.grid, spec.block)
     grid = fields.grid.window(*window)
-    raw = {name: values[window] for name, values in raw.items()}
+    raw = {name: fields.values(name, spec.select)[window] for name in names}
     cell = block_index(grid.shape, spec.block)
     cells = coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
@@ -115,8 +113,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     mediators = [cell_mean(raw[name], grid.area, cell, count) for name in spec.mediators]
     with_data = _all_finite([coarse, *mediators], count)
     whole = complete_pixels([raw[n] for n in spec.covariates], grid.shape)
-    covered, total = valid_area(whole, grid.area, cell, count)
-    can_be_bag = mostly(covered, total) & _all_finite(mediators, count)
+    can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & _all_finite(mediators, count)
     withheld = draw_withheld(with_data, spec)
     observed = with_data & ~withheld
     bags = withheld & can_be_bag if spec.indirect else observed & can_be_bag
@@ -142,7 +139,9 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     )
     notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
     notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
-    return assemble(spec, sides, described, (fields.source, fields.licence), fields.notes + tuple(notes))
+    return assemble(
+        spec, sides, fields.check(spec.target), (fields.source, fields.licence), fields.notes + tuple(notes)
+    )
 
 
 def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,11 @@ from typing import Any
 import streamlit as st
 
 from core.errors import InputError
-from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
-from core.fields import DownscalingProblem, DownscalingSpec, Fields
+from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
+from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
 from pages.shared.state import set_values
 
 NONE = "(none)"
-CONTROLS = ("target", "cov", "med", "rows", "columns", "withhold", "match", "coords", "seed")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,11 @@ def _sources() -> dict[str, str]:
     from core.datasets import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
-    return names | {key: f"Upload: {name}" for key, name in kept_uploads().items()}
+    uploads = kept_uploads()
+    twice = [name for name, count in Counter(uploads.values()).items() if count > 1]
+    for key, name in uploads.items():
+        names[key] = f"Upload: {name}" + (f" ({key.removeprefix(UPLOAD)[:6]})" if name in twice else "")
+    return names
 
 
 def _upload() -> None:
@@ -89,6 +93,8 @@ def _pick(label: str, key: str, options: list[str], default: str, names: dict[st
     if st.session_state.get(key) not in (None, *options):
         del st.session_state[key]
     index = options.index(default) if default in options else 0
+    if key not in ("data", "coarse", "third"):
+        _begin(key, options[index])
     shown = (lambda option: names.get(option, option)) if names else str
     _translate(key, options, shown)
     return st.selectbox(label, options, index=index, key=key, bind="query-params", format_func=shown)
@@ -119,12 +125,16 @@ def choose() -> Choice:
 def _forget_others(key: str) -> None:
     """Another data set starts from its own settings; a link that is being opened keeps what it asks for."""
     before = st.session_state.get("_data")
-    if before is not None and before != key:
-        for name in [*CONTROLS, *[n for n in st.session_state if str(n).startswith(("dim-", "h-"))]]:
-            st.session_state.pop(name, None)
-            st.query_params.pop(name, None)
+    st.session_state["_fresh"] = before is not None and before != key
+    if st.session_state["_fresh"]:
         st.session_state.pop("_select", None)
     st.session_state["_data"] = key
+
+
+def _begin(key: str, default: Any) -> None:
+    """Where the data set has just changed, a control starts from its default (Streamlit keeps it in the address)."""
+    if st.session_state.get("_fresh"):
+        st.session_state[key] = default
 
 
 def _spec(fields: Fields, source: Source) -> DownscalingSpec:
@@ -132,10 +142,7 @@ def _spec(fields: Fields, source: Source) -> DownscalingSpec:
     here = fields.variables()
     there = fields_of(source.coarse).variables() if source.coarse else here
     between = fields_of(source.mediator).variables() if source.mediator else there
-    labels = {
-        name: f"{v.long_name or name} ({v.units})" if v.units else v.long_name or name for name, v in here.items()
-    }
-    labels |= {n: f"{v.long_name or n} ({v.units})" if v.units else v.long_name or n for n, v in there.items()}
+    labels = _labels({**there, **between, **here})
     target = _pick("Target", "target", list(there), default.get("target", ""), labels)
     offered = [name for name in here if name != target or source.coarse]
     covariates = _several("Covariates (high resolution)", "cov", offered, default.get("covariates", []), labels)
@@ -146,6 +153,9 @@ def _spec(fields: Fields, source: Source) -> DownscalingSpec:
     select = _dimensions(fields, [target, *covariates, *mediators], default.get("select", {}))
     left, right = st.columns(2)
     block = default.get("block", [9, 9])
+    plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
+    for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
+        _begin(name, value)
     rows = left.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", bind="query-params")
     columns = right.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", bind="query-params")
     withhold = st.slider(
@@ -177,10 +187,18 @@ def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> Non
         st.rerun()
 
 
+def _labels(variables: dict[str, Variable]) -> dict[str, str]:
+    """What a list shows for each variable; the name itself joins where two would read alike."""
+    plain = {name: (v.long_name or name) + (f" ({v.units})" if v.units else "") for name, v in variables.items()}
+    alike = [label for label, count in Counter(plain.values()).items() if count > 1]
+    return {name: f"{label}: {name}" if label in alike else label for name, label in plain.items()}
+
+
 def _several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
     if any(value not in options for value in st.session_state.get(key) or []):
         del st.session_state[key]
     _translate(key, options, lambda option: names.get(option, option))
+    _begin(key, [name for name in default if name in options])
     return st.multiselect(
         label,
         options,

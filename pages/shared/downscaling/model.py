@@ -47,7 +47,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             structure=_structure(),
         )
     start = _start(choice, problem, settings)
-    _forget_stale(choice, settings)
+    _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     st.markdown("**Hyperparameters**")
     spec = _sliders(problem, start)
     return settings, spec
@@ -84,7 +84,7 @@ def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpe
     return starting_spec(_problem, DownscaleSettings.from_dict(json.loads(settings)))
 
 
-def _forget_stale(choice: Choice, settings: DownscaleSettings) -> None:
+def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:
     """Sliders of other columns or families start anew; a link that is being opened keeps its values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
@@ -92,9 +92,7 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings) -> None:
     )  # fmt: skip
     before = st.session_state.get("_sliders")
     if before is not None and before != mark:
-        for name in [n for n in st.session_state if str(n).startswith("h-")]:
-            st.session_state.pop(name)
-            st.query_params.pop(name, None)
+        st.session_state.update(start)
     st.session_state["_sliders"] = mark
 
 

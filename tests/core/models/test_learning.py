@@ -46,9 +46,7 @@ def test_learning_raises_the_evidence(name, method):
     data, spec = problem(matched=name == "bag_gp"), model(name)
     options = LearningOptions(method=method, restarts=1, steps=15)
     learned = learn(spec, data, COLUMNS, options)
-    frozen = replace(
-        spec, mediator_kernel=learned.spec.mediator_kernel, regularisation=learned.spec.regularisation
-    )
+    frozen = replace(spec, mediator_kernel=learned.spec.mediator_kernel, regularisation=learned.spec.regularisation)
     assert learned.evidence > posterior(frozen, data, COLUMNS).evidence
     assert learned.evidence == pytest.approx(posterior(learned.spec, data, COLUMNS).evidence, abs=1e-6)
 

@@ -1,0 +1,183 @@
+"""Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+import xarray as xr
+from streamlit.testing.v1 import AppTest
+
+from tests.core.fields.samples import netcdf, region
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page on its worked example."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.switch_page(str(ROOT / "pages" / "downscaling.py")).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def coarser(page: AppTest) -> AppTest:
+    """Larger cells, so that the test is quick."""
+    page.number_input(key="rows").set_value(18)
+    return page.number_input(key="columns").set_value(18).run()
+
+
+def words(page: AppTest) -> str:
+    """Everything the page says in Markdown."""
+    return " ".join(block.value for block in page.markdown)
+
+
+def table(page: AppTest) -> str:
+    """The model's own row of the score table, without markup."""
+    body = next(block.proto.body for block in page.get("html") if "Bilinear" in block.proto.body)
+    return re.sub(r"<[^>]+>", " ", body.split("<tbody>")[1].split("</tr>")[0])
+
+
+def complaints(page: AppTest) -> list[str]:
+    """The errors on the page; never an exception."""
+    assert not page.exception
+    return [error.value for error in page.error]
+
+
+def upload(page: AppTest, name: str, data: bytes) -> AppTest:
+    """Give a file to the uploader."""
+    return page.file_uploader(key="files").set_value([(name, data, "application/x-netcdf")]).run()
+
+
+def test_it_opens_on_a_finished_example(page):
+    assert complaints(page) == []
+    assert page.title[0].value == "Downscaling"
+    assert "440 coarse values" in words(page)
+    assert any("83%" in box.value for box in page.success)
+    assert "Bag GP" in table(page)
+
+
+def test_the_second_example_warns(page):
+    page.selectbox(key="data").set_value("ukv-75m").run()
+    assert complaints(page) == []
+    assert any("27%" in box.value and "expect little" in box.value for box in page.warning)
+
+
+@pytest.mark.parametrize("key", ["h-noise", "h-k0-0-0", "h-k1s", "h-k1-0-0"])
+def test_every_slider_moves_the_scores(page, key):
+    coarser(page)
+    before = table(page)
+    slider = page.slider(key=key)
+    slider.set_value(min(slider.value + 1.0, slider.max)).run()
+    assert complaints(page) == [] and table(page) != before
+
+
+@pytest.mark.parametrize("model", ["cmp", "shrinkage_cmp", "bag_gp"])
+def test_every_model_runs_on_unmatched_data(page, model):
+    coarser(page)
+    page.multiselect(key="med").set_value(["surface_altitude"])
+    page.slider(key="withhold").set_value(0.5).run()
+    page.selectbox(key="model").set_value(model).run()
+    assert complaints(page) == []
+    assert "matched only through" in words(page) and "withheld cells" in words(page)
+    assert (len([s for s in page.slider if s.key == "h-lam"]) == 1) == (model != "bag_gp")
+
+
+def test_lambda_moves_a_mediated_model(page):
+    coarser(page)
+    page.selectbox(key="model").set_value("shrinkage_cmp").run()
+    before = table(page)
+    page.slider(key="h-lam").set_value(-1.0).run()
+    assert complaints(page) == [] and table(page) != before
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [("columns", 200, "lock"), ("withhold", 0.9, "at least 8")],
+)
+def test_impossible_cells_give_one_sentence_and_the_page_comes_back(page, key, value, said):
+    coarser(page)
+    control = page.slider(key=key) if key == "withhold" else page.number_input(key=key)
+    good = control.value
+    control.set_value(value)
+    if key == "withhold":
+        page.number_input(key="rows").set_value(40)
+        page.number_input(key="columns").set_value(40)
+    page.run()
+    assert len(complaints(page)) == 1 and said in complaints(page)[0]
+    control = page.slider(key=key) if key == "withhold" else page.number_input(key=key)
+    control.set_value(good)
+    coarser(page)
+    assert complaints(page) == [] and table(page)
+
+
+def broken_files() -> dict[str, bytes]:
+    """Rubbish of every kind, by name."""
+    data = region()
+    good = netcdf(data)
+    flipped = bytearray(good)
+    flipped[len(good) // 2 : len(good) // 2 + 4000] = bytes(4000)
+    twice = data.assign_coords(lat=np.append(data.lat[:-1], data.lat[-2]))
+    text = xr.Dataset({"name": (("lat", "lon"), np.full((36, 48), "x"))}, data.coords)
+    return {
+        "nonsense.nc": b"this is no NetCDF file",
+        "empty.nc": b"",
+        "truncated.nc": good[: len(good) // 2],
+        "flipped.nc": bytes(flipped),
+        "nowhere.nc": netcdf(data.drop_vars(["lat", "lon"])),
+        "line.nc": netcdf(data.isel(lat=0, drop=True)),
+        "twice.nc": netcdf(twice),
+        "text.nc": netcdf(text),
+    }
+
+
+def test_rubbish_is_refused_with_a_sentence_and_nothing_is_lost(page):
+    coarser(page)
+    before = table(page)
+    for name, data in broken_files().items():
+        upload(page, name, data)
+        said = complaints(page)
+        assert len(said) == 1 and said[0].startswith(name), (name, said)
+        assert "Traceback" not in said[0] and said[0].endswith((".", "\u2026"))
+        assert table(page) == before
+    assert page.selectbox(key="data").value == "ukv-645m"
+
+
+def test_a_good_upload_becomes_the_data(page):
+    upload(page, "mine.nc", netcdf(region()))
+    assert complaints(page) == []
+    assert page.selectbox(key="data").value.startswith("upload:")
+    assert "temperature" in words(page) and table(page)
+
+
+def test_fields_that_cannot_be_a_target_are_refused(page):
+    data = region()
+    extra = data.assign(empty=data.t * np.nan, flat=data.t * 0 + 5)
+    upload(page, "mine.nc", netcdf(extra))
+    for target, said in (("empty", "missing"), ("flat", "constant")):
+        page.selectbox(key="target").set_value(target).run()
+        assert len(complaints(page)) == 1 and said in complaints(page)[0]
+    page.selectbox(key="target").set_value("t").run()
+    assert complaints(page) == []
+
+
+def test_the_target_is_never_offered_as_its_own_covariate(page):
+    assert "air_potential_temperature" not in page.multiselect(key="cov").options
+
+
+def test_a_coarse_file_and_a_fine_file_meet(page):
+    fine = region(60, 72)
+    coarse = fine[["t"]].coarsen(lat=6, lon=6).mean()
+    upload(page, "fine.nc", netcdf(fine[["orog", "q"]]))
+    key = page.selectbox(key="data").value
+    upload(page, "coarse.nc", netcdf(coarse))
+    page.selectbox(key="data").set_value(key).run()
+    other = next(k for k in page.selectbox(key="coarse").options if "coarse.nc" in k)
+    page.selectbox(key="coarse").select(other).run()
+    assert complaints(page) == []
+    assert any("no truth" in box.value for box in page.info)
+    assert "re-aggregation" in words(page)
