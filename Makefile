@@ -16,7 +16,7 @@ endif
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
-	@exec $(VENV) -m streamlit run app.py
+	@exec $(VENV) -m scripts.serve
 
 test:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test

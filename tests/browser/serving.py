@@ -43,7 +43,7 @@ def wait_until_healthy(url: str, process: subprocess.Popen, log: Path, seconds: 
 def running_app(runs: Path, log: Path, **environment: str) -> Iterator[str]:
     """Address of the app while it runs with the given runs folder; its output goes to `log`."""
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", *OPTIONS]
+    command = [sys.executable, "-m", "scripts.serve", f"--server.port={port}", *OPTIONS]
     variables = {**os.environ, "DECONDITIONING_RUNS": str(runs), **environment}
     with log.open("a") as output:
         process = subprocess.Popen(

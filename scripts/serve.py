@@ -1,0 +1,25 @@
+"""Start the app: ``python -m scripts.serve [streamlit options]``.
+
+The same as ``streamlit run app.py``, except that the folder ``pages/`` is not taken for Streamlit's old style of
+several pages. Otherwise the first visitor of a fresh server who opens a page's own address is told that it does
+not exist, because Streamlit learns of ``st.navigation`` only when ``/`` has run once.
+"""
+
+import sys
+from pathlib import Path
+
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.web import cli
+
+APP = Path(__file__).resolve().parents[1] / "app.py"
+
+
+def main() -> None:
+    """Run Streamlit's own command line on this app."""
+    PagesManager.uses_pages_directory = False
+    sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
