@@ -103,9 +103,11 @@ def offset_sums(
     sums = torch.nn.functional.conv2d(padded[None, None], patterns.flip(2, 3))[0]
     out = bags.weights.new_empty(bags.count, len(layout.row))
     origin_row, origin_column = layout.shape[0] - 1, layout.shape[1] - 1
-    for bag in range(bags.count):
-        rows = layout.row - boxes.top[bag] + origin_row
-        columns = layout.column - boxes.left[bag] + origin_column
-        flat = rows * sums.shape[2] + columns
-        out[bag] = sums[which[bag]].reshape(-1)[flat]
+    place = layout.row * layout.shape[1] + layout.column
+    whole = len(place) == layout.shape[0] * layout.shape[1] and bool((place.diff() == 1).all())
+    corners = zip(which.tolist(), boxes.top.tolist(), boxes.left.tolist(), strict=True)
+    for bag, (kind, top, left) in enumerate(corners):
+        rows, columns = origin_row - top, origin_column - left
+        window = sums[kind, rows : rows + layout.shape[0], columns : columns + layout.shape[1]].reshape(-1)
+        out[bag] = window if whole else window[place]
     return out

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, SortedBags, _chunk, _never, sort_bags
+from core.kernels.bag_mean import Check, _chunk, _never, sort_bags
 from core.kernels.interpolation import interpolate_kernel
 from core.kernels.offsets import GridLayout, offset_sums, suits
 from core.kernels.spec import KernelSpec, Term
@@ -122,10 +122,9 @@ def _direct(kernel, picture: Picture, check: Check) -> Tensor:
 
 def _aggregate(cross: Tensor, picture: Picture) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{r∈j} w_r c_i(x_r)``: the bag means of the sums themselves, symmetrised against rounding."""
-    bags: SortedBags = sort_bags(picture.bags)
-    where = picture.points[bags.order]
-    gram = cross.new_empty(len(cross), len(cross))
-    for block in bags.blocks:
-        columns = cross[:, where[block.start : block.stop]]
-        gram[:, block.first : block.last] = columns @ bags.membership(block).T
+    bags = picture.bags
+    entries = torch.stack([bags.bag, picture.points])
+    shape = (bags.count, len(picture.inputs))
+    spread = torch.sparse_coo_tensor(entries, bags.weights, shape, check_invariants=True).coalesce()
+    gram = torch.sparse.mm(spread, cross.T)
     return 0.5 * (gram + gram.T)

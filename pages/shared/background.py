@@ -22,6 +22,11 @@ class Background:
         self._wanted: dict[str, str] = {}
         self._lock = threading.Lock()
 
+    def known(self, key: str) -> "Future[Any] | None":
+        """The job of that key, when there is one."""
+        with self._lock:
+            return self._jobs.get(key)
+
     def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
         """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
         with self._lock:

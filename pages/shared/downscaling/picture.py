@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.errors import Cancelled, InputError
+from core.errors import InputError
 from core.experiments import interactive
 from core.experiments.prediction import fits_in_memory, matched_data
 from core.fields import DownscalingProblem, Grid
@@ -97,17 +97,11 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 
 
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
-    """The exact picture if it is there or comes within a quarter of a second, else a preview of it."""
-    job = exact_job(choice, problem, spec)
-    view = _finished(job, patience=0.25)
-    return view if view is not None else quick_view(choice, problem, spec)
-
-
-def _finished(job: "Future[View]", patience: float = 0.0) -> View | None:
-    try:
-        return job.result(timeout=patience)
-    except (TimeoutError, Cancelled):
-        return None
+    """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
+    job = get_background().known(spec_key(choice, spec))
+    if job is not None and job.done() and job.exception() is None:
+        return job.result()
+    return quick_view(choice, problem, spec)
 
 
 def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, shown: View) -> None:
