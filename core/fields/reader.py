@@ -6,6 +6,7 @@ Its imports stay light: no torch, no Streamlit.
 """
 
 import json
+import math
 import resource
 import sys
 from pathlib import Path
@@ -62,7 +63,7 @@ def _sentence(name: str, error: BaseException) -> str:
 def main(arguments: list[str]) -> int:
     """Run the reader; 0 when the fields were stored, 2 with a sentence otherwise."""
     source, target, name, memory, seconds = arguments
-    _limit(int(memory), int(seconds))
+    _limit(int(memory), max(1, math.ceil(float(seconds))))
     try:
         read(Path(source), Path(target), name, int(memory))
     except Exception as error:  # the border of the process: everything becomes one sentence
