@@ -1,0 +1,28 @@
+"""Bag-mean sums of 100,000 points stay far below a gigabyte above what importing takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+MEASURE = """
+import resource, torch
+from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.observations import Bags
+
+torch.set_num_threads(1)
+points, count = 100_000, 400
+inputs = torch.randn(points, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+bags = sort_bags(Bags(inputs, torch.arange(points) % count, count))
+kernel = KernelSpec((Term((Factor("rbf", ("a", "b", "c"), (1.0,)),)),)).build(("a", "b", "c"))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with torch.no_grad():
+    gram(kernel, bags)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3)
+"""
+
+
+def test_a_hundred_thousand_points_take_little_memory():
+    done = subprocess.run([sys.executable, "-c", MEASURE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 500  # megabytes
