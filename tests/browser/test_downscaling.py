@@ -13,11 +13,15 @@ from tests.browser.steps import exceptions, opened, settled
 # Large cells, few steps: what is tested is the path, not the fit.
 QUICK = "/downscale?rows=18&columns=18&steps=10&points=3&restarts=1"
 
+DRAWN = """() => [...document.querySelectorAll('.live-plot')].some(
+  plot => (plot.getAttribute('aria-label') || '').includes('Posterior mean') && plot.data && plot._fullLayout)"""
+
 
 def exact(page: Page) -> None:
     """Wait for the exact picture and its downloads."""
     page.get_by_role("button", name="NetCDF").wait_for(timeout=120_000)
     settled(page)
+    page.wait_for_function(DRAWN, timeout=60_000)
 
 
 def posterior_map(page: Page) -> dict:
