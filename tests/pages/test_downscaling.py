@@ -120,7 +120,7 @@ def broken_files() -> dict[str, bytes]:
     data = region()
     good = netcdf(data)
     flipped = bytearray(good)
-    flipped[len(good) // 2 : len(good) // 2 + 4000] = bytes(4000)
+    flipped[8:200] = bytes(255 - byte for byte in flipped[8:200])  # its own header
     twice = data.assign_coords(lat=np.append(data.lat[:-1], data.lat[-2]))
     text = xr.Dataset({"name": (("lat", "lon"), np.full((36, 48), "x"))}, data.coords)
     return {
