@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.kernels.gram_gradients import fits, gram_with_gradients, leaves
 from core.kernels.tiles import evaluate
 from core.observations import Bags
 
@@ -122,12 +123,35 @@ class _Gram(torch.autograd.Function):
         return None, None, None, None, *totals
 
 
+class _GramOnePass(torch.autograd.Function):
+    """``K̄`` with its derivatives kept from the same pass, so that the backward pass evaluates no kernel."""
+
+    @staticmethod
+    def forward(ctx, kernel, bags, tile, check, *values):
+        total, slopes = gram_with_gradients(kernel, bags, tile, check)
+        ctx.shapes = [value.shape for value in values]
+        ctx.save_for_backward(slopes)
+        return total
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (slopes,) = ctx.saved_tensors
+        flat = torch.einsum("pij,ij->p", slopes, gradient).split([shape.numel() for shape in ctx.shapes])
+        return None, None, None, None, *(part.reshape(shape) for part, shape in zip(flat, ctx.shapes, strict=True))
+
+
 def gram(
     kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = _never
 ) -> Float[Tensor, "B B"]:
-    """``K̄`` (B, B), differentiable in the kernel's parameters; ``check`` runs before every tile."""
+    """``K̄`` (B, B), differentiable in the kernel's parameters; ``check`` runs before every tile.
+
+    Sums of products of radial kernels keep all derivatives from one pass; other kernels, and derivatives too many to
+    keep, are evaluated again in the backward pass.
+    """
     parameters = [p for p in kernel.parameters() if p.requires_grad]
     if torch.is_grad_enabled() and parameters:
+        if fits(kernel, bags.bags.count):
+            return _GramOnePass.apply(kernel, bags, tile, check, *leaves(kernel))
         return _Gram.apply(kernel, bags, tile, check, *parameters)
     with torch.no_grad():
         return _Gram.forward(_Discard(), kernel, bags, tile, check)

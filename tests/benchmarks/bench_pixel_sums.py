@@ -1,8 +1,5 @@
 """Bag sums of the worked example: structured routes against direct summation, CPU time, one thread, median of 3."""
 
-import statistics
-import time
-
 import torch
 
 from core.datasets import find
@@ -12,16 +9,7 @@ from core.experiments.source import Source, build_problem
 from core.fields import DownscalingSpec
 from core.kernels.pixel_sums import _direct, term_sums
 from core.kernels.spec import KernelSpec
-
-
-def cpu_seconds(work, repeats: int = 3) -> float:
-    """Median CPU seconds of some runs."""
-    times = []
-    for _ in range(repeats):
-        begin = time.process_time()
-        work()
-        times.append(time.process_time() - begin)
-    return statistics.median(times)
+from tests.benchmarks.timing import cpu_seconds
 
 
 def bench_pixel_sums() -> None:

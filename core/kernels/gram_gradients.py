@@ -1,0 +1,138 @@
+"""``K̄`` and all its hyperparameter derivatives in one pass over the tiles, for sums of products of radial factors.
+
+Each tile is evaluated once; every derivative is summed over the bags like the kernel itself:
+``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.kernels.radial import RADIAL, Profile, Radial, radial
+from core.observations import Bags
+
+if TYPE_CHECKING:
+    from core.kernels.bag_mean import Block, SortedBags
+
+#: Entries all derivatives of K̄ may take together (float64: 400 MB).
+MOST_ENTRIES = 50_000_000
+
+
+def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
+    """Outputscale of each term, then lengthscales and exponent of each of its factors, as autograd sees them."""
+    found: list[Tensor] = []
+    for term in kernel.kernels:
+        found.append(term.outputscale)
+        for factor in term.base_kernel.kernels:
+            found.append(factor.lengthscale)
+            if isinstance(factor, gpytorch.kernels.RQKernel):
+                found.append(factor.alpha)
+    return found
+
+
+def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
+    """Whether every factor of the kernel is radial."""
+    return all(isinstance(f, RADIAL) for term in kernel.kernels for f in term.base_kernel.kernels)
+
+
+def fits(kernel: gpytorch.kernels.Kernel, bags: int) -> bool:
+    """Whether the one pass serves this kernel and its derivatives between so many bags fit into memory."""
+    return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * bags**2 <= MOST_ENTRIES
+
+
+def gram_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: "SortedBags", tile: int, check: Callable[[], None]
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
+    """``K̄`` and its derivative in every number of ``leaves(kernel)``, in their order; ``check`` runs before a tile."""
+    with torch.no_grad():
+        every, terms = bags.bags, _terms(kernel, bags.bags.inputs)
+        total = every.inputs.new_zeros(every.count, every.count)
+        slopes = every.inputs.new_zeros(sum(v.numel() for v in leaves(kernel)), every.count, every.count)
+        for i, row in enumerate(bags.blocks):
+            for column in bags.blocks[i:]:
+                here = (slice(row.first, row.last), slice(column.first, column.last))
+                for begin, end in _chunks(row, column, tile):
+                    check()
+                    summed = _Sums(every, row, column, begin, end)
+                    _add_terms(terms, summed, total[here], slopes[:, here[0], here[1]])
+                if row is not column:
+                    total[here[::-1]] = total[here].T
+                    slopes[:, here[1], here[0]] = slopes[:, here[0], here[1]].transpose(1, 2)
+    return total, slopes
+
+
+def _chunks(row: "Block", column: "Block", tile: int) -> list[tuple[int, int]]:
+    step = max(1, tile // max(1, row.stop - row.start))
+    return [(begin, min(begin + step, column.stop)) for begin in range(column.start, column.stop, step)]
+
+
+def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> list[tuple[Tensor, list[Radial]]]:
+    """Scale and factors of each term, read once for all tiles."""
+    return [
+        (term.outputscale.detach(), [radial(factor, inputs) for factor in term.base_kernel.kernels])
+        for term in kernel.kernels
+    ]
+
+
+class _Sums:
+    """One tile: which points it spans, and the weighted sum of its entries over the bags of both sides."""
+
+    def __init__(self, bags: Bags, row: "Block", column: "Block", begin: int, end: int) -> None:
+        self.rows, self.columns = slice(row.start, row.stop), slice(begin, end)
+        self.row_bag, self.column_bag = bags.bag[self.rows] - row.first, bags.bag[self.columns] - column.first
+        self.row_weights, self.column_weights = bags.weights[self.rows, None], bags.weights[self.columns]
+        self.shape = (row.last - row.first, column.last - column.first)
+
+    def __call__(self, entries: Float[Tensor, "n m"]) -> Float[Tensor, "b c"]:
+        """``Σ_{l∈i, r∈j} w_l w_r e_lr``; ``entries`` are overwritten."""
+        rows = entries.new_zeros(self.shape[0], entries.shape[1])
+        rows.index_add_(0, self.row_bag, entries.mul_(self.row_weights)).mul_(self.column_weights)
+        return entries.new_zeros(self.shape).index_add_(1, self.column_bag, rows)
+
+
+def _add_terms(terms: list[tuple[Tensor, list[Radial]]], summed: _Sums, total: Tensor, slopes: Tensor) -> None:
+    """Add one tile's sums to ``total`` (b, c) and ``slopes`` (p, b, c)."""
+    index = 0
+    for scale, factors in terms:
+        squares = [factor.squares(summed.rows, summed.columns) for factor in factors]
+        parts = [factor.profile(_sum(s)) for factor, s in zip(factors, squares, strict=True)]
+        derivatives = list(_lengthscale_and_exponent(factors, squares, parts, scale))
+        unit = summed(_product([part.value for part in parts]))
+        total += scale * unit
+        slopes[index] += unit
+        for offset, (factor, entries) in enumerate(derivatives, start=1):
+            slopes[index + offset] += factor * summed(entries)
+        index += 1 + len(derivatives)
+
+
+def _lengthscale_and_exponent(
+    factors: list[Radial], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """A number and the tile it multiplies, for each derivative of a term after that in its scale."""
+    for number, (factor, square, part) in enumerate(zip(factors, squares, parts, strict=True)):
+        others = [other.value for k, other in enumerate(parts) if k != number]
+        slope = _product([part.slope, *others])
+        shared = len(factor.lengthscales) == 1
+        for entries, lengthscale in zip([_sum(square)] if shared else square, factor.lengthscales, strict=True):
+            yield scale / lengthscale, entries.mul_(slope)
+        if part.alpha_slope is not None:
+            yield scale, _product([part.alpha_slope, *others])
+
+
+def _sum(values: list[Tensor]) -> Tensor:
+    """A new tensor, the sum of some."""
+    out = values[0].clone() if len(values) == 1 else values[0] + values[1]
+    for value in values[2:]:
+        out += value
+    return out
+
+
+def _product(values: list[Tensor]) -> Tensor:
+    out = values[0]
+    for value in values[1:]:
+        out = out * value
+    return out

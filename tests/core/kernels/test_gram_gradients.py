@@ -1,0 +1,84 @@
+"""Derivatives of K̄ from one pass: equal to autograd through the plain kernel matrix, whatever the tile."""
+
+import pytest
+import torch
+
+from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.gram_gradients import fits, is_radial
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.observations import Bags
+
+NAMES = ("a", "b", "c")
+
+
+def factor(family, columns, *lengthscales):
+    return Factor(family, columns, lengthscales, alpha=0.7, period=1.3)
+
+
+SPECS = {
+    "rbf, one lengthscale each": KernelSpec((Term((factor("rbf", ("a", "b"), 0.6, 1.1),), 1.4),)),
+    "rbf, a shared lengthscale": KernelSpec((Term((factor("rbf", ("a", "b"), 0.6),), 1.4),)),
+    "matern12": KernelSpec((Term((factor("matern12", ("a", "c"), 0.8, 0.5),), 0.6),)),
+    "matern32": KernelSpec((Term((factor("matern32", ("a", "c"), 0.8, 0.5),), 0.6),)),
+    "matern52": KernelSpec((Term((factor("matern52", ("b",), 0.8),), 2.0),)),
+    "rational quadratic": KernelSpec((Term((factor("rational_quadratic", ("a", "b"), 0.8, 0.5),), 1.3),)),
+    "a sum of products": KernelSpec(
+        (
+            Term((factor("matern32", ("a", "b"), 0.7), factor("rbf", ("c",), 0.9)), 1.2),
+            Term((factor("rational_quadratic", ("c",), 0.7), factor("matern12", ("a",), 0.9)), 0.4),
+        )
+    ),
+    "with a linear factor": KernelSpec((Term((factor("linear", ("a",), 0.7), factor("rbf", ("c",), 0.9)), 1.2),)),
+}
+
+
+def bags_and_weight():
+    generator = torch.Generator().manual_seed(0)
+    sizes = torch.tensor([1, 4, 7, 2, 5])
+    bag = torch.repeat_interleave(torch.arange(5), sizes)[torch.randperm(19, generator=generator)]
+    inputs = torch.randn(19, 3, generator=generator, dtype=torch.float64)
+    inputs[3] = inputs[8]  # a pair at distance zero off the diagonal
+    weights = 0.2 + torch.rand(19, generator=generator, dtype=torch.float64)
+    return Bags(inputs, bag, 5, weights=weights), torch.randn(5, 5, generator=generator, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(("points", "tile"), [(512, 1 << 20), (6, 8), (1, 1)])
+def test_value_and_derivatives_equal_autograd_through_the_whole_matrix(name, points, tile):
+    bags, weight = bags_and_weight()
+    kernel, plain = (SPECS[name].build(NAMES) for _ in range(2))
+    assert is_radial(kernel) is ("linear" not in name)
+    found = gram(kernel, sort_bags(bags, points), tile=tile)
+    (found * weight).sum().backward()
+    spread = torch.zeros(19, 5, dtype=torch.float64)
+    spread[torch.arange(19), bags.bag] = bags.weights
+    expected = spread.T @ plain(bags.inputs).to_dense() @ spread  # gpytorch's own matrix
+    (expected * weight).sum().backward()
+    assert torch.allclose(found, expected, rtol=0, atol=1e-7 if "matern12" in name else 1e-9)
+    for ours, theirs in zip(kernel.parameters(), plain.parameters(), strict=True):
+        if theirs.grad is None:
+            continue
+        assert torch.allclose(ours.grad, theirs.grad, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_derivatives_equal_central_differences(name):
+    bags, weight = bags_and_weight()
+    kernel, blocks = SPECS[name].build(NAMES), sort_bags(bags)
+    (gram(kernel, blocks) * weight).sum().backward()
+    for parameter in kernel.parameters():
+        if parameter.grad is None:
+            continue
+        for index in range(parameter.numel()):
+            sides = []
+            for step in (1e-5, -1e-5):
+                with torch.no_grad():
+                    parameter.view(-1)[index] += step
+                    sides.append(float((gram(kernel, blocks) * weight).sum()))
+                    parameter.view(-1)[index] -= step
+            assert float(parameter.grad.view(-1)[index]) == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=2e-8)
+
+
+def test_derivatives_too_many_to_keep_take_the_other_route():
+    kernel = SPECS["matern32"].build(NAMES)
+    assert fits(kernel, 4000) and not fits(kernel, 5000)
