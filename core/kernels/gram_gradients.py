@@ -5,18 +5,19 @@ Each tile is evaluated once; every derivative is summed over the bags like the k
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.kernels.blocks import Block, SortedBags
 from core.kernels.radial import RADIAL, Profile, Radial, radial
 from core.observations import Bags
 
-if TYPE_CHECKING:
-    from core.kernels.bag_mean import Block, SortedBags
+Check = Callable[[], None]
+#: Scale and factors of each term, read once for all tiles.
+Terms = list[tuple[Tensor, list[Radial]]]
 
 #: Entries all derivatives of K̄ may take together (float64: 400 MB).
 MOST_ENTRIES = 50_000_000
@@ -39,49 +40,88 @@ def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
     return all(isinstance(f, RADIAL) for term in kernel.kernels for f in term.base_kernel.kernels)
 
 
-def fits(kernel: gpytorch.kernels.Kernel, bags: int) -> bool:
-    """Whether the one pass serves this kernel and its derivatives between so many bags fit into memory."""
-    return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * bags**2 <= MOST_ENTRIES
+def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
+    """Whether the one pass serves this kernel and all derivatives of so many sums fit into memory."""
+    return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * entries <= MOST_ENTRIES
 
 
 def gram_with_gradients(
-    kernel: gpytorch.kernels.Kernel, bags: "SortedBags", tile: int, check: Callable[[], None]
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
 ) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
     """``K̄`` and its derivative in every number of ``leaves(kernel)``, in their order; ``check`` runs before a tile."""
     with torch.no_grad():
-        every, terms = bags.bags, _terms(kernel, bags.bags.inputs)
-        total = every.inputs.new_zeros(every.count, every.count)
-        slopes = every.inputs.new_zeros(sum(v.numel() for v in leaves(kernel)), every.count, every.count)
+        terms, count = _terms(kernel, bags.bags.inputs), bags.bags.count
+        total = bags.bags.inputs.new_empty(count, count)
+        slopes = total.new_empty(_derivatives(terms), count, count)
         for i, row in enumerate(bags.blocks):
             for column in bags.blocks[i:]:
                 here = (slice(row.first, row.last), slice(column.first, column.last))
-                for begin, end in _chunks(row, column, tile):
-                    check()
-                    summed = _Sums(every, row, column, begin, end)
-                    _add_terms(terms, summed, total[here], slopes[:, here[0], here[1]])
-                if row is not column:
-                    total[here[::-1]] = total[here].T
-                    slopes[:, here[1], here[0]] = slopes[:, here[0], here[1]].transpose(1, 2)
+                value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
+                total[here], slopes[:, here[0], here[1]] = value, slope
+                total[here[::-1]], slopes[:, here[1], here[0]] = value.T, slope.transpose(1, 2)
     return total, slopes
 
 
-def _chunks(row: "Block", column: "Block", tile: int) -> list[tuple[int, int]]:
+def diagonal_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
+) -> tuple[Float[Tensor, " B"], Float[Tensor, "p B"]]:
+    """``K̄_jj`` and its derivatives, from the pairs inside each block of bags alone."""
+    with torch.no_grad():
+        terms = _terms(kernel, bags.bags.inputs)
+        parts = [_pair_sums(terms, bags.bags, block, block, tile, check) for block in bags.blocks]
+        slopes = [slope.diagonal(dim1=1, dim2=2) for _, slope in parts]
+        return torch.cat([value.diagonal() for value, _ in parts]), torch.cat(slopes, dim=1)
+
+
+def cross_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, inputs: Float[Tensor, "P d"], tile: int, check: Check
+) -> tuple[Float[Tensor, "B P"], Float[Tensor, "p B P"]]:
+    """``c_j(x_p)`` and its derivatives in the kernel; each input is a bag of its own."""
+    with torch.no_grad():
+        every, count = bags.bags, bags.bags.count
+        own = torch.arange(len(inputs), device=inputs.device)
+        both = Bags(
+            torch.cat([every.inputs, inputs]),
+            torch.cat([every.bag, count + own]),
+            count + len(inputs),
+            weights=torch.cat([every.weights, torch.ones_like(inputs[:, 0])]),
+        )
+        end = len(both.inputs)
+        column = Block(count, count + len(inputs), end - len(inputs), end)
+        terms = _terms(kernel, both.inputs)
+        parts = [_pair_sums(terms, both, block, column, tile, check) for block in bags.blocks]
+        return torch.cat([value for value, _ in parts]), torch.cat([slope for _, slope in parts], dim=1)
+
+
+def _pair_sums(
+    terms: Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
+) -> tuple[Float[Tensor, "b c"], Float[Tensor, "p b c"]]:
+    """Sums over one pair of blocks, its columns in chunks where the tile is too small."""
+    total = bags.inputs.new_zeros(row.last - row.first, column.last - column.first)
+    slopes = total.new_zeros(_derivatives(terms), *total.shape)
     step = max(1, tile // max(1, row.stop - row.start))
-    return [(begin, min(begin + step, column.stop)) for begin in range(column.start, column.stop, step)]
+    for begin in range(column.start, column.stop, step):
+        check()
+        _add_terms(terms, _Sums(bags, row, column, begin, min(begin + step, column.stop)), total, slopes)
+    return total, slopes
 
 
-def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> list[tuple[Tensor, list[Radial]]]:
-    """Scale and factors of each term, read once for all tiles."""
+def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
     return [
         (term.outputscale.detach(), [radial(factor, inputs) for factor in term.base_kernel.kernels])
         for term in kernel.kernels
     ]
 
 
+def _derivatives(terms: Terms) -> int:
+    """How many numbers ``leaves`` holds."""
+    return sum(1 + sum(len(f.lengthscales) + (f.alpha is not None) for f in factors) for _, factors in terms)
+
+
 class _Sums:
     """One tile: which points it spans, and the weighted sum of its entries over the bags of both sides."""
 
-    def __init__(self, bags: Bags, row: "Block", column: "Block", begin: int, end: int) -> None:
+    def __init__(self, bags: Bags, row: Block, column: Block, begin: int, end: int) -> None:
         self.rows, self.columns = slice(row.start, row.stop), slice(begin, end)
         self.row_bag, self.column_bag = bags.bag[self.rows] - row.first, bags.bag[self.columns] - column.first
         self.row_weights, self.column_weights = bags.weights[self.rows, None], bags.weights[self.columns]
@@ -94,7 +134,7 @@ class _Sums:
         return entries.new_zeros(self.shape).index_add_(1, self.column_bag, rows)
 
 
-def _add_terms(terms: list[tuple[Tensor, list[Radial]]], summed: _Sums, total: Tensor, slopes: Tensor) -> None:
+def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
     """Add one tile's sums to ``total`` (b, c) and ``slopes`` (p, b, c)."""
     index = 0
     for scale, factors in terms:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.bag_mean import cross_with_gradient, diagonal, gram, sort_bags
 from core.kernels.gram_gradients import fits, is_radial
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
@@ -81,4 +81,41 @@ def test_derivatives_equal_central_differences(name):
 
 def test_derivatives_too_many_to_keep_take_the_other_route():
     kernel = SPECS["matern32"].build(NAMES)
-    assert fits(kernel, 4000) and not fits(kernel, 5000)
+    assert fits(kernel, 4000**2) and not fits(kernel, 5000**2)
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(("points", "tile"), [(512, 1 << 20), (6, 8)])
+def test_diagonal_and_cross_sums_equal_autograd_through_the_whole_matrix(name, points, tile):
+    bags, _ = bags_and_weight()
+    other = torch.randn(4, 3, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    weight = torch.randn(5, 5, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+    kernel, plain = (SPECS[name].build(NAMES) for _ in range(2))
+    blocks = sort_bags(bags, points)
+    found = diagonal(kernel, blocks, tile=tile), cross_with_gradient(kernel, blocks, other, tile=tile)
+    ((found[0] * weight[0]).sum() + (found[1] * weight[:, 1:]).sum()).backward()
+    spread = torch.zeros(19, 5, dtype=torch.float64)
+    spread[torch.arange(19), bags.bag] = bags.weights
+    within = (spread.T @ plain(bags.inputs).to_dense() @ spread).diagonal()
+    across = spread.T @ plain(bags.inputs, other).to_dense()
+    ((within * weight[0]).sum() + (across * weight[:, 1:]).sum()).backward()
+    for ours, theirs in zip(found, (within, across), strict=True):
+        assert torch.allclose(ours, theirs, rtol=0, atol=1e-7 if "matern12" in name else 1e-9)
+    for ours, theirs in zip(kernel.parameters(), plain.parameters(), strict=True):
+        assert torch.allclose(ours.grad, theirs.grad, rtol=1e-6, atol=1e-7)
+
+
+def test_cross_sums_follow_the_points_they_are_read_at():
+    bags, weight = bags_and_weight()
+    other = torch.randn(5, 3, generator=torch.Generator().manual_seed(5), dtype=torch.float64, requires_grad=True)
+    kernel, blocks = SPECS["a sum of products"].build(NAMES), sort_bags(bags, 6)
+
+    def value(at):
+        return (cross_with_gradient(kernel, blocks, at, tile=8) * weight).sum()
+
+    value(other).backward()
+    step = torch.zeros_like(other)
+    step[3, 0] = 1e-5
+    with torch.no_grad():
+        slope = float(value(other + step) - value(other - step)) / 2e-5
+    assert float(other.grad[3, 0]) == pytest.approx(slope, rel=1e-6)
