@@ -72,6 +72,20 @@ class Bags:
         weights = self.weights.reshape(-1, *([1] * (values.ndim - 1)))
         return self._sum(weights * values)
 
+    def subset(self, chosen: Int[Tensor, " b"]) -> "Bags":
+        """Bags ``chosen`` (distinct), renumbered in that order; weights, sizes and contamination are kept."""
+        number = torch.full((self.count,), -1, dtype=self.bag.dtype, device=self.bag.device)
+        number[chosen] = torch.arange(len(chosen), dtype=self.bag.dtype, device=self.bag.device)
+        keep = number[self.bag] >= 0
+        return Bags(
+            self.inputs[keep],
+            number[self.bag[keep]],
+            len(chosen),
+            weights=self.weights[keep],
+            sizes=self.sizes[chosen],
+            contamination=self.contamination[chosen],
+        )
+
     def to(self, device: torch.device | str) -> "Bags":
         """The same bags on another device."""
         moved = {n: getattr(self, n).to(device) for n in ("inputs", "bag", "weights", "sizes", "contamination")}

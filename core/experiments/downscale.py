@@ -16,9 +16,10 @@ from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, _never
 from core.kernels.coreset import coreset
 from core.models.catalogue import named
+from core.models.centroids import centroids
 from core.models.indirect_gp import posterior
 from core.models.learning import Learned, LearningOptions, learn
-from core.models.pseudo_targets import centroids, with_pseudo_targets
+from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 
 

@@ -15,7 +15,8 @@ from torch import Tensor
 from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, total
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, _never, cross, gram, sort_bags
+from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.blocks import sort_bags
 from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
 from core.models.indirect_gp import condition_on_gram

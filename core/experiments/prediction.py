@@ -13,7 +13,8 @@ from torch import Tensor
 from core.errors import InputError
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, _never, cross, gram, sort_bags
+from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.blocks import sort_bags
 from core.kernels.offsets import GridLayout
 from core.kernels.pixel_sums import Picture, TermSums, term_sums
 from core.kernels.spec import Term

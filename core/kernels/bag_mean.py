@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.blocks import Block, SortedBags, sort_bags
+from core.kernels.blocks import Block, SortedBags
 from core.kernels.differentiable import OnePass, Piece, Recomputed, assemble
 from core.kernels.gram_gradients import (
     cross_with_gradients,

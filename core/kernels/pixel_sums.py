@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, _chunk, _never, sort_bags
+from core.kernels.bag_mean import Check, _chunk, _never
+from core.kernels.blocks import sort_bags
 from core.kernels.interpolation import interpolate_kernel
 from core.kernels.offsets import GridLayout, offset_sums, suits
 from core.kernels.spec import KernelSpec, Term

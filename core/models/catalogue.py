@@ -14,7 +14,8 @@ class NamedModel:
     """A model of indirect data: ``z̃ = Wᵀ f̄ + e`` with its own W.
 
     ``mediated`` tells whether W comes from mediators (and λ matters); ``replicated`` whether labels
-    are replicated over bags, which weighs bags by their size.
+    are replicated over bags, which weighs bags by their size; ``sparse`` whether the posterior goes through
+    inducing points; ``centroids`` whether each bag is replaced by its mean point.
     """
 
     name: str
@@ -23,6 +24,8 @@ class NamedModel:
     mediated: bool
     replicated: bool
     source: str
+    sparse: bool = False
+    centroids: bool = False
 
 
 MODELS: dict[str, NamedModel] = {
@@ -51,6 +54,43 @@ MODELS: dict[str, NamedModel] = {
             mediated=False,
             replicated=False,
             source="Law et al. 2018; exact form",
+        ),
+        NamedModel(
+            "variational_cmp",
+            "Variational conditional mean process",
+            replicated_weights,
+            mediated=True,
+            replicated=True,
+            source="Chau et al. 2021, App. B and E.2.2",
+            sparse=True,
+        ),
+        NamedModel(
+            "vbagg",
+            "Variational bag Gaussian process (VBAgg)",
+            identity_weights,
+            mediated=False,
+            replicated=False,
+            source="Law et al. 2018, Gaussian likelihood",
+            sparse=True,
+        ),
+        NamedModel(
+            "centroid_gp",
+            "Gaussian process on centroids",
+            identity_weights,
+            mediated=False,
+            replicated=False,
+            source="Chau et al. 2021, §5 (gpr)",
+            centroids=True,
+        ),
+        NamedModel(
+            "variational_gp",
+            "Variational Gaussian process on centroids",
+            identity_weights,
+            mediated=False,
+            replicated=False,
+            source="Titsias 2009; Chau et al. 2021, §5.2 (vargpr)",
+            sparse=True,
+            centroids=True,
         ),
     )
 }

@@ -8,14 +8,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.kernels.bag_mean import Check, SortedBags, _never, cross, gram, sort_bags
+from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.fourier import PriorDraw, draw_prior
 from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning, condition, observation_noise
 from core.models.mediation import MediatorGrams
 from core.models.spec import ModelSpec
-from core.observations import Bags, IndirectData
+from core.observations import IndirectData
 
 #: Points per tile of a posterior read-out, and the most a dense covariance is given for.
 POINTS = 8192
@@ -47,14 +48,18 @@ def mediator_grams(
 
 def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"]:
     """The model's W for these data; constants, no gradient."""
+    check_matching(spec, data)
     with torch.no_grad():
-        model = named(spec.model)
-        if not model.mediated and not data.matched:
-            raise InputError(
-                f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
-                "give pseudo-targets, or use cmp or shrinkage_cmp."
-            )
-        return model.weights(mediator_grams(spec, data, columns), spec.regularisation)
+        return named(spec.model).weights(mediator_grams(spec, data, columns), spec.regularisation)
+
+
+def check_matching(spec: ModelSpec, data: IndirectData) -> None:
+    """``InputError`` when a model without mediation gets data that are matched through mediators only."""
+    if not named(spec.model).mediated and not data.matched:
+        raise InputError(
+            f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
+            "give pseudo-targets, or use cmp or shrinkage_cmp."
+        )
 
 
 def condition_on_gram(
@@ -149,8 +154,3 @@ def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
     with torch.no_grad():
         bag_gram = gram(kernel, bags, check=check)
     return IndirectPosterior(spec, columns, bags, condition_on_gram(spec, data, columns, bag_gram))
-
-
-def singletons(inputs: Float[Tensor, "n d"]) -> Bags:
-    """Bags of one point each: with W = I the model is ordinary Gaussian process regression."""
-    return Bags(inputs, torch.arange(len(inputs), device=inputs.device), len(inputs))

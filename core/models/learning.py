@@ -4,18 +4,23 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never, gram, sort_bags
+from core.kernels.bag_mean import Check, _never, gram
+from core.kernels.blocks import sort_bags
 from core.models.catalogue import named
-from core.models.conditioning import log_evidence, observation_noise
-from core.models.indirect_gp import Columns, mediation_weights, mediator_grams, singletons
+from core.models.centroids import seen_by, singletons
+from core.models.indirect_gp import Columns, mediator_grams
 from core.models.mediation import leave_one_bag_out
+from core.models.objectives import collapsed_objective, exact_objective
 from core.models.optimise import Optimum, Report, minimise
-from core.models.parameters import NOISE, ParameterVector, kernel_parameters, log_parameter
+from core.models.parameters import ParameterVector, kernel_parameters, log_parameter
 from core.models.spec import ModelSpec
+from core.models.stochastic import StochasticOptions, fit_stochastic
+from core.models.trainable import Trainable
 from core.observations import IndirectData
 
 #: ``λ·B`` stays inside these bounds in stage one; towards zero the weights interpolate.
@@ -27,19 +32,26 @@ RUNAWAY_VARIANCE = 100.0
 @dataclass(frozen=True)
 class LearningOptions:
     """How to learn. ``stage_one``: "leave_one_bag_out" (default), "target_gp" (ℓ from the GP of z̃ on ỹ, λ kept), or
-    "joint" (everything by the evidence at once, which can run away on real data)."""
+    "joint" (everything by the evidence at once, which can run away on real data); ``learn_regularisation`` says whether
+    "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
+    ``stochastic``'s own steps)."""
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
     restarts: int = 3
     steps: int = 40
     seed: int = 0
+    learn_regularisation: bool = True
+    bound: str = "collapsed"
+    stochastic: StochasticOptions = field(default_factory=StochasticOptions)
 
     def __post_init__(self) -> None:
         if self.stage_one not in ("leave_one_bag_out", "target_gp", "joint"):
             raise InputError(
                 f"The first stage '{self.stage_one}' is unknown: choose leave_one_bag_out, target_gp or joint."
             )
+        if self.bound not in ("collapsed", "stochastic"):
+            raise InputError(f"The bound '{self.bound}' is unknown: choose collapsed or stochastic.")
         if self.restarts < 1 or self.steps < 1:
             raise InputError(f"{self.restarts} restarts of {self.steps} steps were asked for: give at least one each.")
 
@@ -68,9 +80,10 @@ def learn(
 
     Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
-    with W frozen. Others in the second stage only. ``report`` gets a dict per evaluation; ``check`` may cancel.
+    with W frozen. Others in the second stage only;
+    sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation; ``check`` may cancel.
     """
-    options = options or LearningOptions()
+    options, data = options or LearningOptions(), seen_by(spec.model, data)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
@@ -83,7 +96,8 @@ def learn(
     if cancelled:
         return Learned(spec, math.nan, tuple(warnings), True, stages)
     joint = mediated and options.stage_one == "joint"
-    spec, optimum, hits = _evidence_stage(spec, data, columns, options, report, check, joint=joint)
+    stage_two = _stochastic_stage if options.bound == "stochastic" and named(spec.model).sparse else _evidence_stage
+    spec, optimum, hits = stage_two(spec, data, columns, options, report, check, joint=joint)
     stages["stage_two"] = _summary(optimum)
     warnings += [f"Learning ended with {hit}." for hit in hits]
     warnings += _runaway(spec)
@@ -169,41 +183,36 @@ def _evidence_stage(
     joint: bool,
     label: str = "evidence",
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
-    """Maximise ``log N(z̃; Wᵀm̄, S)`` over k, σ², ς² (W frozen), and over ℓ and λ too if ``joint``."""
-    device, bags, model = data.targets.device, sort_bags(data.bags), named(spec.model)
-    kernel = spec.kernel.build(columns.inputs).to(device)
-    noise = log_parameter("noise σ²", max(spec.noise, NOISE[0]), NOISE, device)
-    parameters = [*kernel_parameters("k", spec.kernel, kernel), noise]
-    point_noise = log_parameter("point noise ς²", max(spec.point_noise, NOISE[0]), NOISE, device)
-    if spec.point_noise > 0:
-        parameters.append(point_noise)
-    frozen = mediation_weights(spec, data, columns)
-    ell = lam = None
-    if joint and spec.mediator_kernel is not None:
-        ell = spec.mediator_kernel.build(columns.mediators).to(device)
-        lam = log_parameter("regularisation λ", spec.regularisation, (1e-8 / bags.bags.count, 1.0), device)
-        parameters += [*kernel_parameters("ℓ", spec.mediator_kernel, ell, fix_first_scale=True), lam]
-    vector = ParameterVector(tuple(parameters))
+    """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
+    trainable = Trainable(spec, data, columns, joint=joint, regularisation=options.learn_regularisation)
+    objective = collapsed_objective if trainable.model.sparse else exact_objective
+    optimum = _run(objective(trainable, data, check), trainable.vector, options, report, label)
+    return trainable.learned(), optimum, trainable.vector.at_bounds()
 
-    def loss() -> Tensor:
-        check()
-        weights = frozen
-        if ell is not None and lam is not None:
-            weights = model.weights(mediator_grams(spec, data, columns, ell), lam.raw.exp())
-        varsigma = point_noise.raw.exp() if spec.point_noise > 0 else 0.0
-        sigma = observation_noise(weights, noise.raw.exp(), varsigma, data.bags.contamination)
-        residual = data.targets - spec.mean * weights.sum(0)
-        return -log_evidence(gram(kernel, bags, check=check), weights, sigma, residual) / len(residual)
 
-    optimum = _run(loss, vector, options, report, label)
-    learned = replace(spec, kernel=spec.kernel.updated(kernel), noise=float(noise.raw.detach().exp()))
-    if spec.point_noise > 0:
-        learned = replace(learned, point_noise=float(point_noise.raw.detach().exp()))
-    if ell is not None and lam is not None and spec.mediator_kernel is not None:
-        learned = replace(
-            learned, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=float(lam.raw.detach().exp())
-        )
-    return learned, optimum, vector.at_bounds()
+def _stochastic_stage(
+    spec: ModelSpec,
+    data: IndirectData,
+    columns: Columns,
+    options: LearningOptions,
+    report: Report,
+    check: Check,
+    *,
+    joint: bool,
+) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+    """The same by minibatches of the ELBO; its last smoothed value stands for the bound."""
+    fitted = fit_stochastic(
+        spec,
+        data,
+        columns,
+        options.stochastic,
+        joint=joint,
+        regularisation=options.learn_regularisation,
+        report=lambda event: report({"stage": "ELBO", **event}),
+        check=check,
+    )
+    steps = options.stochastic.steps
+    return fitted.spec, Optimum(np.empty(0), -fitted.last, steps, (-fitted.last,), fitted.cancelled), ()
 
 
 def _run(loss: Any, vector: ParameterVector, options: LearningOptions, report: Report, label: str) -> Optimum:

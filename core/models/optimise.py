@@ -74,7 +74,8 @@ def _starts(vector: ParameterVector, restarts: int, rng: np.random.Generator) ->
     """The given start, then log-normal perturbations of it (a factor of about 3 either way), inside the bounds."""
     first = vector.get()
     low, high = (np.array(side) for side in zip(*vector.bounds, strict=True))
-    others = [first + rng.normal(0, 1.1, first.shape) for _ in range(restarts - 1)]
+    moves = [rng.normal(0, 1.1, first.shape) for _ in range(restarts - 1)]
+    others = [first + move * vector.logarithms for move in moves]
     return [np.clip(start, low, high) for start in (first, *others)]
 
 

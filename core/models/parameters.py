@@ -1,4 +1,4 @@
-"""Hyperparameters as a flat list of logarithms with names and bounds, for any optimiser."""
+"""Hyperparameters as a flat list of logarithms (and some plain numbers) with names and bounds, for any optimiser."""
 
 import math
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ ALPHA = (5e-2, 5e1)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tensor of logarithms with a name per entry and common bounds."""
+    """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` False for plain numbers."""
 
     names: tuple[str, ...]
     raw: Tensor
     low: float
     high: float
+    logarithm: bool = True
 
 
 def log_parameter(name: str, value: float, bounds: tuple[float, float], device: torch.device) -> Parameter:
@@ -71,6 +72,11 @@ def kernel_parameters(
     return found
 
 
+def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
+    """Plain numbers (inducing points, weights of a network), each between ``±reach``."""
+    return Parameter(tuple(f"{name} {i + 1}" for i in range(raw.numel())), raw, -reach, reach, logarithm=False)
+
+
 @dataclass(frozen=True)
 class ParameterVector:
     """A list of parameters read and written as one vector of logarithms."""
@@ -111,15 +117,22 @@ class ParameterVector:
         for p in self.parameters:
             p.raw.grad = None
 
+    @property
+    def logarithms(self) -> np.ndarray:
+        """Which entries are logarithms: the hyperparameters proper, which a trace shows and a restart perturbs."""
+        return np.array([p.logarithm for p in self.parameters for _ in p.names], dtype=bool)
+
     def values(self) -> dict[str, float]:
-        """The hyperparameters themselves, by name."""
-        return dict(zip(self.names, np.exp(self.get()).tolist(), strict=True))
+        """The hyperparameters themselves, by name; inducing points and network weights are left out."""
+        pairs = zip(self.names, self.get().tolist(), self.logarithms, strict=True)
+        return {name: math.exp(value) for name, value, logarithm in pairs if logarithm}
 
     def at_bounds(self, tolerance: float = 1e-3) -> tuple[str, ...]:
         """Names of the hyperparameters that ended on a bound."""
         vector = self.get()
         hits = []
-        for name, value, (low, high) in zip(self.names, vector, self.bounds, strict=True):
+        rows = zip(self.names, vector, self.bounds, self.logarithms, strict=True)
+        for name, value, (low, high) in ((n, v, b) for n, v, b, logarithm in rows if logarithm):
             if value <= low + tolerance:
                 hits.append(f"{name} at its lower bound {math.exp(low):.3g}")
             if value >= high - tolerance:

@@ -6,7 +6,8 @@ import torch
 
 from core.kernels.bag_mean import Check, _never
 from core.kernels.spec import KernelSpec
-from core.models.indirect_gp import Columns, posterior, singletons
+from core.models.centroids import singletons
+from core.models.indirect_gp import Columns, posterior
 from core.models.learning import LearningOptions, fit_target_gp
 from core.models.optimise import Report
 from core.observations import IndirectData
@@ -35,11 +36,3 @@ def with_pseudo_targets(
     with torch.no_grad():
         targets = g.mean(data.mediators)
     return replace(data, query_mediators=data.mediators, targets=targets)
-
-
-def centroids(data: IndirectData) -> IndirectData:
-    """Each bag replaced by its mean point: the data of Gaussian process regression on centroids."""
-    if not data.matched:
-        raise ValueError("centroids need one target per bag: make pseudo-targets first")
-    middle = data.bags.mean(data.bags.inputs)
-    return replace(data, bags=singletons(middle))

@@ -9,6 +9,32 @@ from core.kernels.spec import KernelSpec
 
 
 @dataclass(frozen=True)
+class Inducing:
+    """Where a sparse model keeps its inducing points.
+
+    ``count`` of them, by ``placement`` ("kmeans" on the bags' points, or "grid"); ``learned`` with the
+    hyperparameters, or left in place; ``locations`` (count rows) once they are known, which then win.
+    """
+
+    count: int = 200
+    placement: str = "kmeans"
+    learned: bool = False
+    seed: int = 0
+    locations: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.placement not in ("kmeans", "grid"):
+            raise InputError(f"The placement '{self.placement}' of inducing points is unknown: choose kmeans or grid.")
+        if self.count < 1:
+            raise InputError(f"{self.count} inducing points were asked for: give at least one.")
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "Inducing":
+        """From the JSON-able description that ``dataclasses.asdict`` gives."""
+        return Inducing(**{**value, "locations": tuple(tuple(row) for row in value.get("locations", ()))})
+
+
+@dataclass(frozen=True)
 class ModelSpec:
     """Everything a posterior needs beside the data.
 
@@ -21,6 +47,7 @@ class ModelSpec:
     noise : ``σ²``, variance of a target's observation noise (targets are standardised).
     point_noise : ``ς²``, variance of independent noise at each high-resolution point.
     mean : constant prior mean ``m``.
+    inducing : inducing points of a sparse model; unused by the exact ones.
 
     Source: Chau et al. 2021, §3 and App. E.2.
     """
@@ -32,6 +59,7 @@ class ModelSpec:
     noise: float = 0.01
     point_noise: float = 0.0
     mean: float = 0.0
+    inducing: Inducing = Inducing()
 
     def __post_init__(self) -> None:
         for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):
@@ -48,8 +76,9 @@ class ModelSpec:
     def from_dict(value: dict[str, Any]) -> "ModelSpec":
         """A specification from its JSON-able description."""
         mediator = value.get("mediator_kernel")
-        kernels = {
+        parts = {
             "kernel": KernelSpec.from_dict(value["kernel"]),
             "mediator_kernel": KernelSpec.from_dict(mediator) if mediator else None,
+            "inducing": Inducing.from_dict(value.get("inducing", {})),
         }
-        return ModelSpec(**{**value, **kernels})
+        return ModelSpec(**{**value, **parts})

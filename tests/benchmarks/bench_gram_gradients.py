@@ -5,7 +5,8 @@ from unittest import mock
 import torch
 
 from core.kernels import bag_mean
-from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.bag_mean import gram
+from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 from tests.benchmarks.timing import cpu_seconds

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.kernels.bag_mean import cross, gram, sort_bags
+from core.kernels.bag_mean import cross, gram
+from core.kernels.blocks import sort_bags
 from core.kernels.coreset import coreset
 from core.kernels.fourier import draw_prior
 from core.kernels.offsets import GridLayout

@@ -7,7 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
 import resource, torch
-from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.bag_mean import gram
+from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 

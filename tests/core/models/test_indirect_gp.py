@@ -7,7 +7,8 @@ import torch
 
 from core.errors import InputError
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.indirect_gp import Columns, posterior, singletons
+from core.models.centroids import singletons
+from core.models.indirect_gp import Columns, posterior
 from core.models.mediation import leave_one_bag_out
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from core.errors import Cancelled, InputError
-from core.kernels.bag_mean import gram, sort_bags
+from core.kernels.bag_mean import gram
+from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.conditioning import log_evidence, observation_noise
 from core.models.indirect_gp import mediation_weights, posterior

@@ -1,0 +1,22 @@
+"""The posterior of any named model: exact or through inducing points, on bags or on their centroids."""
+
+from core.kernels.bag_mean import Check, _never
+from core.models.catalogue import named
+from core.models.centroids import seen_by
+from core.models.indirect_gp import Columns, IndirectPosterior, posterior
+from core.models.sparse_gp import SparsePosterior, sparse_posterior
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+
+
+def named_posterior(
+    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never
+) -> IndirectPosterior | SparsePosterior:
+    """Condition ``f`` on indirect data as ``spec.model`` says, all hyperparameters given.
+
+    Raises ``InputError`` for an unknown model, missing columns, unmatched data where the model needs matched ones,
+    or a singular matrix.
+    """
+    seen = seen_by(spec.model, data)
+    make = sparse_posterior if named(spec.model).sparse else posterior
+    return make(spec, seen, columns, check=check)

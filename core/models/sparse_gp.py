@@ -1,0 +1,249 @@
+"""The model of indirect data through inducing points: the collapsed bound, the optimal q(u), and its posterior.
+
+With ``u = L v``, ``K_uu = L Lᵀ`` and ``v ~ N(0, I)`` a priori, the bag means are ``f̄ ≈ C L⁻ᵀ v`` (C (B, p) the bag
+sums at the inducing points), and dividing by a root of Σ = F Fᵀ leaves ``F⁻¹z̃ = Aᵀ v + e``, ``e ~ N(0, I)``, with
+``A = L⁻¹ Cᵀ W F⁻ᵀ`` (p, M). Sources: Titsias 2009; Chau et al. 2021, App. B and E.2.2.
+"""
+
+import math
+from dataclasses import dataclass
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core import linalg
+from core.errors import InputError
+from core.kernels.bag_mean import Check, _never, cross, diagonal, gram
+from core.kernels.blocks import sort_bags
+from core.kernels.fourier import draw_prior
+from core.kernels.tiles import diagonal as prior_variance
+from core.kernels.tiles import evaluate
+from core.models.catalogue import named
+from core.models.conditioning import observation_noise
+from core.models.indirect_gp import DENSE_LIMIT, POINTS, Columns, check_matching, mediation_weights
+from core.models.inducing import place
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+
+
+@dataclass(frozen=True)
+class WhitenedTargets:
+    """``residual`` F⁻¹r (M,), ``weights`` W F⁻ᵀ (B, M) or None where W = I, ``scale`` 1/F (M,) there, log det Σ."""
+
+    residual: Float[Tensor, " M"]
+    weights: Float[Tensor, "B M"] | None
+    scale: Float[Tensor, " M"] | None
+    log_determinant: Float[Tensor, ""]
+
+    def project(self, sums: Float[Tensor, "B k"]) -> Float[Tensor, "M k"]:
+        """``F⁻¹ Wᵀ c``: what the whitened targets see of bag sums."""
+        if self.weights is not None:
+            return self.weights.T @ sums
+        assert self.scale is not None
+        return self.scale[:, None] * sums
+
+    def prior_variances(self, bag_gram: Float[Tensor, "B *B"]) -> Float[Tensor, " M"]:
+        """``diag(F⁻¹ Wᵀ K̄ W F⁻ᵀ)``; where W = I the diagonal of K̄ is enough."""
+        if self.weights is not None:
+            return (self.weights * (bag_gram @ self.weights)).sum(0)
+        assert self.scale is not None
+        return self.scale.square() * bag_gram
+
+
+def whiten(
+    residual: Float[Tensor, " M"],
+    weights: Float[Tensor, "B M"] | None,
+    noise: Tensor,
+    point_noise: Tensor | float,
+    contamination: Float[Tensor, " B"],
+) -> WhitenedTargets:
+    """Divide ``z̃ − Wᵀm̄ = Wᵀ(f̄ − m̄) + e`` by a root of Σ; ``weights`` None stands for W = I.
+
+    ``noise`` σ² and ``point_noise`` ς² may carry gradients. Source: Chau et al. 2021, App. E.2.2.
+    """
+    count = len(residual)
+    if weights is None:
+        variance = noise + point_noise * contamination
+        scale = variance.rsqrt()
+        return WhitenedTargets(residual * scale, None, scale, variance.log().sum())
+    if isinstance(point_noise, float) and point_noise == 0:
+        root = noise.sqrt()
+        return WhitenedTargets(residual / root, weights / root, None, count * noise.log())
+    factor = linalg.cholesky(observation_noise(weights, noise, point_noise, contamination), "noise of the targets")
+    return WhitenedTargets(factor.half_solve(residual), factor.half_solve(weights.T).T, None, factor.log_determinant())
+
+
+def collapsed_bound(
+    projection: Float[Tensor, "p M"], prior_variances: Float[Tensor, " M"], targets: WhitenedTargets
+) -> Float[Tensor, ""]:
+    """``log N(z̃; Wᵀm̄, WᵀQ̄W + Σ) − ½ tr Σ⁻¹Wᵀ(K̄ − Q̄)W`` with ``Q̄ = C K_uu⁻¹ Cᵀ``; at most the evidence.
+
+    ``projection`` is A of this file's head, ``prior_variances`` the diagonal of ``F⁻¹WᵀK̄WF⁻ᵀ``.
+    Source: Titsias 2009, eq. 9; Chau et al. 2021, App. B.
+    """
+    factor = _information(projection)
+    fit = targets.residual.square().sum() - factor.half_solve(projection @ targets.residual).square().sum()
+    missed = prior_variances.sum() - projection.square().sum()
+    constant = len(targets.residual) * math.log(2 * math.pi)
+    return -0.5 * (fit + factor.log_determinant() + targets.log_determinant + constant + missed)
+
+
+def _information(projection: Tensor) -> linalg.Factor:
+    """``I + A Aᵀ``, the precision of v given the targets."""
+    identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
+    return linalg.cholesky(identity + projection @ projection.T, "information of the inducing points")
+
+
+@dataclass(frozen=True)
+class WhitenedGaussian:
+    """``q(v) = N(mean, root rootᵀ)`` of the whitened inducing values ``v = L⁻¹ u``."""
+
+    mean: Float[Tensor, " p"]
+    root: Float[Tensor, "p p"]
+
+    @staticmethod
+    def prior(count: int, like: Tensor) -> "WhitenedGaussian":
+        """``N(0, I)``."""
+        return WhitenedGaussian(like.new_zeros(count), torch.eye(count, dtype=like.dtype, device=like.device))
+
+    @staticmethod
+    def optimal(projection: Float[Tensor, "p M"], residual: Float[Tensor, " M"]) -> "WhitenedGaussian":
+        """``N((I + AAᵀ)⁻¹ A F⁻¹r, (I + AAᵀ)⁻¹)``: the q that makes the bound largest (Titsias 2009, eq. 10)."""
+        factor = _information(projection)
+        identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
+        return WhitenedGaussian(factor.solve(projection @ residual), factor.half_solve(identity).T)
+
+    def divergence(self) -> Float[Tensor, ""]:
+        """``KL(q(v) ‖ N(0, I))``."""
+        log_determinant = torch.linalg.slogdet(self.root)[1]
+        return 0.5 * (self.root.square().sum() + self.mean.square().sum() - len(self.mean)) - log_determinant
+
+
+@dataclass(frozen=True)
+class SparsePosterior:
+    """Posterior of ``f`` through ``q(u)``: ``mean(x) = m + a(x)ᵀ E[v]``, ``a(x) = L⁻¹ k(w, x)``,
+    ``cov(x, x′) = k(x, x′) − a(x)ᵀ (I − Cov v) a(x′)`` (Chau et al. 2021, App. B)."""
+
+    spec: ModelSpec
+    columns: Columns
+    inducing: Float[Tensor, "p d"]
+    factor: linalg.Factor
+    q: WhitenedGaussian
+
+    def _kernel(self) -> gpytorch.kernels.Kernel:
+        return self.spec.kernel.build(self.columns.inputs).to(self.inducing.device)
+
+    def _features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Float[Tensor, "p n"]:
+        return self.factor.half_solve(evaluate(kernel, self.inducing, inputs))
+
+    def mean(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+        """Posterior mean at each input."""
+        kernel, weights, parts = self._kernel(), self.factor.lower.T, []
+        dual = torch.linalg.solve_triangular(weights, self.q.mean[:, None], upper=True)[:, 0]
+        with torch.no_grad():
+            for x in inputs.split(POINTS):
+                check()
+                parts.append(dual @ evaluate(kernel, self.inducing, x))
+        return self.spec.mean + torch.cat(parts)
+
+    def variance(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+        """Posterior variance of ``f`` at each input (point noise ς² not included)."""
+        kernel, parts = self._kernel(), []
+        with torch.no_grad():
+            for x in inputs.split(POINTS):
+                check()
+                a = self._features(kernel, x)
+                lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
+                parts.append((prior_variance(kernel, x) - lost).clamp_min(0))
+        return torch.cat(parts)
+
+    def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
+        """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
+        if len(inputs) > DENSE_LIMIT:
+            raise InputError(
+                f"A full covariance of {len(inputs)} points was asked for, at most {DENSE_LIMIT} are given: "
+                "ask for `variance`, or for fewer points."
+            )
+        kernel = self._kernel()
+        with torch.no_grad():
+            a = self._features(kernel, inputs)
+            spread = self.q.root.T @ a
+            return evaluate(kernel, inputs, inputs) - a.T @ a + spread.T @ spread
+
+    def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
+        """Joint draws: a prior draw, moved by ``a(x)ᵀ(v − L⁻¹f(w))`` with ``v ~ q`` (Wilson et al. 2020)."""
+        kernel, draws = self._kernel(), []
+        with torch.no_grad():
+            for _ in range(count):
+                prior = draw_prior(self.spec.kernel, self.columns.inputs, generator, inputs.device)
+                noise = torch.randn(len(self.q.mean), generator=generator, dtype=inputs.dtype, device=generator.device)
+                v = self.q.mean + self.q.root @ noise.to(inputs.device)
+                move = v - self.factor.half_solve(prior(self.inducing))
+                tiles = [prior(x) + self._features(kernel, x).T @ move for x in inputs.split(POINTS)]
+                draws.append(self.spec.mean + torch.cat(tiles))
+        return torch.stack(draws)
+
+
+def sparse_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"] | None:
+    """The model's W, or None where it is the identity."""
+    check_matching(spec, data)
+    return mediation_weights(spec, data, columns) if named(spec.model).mediated else None
+
+
+def prior_mean_of_targets(spec: ModelSpec, data: IndirectData, weights: Tensor | None) -> Tensor | float:
+    """``Wᵀm̄``."""
+    return spec.mean if weights is None else spec.mean * weights.sum(0)
+
+
+@dataclass(frozen=True)
+class SparseTerms:
+    """What the bound and q are made of: inducing points, ``K_uu = L Lᵀ``, A (p, M) and the whitened targets."""
+
+    inducing: Float[Tensor, "p d"]
+    factor: linalg.Factor
+    projection: Float[Tensor, "p M"]
+    targets: WhitenedTargets
+
+
+def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> SparseTerms:
+    """The terms of a sparse model with all hyperparameters given; constants, no gradient."""
+    if spec.noise <= 0:
+        raise InputError("A model with inducing points divides by the noise, σ² is 0: give σ² a positive number.")
+    kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
+    with torch.no_grad():
+        weights = sparse_weights(spec, data, columns)
+        targets = whiten(
+            data.targets - prior_mean_of_targets(spec, data, weights),
+            weights,
+            data.targets.new_tensor(spec.noise),
+            spec.point_noise,
+            data.bags.contamination,
+        )
+        inducing = place(spec.inducing, data.bags.inputs)
+        factor = linalg.cholesky(evaluate(kernel, inducing, inducing), "covariance of the inducing points")
+        sums = cross(kernel, sort_bags(data.bags), inducing, check=check)
+        return SparseTerms(inducing, factor, factor.half_solve(targets.project(sums).T), targets)
+
+
+def sparse_posterior(
+    spec: ModelSpec, data: IndirectData, columns: Columns, q: WhitenedGaussian | None = None, check: Check = _never
+) -> SparsePosterior:
+    """Posterior through inducing points, with the optimal ``q(u)`` unless one is given.
+
+    Raises ``InputError`` for more inducing points than points, an unknown model or missing columns.
+    """
+    terms = sparse_terms(spec, data, columns, check)
+    q = q or WhitenedGaussian.optimal(terms.projection, terms.targets.residual)
+    return SparsePosterior(spec, columns, terms.inducing, terms.factor, q)
+
+
+def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> float:
+    """The collapsed bound on the log evidence at given hyperparameters."""
+    terms = sparse_terms(spec, data, columns, check)
+    kernel, bags = spec.kernel.build(columns.inputs).to(data.targets.device), sort_bags(data.bags)
+    with torch.no_grad():
+        whole = terms.targets.weights is not None
+        bag_gram = gram(kernel, bags, check=check) if whole else diagonal(kernel, bags, check=check)
+        return float(collapsed_bound(terms.projection, terms.targets.prior_variances(bag_gram), terms.targets))

@@ -1,0 +1,110 @@
+"""The hyperparameters of a model as trainable numbers, and the model they stand for at any moment."""
+
+from dataclasses import replace
+
+from jaxtyping import Float
+from torch import Tensor
+
+from core.models.catalogue import named
+from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
+from core.models.inducing import place
+from core.models.parameters import NOISE, Parameter, ParameterVector, kernel_parameters, log_parameter, plain_parameter
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+
+#: Bounds of λ·B when λ is learned by the evidence itself.
+_REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
+#: How far an inducing point may travel, in standardised units.
+_REACH = 20.0
+
+
+class Trainable:
+    """Trainable k, σ², ς² (where the model has point noise), and with ``joint`` also ℓ and λ.
+
+    Parameters
+    ----------
+    spec : where learning starts.  data, columns : what W is computed from.
+    joint : ℓ learned too; ``regularisation`` says whether λ is, or stays.
+    Inducing points of a sparse model are placed here, and trained where its spec says so.
+    """
+
+    def __init__(
+        self, spec: ModelSpec, data: IndirectData, columns: Columns, *, joint: bool = False, regularisation: bool = True
+    ) -> None:
+        check_matching(spec, data)
+        device = data.targets.device
+        self.spec, self.columns, self.model, self._data = spec, columns, named(spec.model), data
+        self.kernel = spec.kernel.build(columns.inputs).to(device)
+        self.noise_parameter = log_parameter("noise σ²", max(spec.noise, NOISE[0]), NOISE, device)
+        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), self.noise_parameter]
+        self.point_noise_parameter: Parameter | None = None
+        if spec.point_noise > 0:
+            self.point_noise_parameter = log_parameter("point noise ς²", spec.point_noise, NOISE, device)
+            parameters.append(self.point_noise_parameter)
+        self.joint = joint and self.model.mediated and spec.mediator_kernel is not None
+        self._regularisation: Parameter | None = None
+        if self.joint:
+            parameters += self._mediation_parameters(data, regularisation)
+        self.inducing: Tensor | None = None
+        if self.model.sparse:
+            self.inducing = place(spec.inducing, data.bags.inputs)
+            if spec.inducing.learned:
+                self.inducing.requires_grad_(True)
+                parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
+        self._frozen = None if self.joint or not self.model.mediated else mediation_weights(spec, data, columns)
+        self.vector = ParameterVector(tuple(parameters))
+
+    def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
+        spec, device = self.spec, data.targets.device
+        assert spec.mediator_kernel is not None
+        self.mediator_kernel = spec.mediator_kernel.build(self.columns.mediators).to(device)
+        found = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=True)
+        if regularisation:
+            low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
+            self._regularisation = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
+            found.append(self._regularisation)
+        return found
+
+    @property
+    def noise(self) -> Tensor:
+        """σ²."""
+        return self.noise_parameter.raw.exp()
+
+    @property
+    def point_noise(self) -> Tensor | float:
+        """ς², or 0.0 where the model has none."""
+        return 0.0 if self.point_noise_parameter is None else self.point_noise_parameter.raw.exp()
+
+    @property
+    def regularisation(self) -> Tensor | float:
+        """λ, learned or as given."""
+        return self.spec.regularisation if self._regularisation is None else self._regularisation.raw.exp()
+
+    def weights(self, data: IndirectData) -> Float[Tensor, "B M"] | None:
+        """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
+        if not self.model.mediated:
+            return None
+        if not self.joint:
+            return self._frozen if data is self._data else mediation_weights(self.spec, data, self.columns)
+        grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
+        return self.model.weights(grams, self.regularisation)
+
+    def learned(self) -> ModelSpec:
+        """The model at the present values."""
+
+        def number(value: Tensor | float) -> float:
+            return float(value.detach()) if isinstance(value, Tensor) else value
+
+        spec = replace(
+            self.spec,
+            kernel=self.spec.kernel.updated(self.kernel),
+            noise=number(self.noise),
+            point_noise=number(self.point_noise),
+            regularisation=number(self.regularisation),
+        )
+        if self.joint and spec.mediator_kernel is not None:
+            spec = replace(spec, mediator_kernel=spec.mediator_kernel.updated(self.mediator_kernel))
+        if self.inducing is not None:
+            rows = tuple(tuple(row) for row in self.inducing.detach().cpu().tolist())
+            spec = replace(spec, inducing=replace(spec.inducing, locations=rows))
+        return spec
