@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from core import __version__
 from core.device import choose
 from core.experiments.prediction import Prediction, matched_data, predict
+from core.experiments.reporting import Quiet, learning_reporter, peak_mb
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, _never
@@ -18,7 +18,7 @@ from core.kernels.coreset import coreset
 from core.models.catalogue import named
 from core.models.centroids import centroids
 from core.models.indirect_gp import posterior
-from core.models.learning import Learned, LearningOptions, learn
+from core.models.learning import Learned, learn
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 
@@ -46,60 +46,19 @@ class DownscalingResult:
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
 
-class _Quiet:
-    """A context for callers that give none."""
-
-    def report(self, **event: Any) -> None:
-        """Drop the event."""
-
-    def check(self) -> None:
-        """Never cancelled."""
-
-    def best(self, result: dict[str, Any]) -> None:
-        """Drop the best so far."""
-
-
 def learn_model(
     problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
 ) -> tuple[Learned, ModelSpec]:
     """Learn on a coreset of each bag; returns what was learned and the spec it started from."""
-    context = context or _Quiet()
+    context = context or Quiet()
     device = choose(settings.device)
     start = starting_spec(problem, settings)
     options = settings.learning()
-    report = _reporter(context, named(start.model).mediated, options)
+    report = learning_reporter(context, named(start.model), options)
     matched = matched_data(problem, start, context.check)
     small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
     learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
     return learned, start
-
-
-def _reporter(context: Any, mediated: bool, options: LearningOptions):
-    stages = 2 if mediated and options.stage_one != "joint" else 1
-    seen: list[str] = []
-
-    def report(event: dict[str, Any]) -> None:
-        if event["stage"] not in seen:
-            seen.append(event["stage"])
-        context.check()
-        per_stage = event["total"]
-        done = (len(seen) - 1) * per_stage + min(event["evaluation"], per_stage)
-        values = {
-            "stage": event["stage"],
-            "restart": event["restart"],
-            "objective": -event["loss"],
-            "best": -event["best_loss"],
-            "hyperparameters": event["hyperparameters"],
-        }
-        context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
-        if event["loss"] <= event["best_loss"]:
-            context.best({"stage": event["stage"], "best_hyperparameters": event["hyperparameters"]})
-
-    return report
-
-
-def _sentence(event: dict[str, Any]) -> str:
-    return f"{event['stage']}, start {event['restart'] + 1}: {-event['loss']:.4f} (best {-event['best_loss']:.4f})"
 
 
 def downscale(
@@ -111,7 +70,7 @@ def downscale(
     cancelled learning goes on with the best hyperparameters met so far. Raises ``InputError`` with a sentence.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    context = context or _Quiet()
+    context = context or Quiet()
     begin = (time.process_time(), time.perf_counter())
     device = choose(settings.device)
     warnings: tuple[str, ...] = ()
@@ -145,7 +104,7 @@ def downscale(
         spec=spec,
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
-        peak_mb=_peak_mb(device),
+        peak_mb=peak_mb(device),
         warnings=warnings + jitter_warning(found),
         cancelled=cancelled,
         diagnostics=diagnostics,
@@ -210,14 +169,6 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
             found = score_field(truth, back, None, area=problem.coarse_grid.area)
             scores[name] = {key: value for key, value in found.items() if not key.startswith("ssim")}
     return scores
-
-
-def _peak_mb(device: torch.device) -> float:
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 1e6
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:

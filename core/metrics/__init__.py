@@ -5,7 +5,7 @@ outside the square. Scipy, scikit-image and scoringrules are imported by the fun
 """
 
 from core.metrics.calibration import calibration, pit
-from core.metrics.field_scores import score_field, score_units
+from core.metrics.field_scores import score_field, score_points, score_units
 from core.metrics.pointwise import bias, mae, pearson, rmse
 from core.metrics.probabilistic import coverage, coverage_sd, crps_ensemble, crps_gaussian
 from core.metrics.significance import Comparison, holm, pairwise_wilcoxon
@@ -27,6 +27,7 @@ __all__ = [
     "pit",
     "rmse",
     "score_field",
+    "score_points",
     "score_units",
     "ssim",
     "summarise",

@@ -46,6 +46,11 @@ def score_field(
     return scores | {"ssim": value, "ssim_range": span}
 
 
+def score_points(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray | None = None) -> dict[str, float]:
+    """The scores of ``score_field`` that need no neighbours, for points that lie on no grid; all (n,)."""
+    return _scores(scored_points(truth=truth, mean=mean, sd=sd))
+
+
 def _scores(p: Points) -> dict[str, float]:
     common = {"truth": p.truth, "mean": p.mean, "weights": p.weights}
     scores = {name: getattr(pointwise, name)(**common) for name in POINTWISE}

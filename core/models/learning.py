@@ -34,7 +34,8 @@ class LearningOptions:
     """How to learn. ``stage_one``: "leave_one_bag_out" (default), "target_gp" (ℓ from the GP of z̃ on ỹ, λ kept), or
     "joint" (everything by the evidence at once, which can run away on real data); ``learn_regularisation`` says whether
     "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
-    ``stochastic``'s own steps)."""
+    ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances near their start by log-normal priors
+    of that width (maximum a posteriori): few targets alone do not determine them."""
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -43,6 +44,7 @@ class LearningOptions:
     seed: int = 0
     learn_regularisation: bool = True
     bound: str = "collapsed"
+    prior_sd: float = 0.0
     stochastic: StochasticOptions = field(default_factory=StochasticOptions)
 
     def __post_init__(self) -> None:
@@ -52,6 +54,8 @@ class LearningOptions:
             )
         if self.bound not in ("collapsed", "stochastic"):
             raise InputError(f"The bound '{self.bound}' is unknown: choose collapsed or stochastic.")
+        if not 0 <= self.prior_sd < math.inf:
+            raise InputError(f"`prior_sd` is {self.prior_sd}: give a positive number, or 0 for no priors.")
         if self.restarts < 1 or self.steps < 1:
             raise InputError(f"{self.restarts} restarts of {self.steps} steps were asked for: give at least one each.")
 
@@ -185,8 +189,19 @@ def _evidence_stage(
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
     trainable = Trainable(spec, data, columns, joint=joint, regularisation=options.learn_regularisation)
-    objective = collapsed_objective if trainable.model.sparse else exact_objective
-    optimum = _run(objective(trainable, data, check), trainable.vector, options, report, label)
+    objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
+    count = len(data.targets)
+    if options.prior_sd > 0:
+        optimum = _run(
+            lambda: objective() - trainable.log_prior(options.prior_sd) / count,
+            trainable.vector,
+            options,
+            report,
+            f"{label} with priors",
+        )
+        optimum = replace(optimum, loss=optimum.loss + float(trainable.log_prior(options.prior_sd).detach()) / count)
+    else:
+        optimum = _run(objective, trainable.vector, options, report, label)
     return trainable.learned(), optimum, trainable.vector.at_bounds()
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -53,6 +54,7 @@ class Trainable:
                 parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
         self._frozen = None if self.joint or not self.model.mediated else mediation_weights(spec, data, columns)
         self.vector = ParameterVector(tuple(parameters))
+        self._starts = [p.raw.detach().clone() for p in parameters]
 
     def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
         spec, device = self.spec, data.targets.device
@@ -88,6 +90,12 @@ class Trainable:
             return self._frozen if data is self._data else mediation_weights(self.spec, data, self.columns)
         grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
         return self.model.weights(grams, self.regularisation)
+
+    def log_prior(self, width: float) -> Tensor:
+        """``−½ Σ ((log θ − log θ_start)/width)²`` over lengthscales, variances and exponents of k and ℓ."""
+        pairs = zip(self.vector.parameters, self._starts, strict=True)
+        kernels = [(p.raw, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
+        return -0.5 * torch.stack([((raw - start) / width).square().sum() for raw, start in kernels]).sum()
 
     def learned(self) -> ModelSpec:
         """The model at the present values."""

@@ -1,0 +1,60 @@
+"""What experiments say while they run: progress for a run's context, memory, and silence for callers without one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from core.models.catalogue import NamedModel
+from core.models.learning import LearningOptions
+
+
+class Quiet:
+    """A context for callers that give none."""
+
+    def report(self, **event: Any) -> None:
+        """Drop the event."""
+
+    def check(self) -> None:
+        """Never cancelled."""
+
+    def best(self, result: dict[str, Any]) -> None:
+        """Drop the best so far."""
+
+
+def learning_reporter(context: Any, model: NamedModel, options: LearningOptions) -> Callable[[dict[str, Any]], None]:
+    """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far."""
+    stages = 2 if model.mediated and options.stage_one != "joint" else 1
+    seen: list[str] = []
+
+    def report(event: dict[str, Any]) -> None:
+        if event["stage"] not in seen:
+            seen.append(event["stage"])
+        context.check()
+        per_stage = event["total"]
+        done = (len(seen) - 1) * per_stage + min(event["evaluation"], per_stage)
+        values = {
+            "stage": event["stage"],
+            "restart": event["restart"],
+            "objective": -event["loss"],
+            "best": -event["best_loss"],
+            "hyperparameters": event["hyperparameters"],
+        }
+        context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
+        if event["loss"] <= event["best_loss"]:
+            context.best({"stage": event["stage"], "best_hyperparameters": event["hyperparameters"]})
+
+    return report
+
+
+def _sentence(event: dict[str, Any]) -> str:
+    return f"{event['stage']}, start {event['restart'] + 1}: {-event['loss']:.4f} (best {-event['best_loss']:.4f})"
+
+
+def peak_mb(device: torch.device) -> float:
+    """Largest memory so far: of this process, or allocated on the GPU."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 1e6
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
