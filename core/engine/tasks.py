@@ -10,6 +10,8 @@ from core.errors import InputError
 # Short name → "module:function". A task is `def task(settings: dict, context: Context) -> dict`.
 TASKS: dict[str, str] = {
     "downscale": "core.experiments.downscale:learn_task",
+    "swiss-roll": "core.experiments.swiss_roll:roll_task",
+    "swiss-roll-benchmark": "core.experiments.swiss_roll_benchmark:benchmark_task",
 }
 
 _DIRECT = re.compile(r"(core|tests)(\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")

@@ -23,8 +23,10 @@ from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
 
 COLUMNS = Columns(INPUTS, MEDIATORS)
-#: λ to start from (Chau et al. 2021, App. E.1): exact models, models through inducing points.
-REGULARISATION = {False: 1e-2, True: 1e-4}
+#: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
+#: W must smooth, and half as many targets hold the kernels less firmly (ablation: docs/swiss_roll.md).
+START_REGULARISATION = {"direct": 1e-5, "indirect": 1e-2}
+PRIOR_SD = {"direct": 1.5, "indirect": 1.0}
 START_NOISE = 0.1
 
 
@@ -37,10 +39,11 @@ class RollSettings:
     model : name in the catalogue.
     lengthscale, mediator_lengthscale : where k (one a coordinate) and ℓ start; ``kernel`` and ``mediator_kernel``
         are whole kernels (``KernelSpec.to_dict``) that win over them.
-    regularisation, noise, point_noise : λ (None: the paper's), σ², ς².
+    regularisation, noise, point_noise : λ (None: by the matching), σ², ς².
     inducing : inducing points of a sparse model, at most as many as there are points; ``inducing_learned`` moves them.
     learn, stage_one, learn_regularisation, restarts, steps, method, bound : as in ``LearningOptions``;
-        ``prior_sd`` the width of the log-normal priors that hold kernels near their start (0: none).
+        ``prior_sd`` the width of the log-normal priors that hold kernels near their start (0: none, None: by the
+        matching).
     points : points a slice while learning (k-means coreset); the posterior uses all.
     """
 
@@ -61,7 +64,7 @@ class RollSettings:
     steps: int = 60
     method: str = "lbfgs"
     bound: str = "collapsed"
-    prior_sd: float = 1.0
+    prior_sd: float | None = None
     points: int = 20
     seed: int = 0
     device: str = "auto"
@@ -80,7 +83,7 @@ class RollSettings:
             raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
         return RollSettings(**value)
 
-    def learning(self) -> LearningOptions:
+    def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
         return LearningOptions(
             self.stage_one,
@@ -90,7 +93,7 @@ class RollSettings:
             self.seed,
             learn_regularisation=self.learn_regularisation,
             bound=self.bound,
-            prior_sd=self.prior_sd,
+            prior_sd=PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd,
         )
 
 
@@ -116,14 +119,13 @@ def mediator_kernel(lengthscale: float) -> KernelSpec:
 
 def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
     """The model at its given hyperparameters."""
-    sparse = named(settings.model).sparse
     k = KernelSpec((Term((Factor("rbf", INPUTS, (settings.lengthscale,) * 3),)),))
     ell = mediator_kernel(settings.mediator_lengthscale)
     return ModelSpec(
         settings.model,
         KernelSpec.from_dict(settings.kernel) if settings.kernel else k,
         KernelSpec.from_dict(settings.mediator_kernel) if settings.mediator_kernel else ell,
-        REGULARISATION[sparse] if settings.regularisation is None else settings.regularisation,
+        START_REGULARISATION[roll.spec.matching] if settings.regularisation is None else settings.regularisation,
         settings.noise,
         settings.point_noise,
         inducing=Inducing(_inducing_count(roll, settings), learned=settings.inducing_learned, seed=settings.seed),
@@ -157,7 +159,7 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
     spec, cancelled = starting_spec(roll, settings), False
     warnings: tuple[str, ...] = ()
     if settings.learn:
-        options = settings.learning()
+        options = settings.learning(roll.spec.matching)
         small = replace(data, bags=coreset(data.bags, settings.points, settings.seed))
         start = replace(spec, inducing=replace(spec.inducing, count=min(spec.inducing.count, len(small.bags.inputs))))
         reporter = learning_reporter(context, named(spec.model), options)

@@ -1,0 +1,70 @@
+"""``python -m core benchmark NAME``: a whole benchmark through the run engine, kept as the file its page shows."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from core.cli.document import check_writable, write_bytes
+from core.cli.talk import say
+from core.engine import Engine, RunSpec
+from core.errors import InputError
+
+HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
+_POLL_S = 1.0
+#: Benchmark → the engine's task and the file that its page opens with.
+BENCHMARKS = {"swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json")}
+FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
+    parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
+    parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
+    parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Submit the benchmark, tell its progress, write its file; Ctrl+C keeps what there is in the runs folder."""
+    task, file = BENCHMARKS[options.name]
+    output = Path(options.output) if options.output else FOLDER / file
+    if not options.output:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+    check_writable(str(output))
+    settings: dict[str, Any] = {}
+    if options.seeds is not None:
+        settings["seeds"] = list(range(options.seeds))
+    if options.models:
+        settings["models"] = options.models
+    with Engine() as engine:
+        found = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
+    command = f"python -m core benchmark {options.name}"
+    kept = {"schema": 1, "command": command, "machine": machine(), **found}
+    write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
+    say(f"Wrote {output}.")
+
+
+def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
+    said = ""
+    try:
+        while (found := engine.get(run_id)).active:
+            if found.message and found.message != said:
+                said = found.message
+                say(f"{100 * (found.progress or 0):5.1f} %  {said}")
+            time.sleep(_POLL_S)
+    except KeyboardInterrupt:
+        engine.cancel(run_id)
+        raise
+    if found.status != "done" or not found.result:
+        raise InputError(f"The benchmark ended as {found.status}: {found.message}")
+    return dict(found.result)
+
+
+def machine() -> dict[str, Any]:
+    """What of the machine matters for times: cores and kind of processor, no names."""
+    import os
+    import platform
+
+    return {"cores": os.cpu_count(), "processor": platform.machine(), "python": platform.python_version()}

@@ -1,0 +1,72 @@
+"""``python -m core swiss-roll``: the swiss roll of the deconditional downscaling paper, models × seeds."""
+
+import argparse
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.talk import Progress, stdout_kept_clean
+from core.engine import Context
+from core.errors import InputError
+
+HELP = "recover the swiss roll from slice means, with any of the models"
+_ROLL = ("points", "bags", "noise", "matching")
+_SETTINGS = ("regularisation", "inducing", "stage_one", "restarts", "steps", "method", "prior_sd", "device", "learn")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--models", nargs="+", default=["cmp", "shrinkage_cmp"], metavar="MODEL", help="names of models"
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of roll and learning")
+    parser.add_argument("--matching", choices=("direct", "indirect"), help="whether slices have both sides (direct)")
+    parser.add_argument("--points", type=int, help="points on the roll (5000)")
+    parser.add_argument("--bags", type=int, help="slices (50)")
+    parser.add_argument("--noise", type=float, help="sd of the noise of a slice mean (0.05)")
+    parser.add_argument("--regularisation", type=float, metavar="λ", help="λ to start from (by the matching)")
+    parser.add_argument("--inducing", type=int, help="inducing points of sparse models (200)")
+    parser.add_argument(
+        "--stage-one", choices=("joint", "leave_one_bag_out", "target_gp"), help="how ℓ and λ are learned"
+    )
+    parser.add_argument("--prior-sd", type=float, help="width of the log-normal priors on kernels, 0 for none")
+    parser.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
+    parser.add_argument("--restarts", type=int, help="starts of the optimiser (3)")
+    parser.add_argument("--steps", type=int, help="steps of each start (60)")
+    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit every model at every seed; fails only when no fit succeeds."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        from core.device import choose
+        from core.experiments.swiss_roll_benchmark import BenchmarkSpec, benchmark_task
+
+        roll = {name: getattr(options, name) for name in _ROLL if getattr(options, name) is not None}
+        settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+        matching = roll.pop("matching", "direct")
+        spec = BenchmarkSpec(tuple(options.models), (matching,), tuple(options.seeds), roll, settings)
+        given = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}
+        device = str(choose(options.device))
+        found = benchmark_task(
+            {**given, "roll": roll, "settings": settings}, Context(on_report=Progress(options.quiet))
+        )
+    results = [_result(row) for row in found["rows"]]
+    if all(result.status != "ok" for result in results):
+        raise InputError(str(results[0].message))
+    everything = {**found["settings"], "matching": matching}
+    write(document(options.command, everything, results, device=device), options.json)
+
+
+def _result(row: dict) -> Result:
+    return Result(
+        row["model"],
+        row["seed"],
+        row["scores"],
+        status=row["status"],
+        message=row["message"],
+        seconds=row["seconds"],
+        peak_mb=row["peak_mb"],
+    )

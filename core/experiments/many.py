@@ -1,0 +1,53 @@
+"""Many independent computations inside one run: spread over the cluster's workers, or one after the other."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+_POLL_S = 0.3
+
+
+def each(
+    function: Callable[[dict[str, Any]], dict[str, Any]], items: Sequence[dict[str, Any]], context: Any
+) -> Iterator[dict[str, Any]]:
+    """``function(item)`` for every item, in the order in which they are done; ``context.check`` may stop the rest.
+
+    On a Dask worker that has fellows the items become tasks of the cluster; results then come out of order. An item
+    carries all it needs, and the result says which item it belongs to.
+    """
+    if _fellows() > 1:
+        yield from _spread(function, items, context)
+        return
+    for item in items:
+        context.check()
+        yield function(item)
+
+
+def _fellows() -> int:
+    """Workers of the cluster this runs on; 0 outside a worker."""
+    from distributed import get_client, get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return 0
+    return len(get_client().scheduler_info(n_workers=-1)["workers"])
+
+
+def _spread(function: Callable, items: Sequence[dict[str, Any]], context: Any) -> Iterator[dict[str, Any]]:
+    from distributed import TimeoutError as NothingYet
+    from distributed import wait, worker_client
+
+    with worker_client() as client:
+        pending = set(client.map(function, items, pure=False))
+        try:
+            while pending:
+                context.check()
+                try:
+                    done = wait(pending, timeout=_POLL_S, return_when="FIRST_COMPLETED").done
+                except NothingYet:
+                    continue
+                pending -= done
+                for future in done:
+                    yield future.result()
+        finally:
+            client.cancel(list(pending))
