@@ -9,6 +9,7 @@ import numpy as np
 
 from core import __version__
 from core.device import choose
+from core.errors import Cancelled
 from core.experiments.prediction import Prediction, matched_data, predict
 from core.experiments.reporting import Quiet, learning_reporter, peak_mb
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
@@ -18,6 +19,7 @@ from core.kernels.coreset import coreset
 from core.models.catalogue import named
 from core.models.centroids import centroids
 from core.models.indirect_gp import posterior
+from core.models.inducing import fitting
 from core.models.learning import Learned, learn
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
@@ -42,7 +44,6 @@ class DownscalingResult:
     seconds: dict[str, float]
     peak_mb: float
     warnings: tuple[str, ...]
-    cancelled: bool
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
 
@@ -57,42 +58,42 @@ def learn_model(
     report = learning_reporter(context, named(start.model), options)
     matched = matched_data(problem, start, context.check)
     small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
+    start = replace(start, inducing=fitting(start.inducing, small.bags))
     learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
     return learned, start
 
 
 def downscale(
-    problem: DownscalingProblem, settings: DownscaleSettings | dict[str, Any], context: Any = None
+    problem: DownscalingProblem,
+    settings: DownscaleSettings | dict[str, Any],
+    context: Any = None,
+    *,
+    learned: Learned | None = None,
 ) -> DownscalingResult:
-    """Downscale a problem: learn (if asked), predict every pixel, score the model and its baselines.
+    """Downscale a problem: learn (if asked, and not ``learned`` already), predict every pixel, score all methods.
 
     ``context`` may report progress and cancel (``report(step=…, total=…, message=…, **values)``, ``check()``); a
-    cancelled learning goes on with the best hyperparameters met so far. Raises ``InputError`` with a sentence.
+    learning that is cancelled here goes on to nothing more: ``Cancelled``. Raises ``InputError`` with a sentence.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or Quiet()
     begin = (time.process_time(), time.perf_counter())
     device = choose(settings.device)
-    warnings: tuple[str, ...] = ()
-    cancelled = False
-    evidence = math.nan
-    spec = starting_spec(problem, settings)
-    stages: dict[str, Any] = {}
-    if settings.learn:
+    if settings.learn and learned is None:
         learned, _ = learn_model(problem, settings, context)
-        spec, warnings, cancelled, stages = learned.spec, learned.warnings, learned.cancelled, learned.stages
-        evidence = learned.evidence
-    if cancelled:
-        context.report(message="Cancelled: the picture of the best so far is being finished")
-    found = predict(spec, matched_data(problem, spec), problem, device=device)
-    fields, scores = score_all(problem, spec, found, learned_baselines=not cancelled)
+        if learned.cancelled:
+            raise Cancelled("The run was cancelled while it learned.")
+    spec = starting_spec(problem, settings) if learned is None else learned.spec
+    found = predict(spec, matched_data(problem, spec, context.check), problem, device=device, check=context.check)
+    context.report(message="Scores, beside the baselines")
+    fields, scores = score_all(problem, spec, found, context.check)
     diagnostics = {
         "device": str(device),
         "log_evidence": found.evidence,
-        "log_evidence_learning": None if math.isnan(evidence) else evidence,
-        "jitter": found.conditioning.factor.jitter,
+        "log_evidence_learning": None if learned is None or math.isnan(learned.evidence) else learned.evidence,
+        "jitter": found.jitter,
         "routes": list(found.routes),
-        "stages": stages,
+        "stages": {} if learned is None else learned.stages,
     }
     seconds = {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]}
     return DownscalingResult(
@@ -105,15 +106,14 @@ def downscale(
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
-        warnings=warnings + jitter_warning(found),
-        cancelled=cancelled,
+        warnings=(() if learned is None else learned.warnings) + jitter_warning(found),
         diagnostics=diagnostics,
     )
 
 
 def jitter_warning(found: Prediction) -> tuple[str, ...]:
     """What was added to a diagonal, as a sentence; empty when nothing was."""
-    jitter = found.conditioning.factor.jitter
+    jitter = found.jitter
     if not jitter:
         return ()
     return (
@@ -122,7 +122,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
 
 
 def score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, *, learned_baselines: bool = True
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = _never
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
     """Fields and scores of the model and of every baseline, all seeing exactly the same cells."""
     from core.fields import bicubic, bilinear, constant
@@ -131,8 +131,8 @@ def score_all(
     fields = {spec.model: problem.physical_mean(found.mean)}
     sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
     fields |= {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
-    if problem.mediator_columns and learned_baselines:
-        fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem)
+    if problem.mediator_columns and "centroid_gp" not in fields:
+        fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
     scores = {}
     if problem.truth is not None:
         # every method is scored on the pixels that all of them predict
@@ -194,7 +194,8 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: build the problem, downscale it, keep fields as NetCDF and what reproduces them.
 
     ``settings`` holds ``source`` (keys of files), ``problem`` (a ``DownscalingSpec``) and ``settings`` (a
-    ``DownscaleSettings``); the result holds the scores, the learned settings, warnings and diagnostics.
+    ``DownscaleSettings``); the result holds the scores, the learned settings, warnings and diagnostics. A cancelled
+    learning ends at once with the settings of the best so far, without fields and scores.
     """
     from core.experiments.source import Source, build_problem
     from core.fields import DownscalingSpec
@@ -202,18 +203,31 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     chosen = DownscaleSettings.from_dict(settings["settings"])
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets: learning")
-    found = downscale(problem, chosen, context)
+    learned = learn_model(problem, chosen, context)[0] if chosen.learn else None
+    if learned is not None:
+        kept = _kept(problem, spec_to_settings(chosen, learned.spec), learned.warnings)
+        if learned.cancelled:
+            return kept
+        context.best(kept)
+    found = downscale(problem, chosen, context, learned=learned)
     context.save("downscaled.nc", export(problem, found))
-    return {
-        "cancelled": found.cancelled,
-        "model": found.spec.model,
-        "units": problem.units,
+    return _kept(problem, found.settings, found.warnings) | {
+        "cancelled": False,
         "scores": found.scores,
         "coarse_scores": found.coarse_scores,
-        "learned": found.settings.to_dict(),
-        "warnings": list(found.warnings),
-        "notes": list(problem.notes),
         "seconds": found.seconds,
         "peak_mb": found.peak_mb,
         "diagnostics": found.diagnostics,
+    }
+
+
+def _kept(problem: DownscalingProblem, learned: DownscaleSettings, warnings: tuple[str, ...]) -> dict[str, Any]:
+    """What a run keeps of a learning, whatever happens after it: the picture follows from it in closed form."""
+    return {
+        "cancelled": True,
+        "model": learned.model,
+        "units": problem.units,
+        "learned": learned.to_dict(),
+        "warnings": list(warnings),
+        "notes": list(problem.notes),
     }

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, total
+from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, reads_bags, total
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, _never, cross, gram
@@ -20,6 +20,7 @@ from core.kernels.blocks import sort_bags
 from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
 from core.models.indirect_gp import condition_on_gram
+from core.models.named_posterior import named_posterior
 from core.models.parameters import with_values
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
@@ -118,6 +119,10 @@ def preview(
 ) -> Preview:
     """A picture well under a second: exact sums where they are kept or cheap, sampled bags where not."""
     some, repeat, which = _some_pixels(problem)
+    if not reads_bags(spec):
+        given = named_posterior(spec, data, columns_of(problem))
+        inputs = problem.inputs[some]
+        return Preview(given.mean(inputs)[repeat], given.variance(inputs).sqrt()[repeat], (f"preview: {which}",))
     whole: list[tuple[float, Tensor]] = []
     parts: list[tuple[float, Tensor, Tensor, Tensor]] = []
     sampled = 0
@@ -131,15 +136,15 @@ def preview(
         else:
             whole.append((term.scale, sums.cross))
             parts.append((term.scale, sums.cross[:, some], sums.gram, sums.prior[some]))
-    given = condition_on_gram(spec, data, columns_of(problem), total(s * g for s, _, g, _ in parts))
+    conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * g for s, _, g, _ in parts))
     small = total(s * c for s, c, _, _ in parts)
-    variance = total(s * p for s, _, _, p in parts) - given.reduction(small)
+    variance = total(s * p for s, _, _, p in parts) - conditioned.reduction(small)
     sd = variance.clamp_min(0).sqrt()[repeat]
     if sampled:
-        mean = (spec.mean + given.mean(small))[repeat]
+        mean = (spec.mean + conditioned.mean(small))[repeat]
         said = f"preview: {which}, {PREVIEW_POINTS} points a cell"
     else:
-        mean = spec.mean + total(s * (c.T @ given.dual) for s, c in whole)
+        mean = spec.mean + total(s * (c.T @ conditioned.dual) for s, c in whole)
         said = f"preview: mean exact, sd at {which}"
     return Preview(mean, sd, (said,))
 
@@ -162,7 +167,7 @@ def exact(
     check: Check = _never,
 ) -> Prediction:
     """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
-    if picture is None:
+    if picture is None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
 
     def source(term: Term) -> TermSums:

@@ -20,10 +20,13 @@ from core.kernels.pixel_sums import Picture, TermSums, term_sums
 from core.kernels.spec import Term
 from core.kernels.tiles import diagonal
 from core.models.catalogue import named
+from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram
 from core.models.learning import LearningOptions
+from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
+from core.models.sparse_gp import SparsePosterior, bound
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
 
@@ -38,17 +41,17 @@ TermSource = Callable[[Term], TermSums]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Standardised posterior mean and sd of the latent field at the prediction pixels (P,), and what made them."""
+    """Standardised posterior mean and sd of the latent field at the prediction pixels (P,), and what made them.
+
+    ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
+    was added to a diagonal; ``routes`` how the sums of each term were taken.
+    """
 
     mean: Float[Tensor, " P"]
     sd: Float[Tensor, " P"]
-    conditioning: Conditioning
+    evidence: float
+    jitter: float
     routes: tuple[str, ...]
-
-    @property
-    def evidence(self) -> float:
-        """``log N(z̃; Wᵀm̄, S)``."""
-        return float(self.conditioning.evidence)
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = _never) -> IndirectData:
@@ -130,7 +133,11 @@ def predict_from_sums(
         part = slice(begin, begin + PIXELS)
         reduction[part] = given.reduction(total(scale * sums.cross[:, part] for scale, sums in parts))
     sd = (prior - reduction).clamp_min(0).sqrt()
-    return Prediction(mean, sd, given, tuple(sums.route for _, sums in parts))
+    return _prediction(mean, sd, given, tuple(sums.route for _, sums in parts))
+
+
+def _prediction(mean: Tensor, sd: Tensor, given: Conditioning, routes: tuple[str, ...]) -> Prediction:
+    return Prediction(mean, sd, float(given.evidence), given.factor.jitter, routes)
 
 
 def predict_tiled(
@@ -151,7 +158,23 @@ def predict_tiled(
             means.append(given.mean(sums) + spec.mean)
             variances.append(diagonal(kernel, tile) - given.reduction(sums))
     sd = torch.cat(variances).clamp_min(0).sqrt()
-    return Prediction(torch.cat(means), sd, given, tuple("tiles" for _ in spec.kernel.terms))
+    return _prediction(torch.cat(means), sd, given, tuple("tiles" for _ in spec.kernel.terms))
+
+
+def predict_through(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    inputs: Float[Tensor, "P d"],
+    check: Check = _never,
+) -> Prediction:
+    """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
+    columns, seen = columns_of(problem), seen_by(spec.model, data)
+    given = named_posterior(spec, data, columns, check)
+    mean, sd = given.mean(inputs, check), given.variance(inputs, check).sqrt()
+    if isinstance(given, SparsePosterior):
+        return Prediction(mean, sd, bound(spec, seen, columns, check), given.factor.jitter, ("inducing points",))
+    return _prediction(mean, sd, given.conditioning, ("centroids",))
 
 
 def predict(
@@ -165,10 +188,18 @@ def predict(
     """Posterior mean and sd of the latent field at every prediction pixel, by the cheapest exact route."""
     device = device or torch.device("cpu")
     data = data.to(device)
+    if not reads_bags(spec):
+        return predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
         picture = moved(picture_of(problem), device)
         return predict_from_sums(spec, data, problem, lambda term: term_sums(term, picture, check=check))
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
+
+
+def reads_bags(spec: ModelSpec) -> bool:
+    """Whether the posterior is read from the bags' own sums, exactly: no centroids, no inducing points."""
+    model = named(spec.model)
+    return not (model.sparse or model.centroids)
 
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:

@@ -12,7 +12,7 @@ from core.models.catalogue import MODELS, named
 from core.models.defaults import default_kernel
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions
-from core.models.spec import ModelSpec
+from core.models.spec import Inducing, ModelSpec
 
 #: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
 START_LAMBDA_TIMES_BAGS = 1e-3
@@ -31,6 +31,7 @@ class DownscaleSettings:
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     spatial : family on the coordinates; structure : "sum" of the two, or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
+    inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     points : points per bag while learning (k-means coreset); the posterior uses all.
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
@@ -44,11 +45,14 @@ class DownscaleSettings:
     regularisation: float | None = None
     noise: float | None = None
     point_noise: float | None = None
+    inducing: Any = 200
+    placement: str = "kmeans"
     learn: bool = True
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
     restarts: int = 2
     steps: int = 40
+    bound: str = "collapsed"
     points: int = 10
     seed: int = 0
     device: str = "auto"
@@ -75,7 +79,13 @@ class DownscaleSettings:
 
     def learning(self) -> LearningOptions:
         """The options of learning."""
-        return LearningOptions(self.stage_one, self.method, self.restarts, self.steps, self.seed)
+        return LearningOptions(self.stage_one, self.method, self.restarts, self.steps, self.seed, bound=self.bound)
+
+    def inducing_points(self, there: int) -> Inducing:
+        """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""
+        if isinstance(self.inducing, dict):
+            return Inducing.from_dict(self.inducing)
+        return Inducing(min(int(self.inducing), there), self.placement, seed=self.seed)
 
 
 def columns_of(problem: DownscalingProblem) -> Columns:
@@ -120,6 +130,9 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         or_start(settings.regularisation, START_LAMBDA_TIMES_BAGS / data.bags.count),
         or_start(settings.noise, START_NOISE),
         or_start(settings.point_noise, START_POINT_NOISE),
+        inducing=settings.inducing_points(
+            data.bags.count if named(settings.model).centroids else len(data.bags.inputs)
+        ),
     )
     if MODELS[spec.model].mediated and mediator_kernel is None:
         raise InputError("This model needs mediators, none are given: name a mediator, or let coordinates join.")
@@ -136,5 +149,6 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         regularisation=spec.regularisation,
         noise=spec.noise,
         point_noise=spec.point_noise,
+        inducing=asdict(spec.inducing),
         learn=False,
     )

@@ -16,6 +16,7 @@ from core.kernels.coreset import coreset
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns
+from core.models.inducing import fitting
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
@@ -161,7 +162,7 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
     if settings.learn:
         options = settings.learning(roll.spec.matching)
         small = replace(data, bags=coreset(data.bags, settings.points, settings.seed))
-        start = replace(spec, inducing=replace(spec.inducing, count=min(spec.inducing.count, len(small.bags.inputs))))
+        start = replace(spec, inducing=fitting(spec.inducing, small.bags))
         reporter = learning_reporter(context, named(spec.model), options)
         learned = learn(start, small, COLUMNS, options, report=reporter, check=context.check)
         spec, warnings, cancelled = learned.spec, learned.warnings, learned.cancelled

@@ -1,5 +1,7 @@
 """Placing inducing points: by k-means++ on the bags' points, or on a grid snapped to them."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -8,7 +10,9 @@ from sklearn.cluster import KMeans
 from torch import Tensor
 
 from core.errors import InputError
-from core.models.spec import Inducing
+from core.models.catalogue import named
+from core.models.spec import Inducing, ModelSpec
+from core.observations import Bags
 
 #: Points that k-means looks at; more are drawn without replacement.
 MOST_POINTS = 20_000
@@ -37,6 +41,20 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
     rng = np.random.default_rng(inducing.seed)
     points = _kmeans(distinct, inducing, rng) if inducing.placement == "kmeans" else _grid(distinct, inducing.count)
     return torch.as_tensor(points, dtype=inputs.dtype, device=inputs.device)
+
+
+def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
+    """The model with its inducing points placed for good, where it has any: moving a slider then leaves them there."""
+    model = named(spec.model)
+    if not model.sparse or spec.inducing.locations:
+        return spec
+    points = place(spec.inducing, bags.mean(bags.inputs) if model.centroids else bags.inputs)
+    return replace(spec, inducing=replace(spec.inducing, locations=tuple(tuple(row) for row in points.tolist())))
+
+
+def fitting(inducing: Inducing, bags: Bags) -> Inducing:
+    """The same, with no more points asked for than the bags hold (a coreset holds fewer than the data)."""
+    return replace(inducing, count=min(inducing.count, len(bags.inputs)))
 
 
 def _kmeans(points: np.ndarray, inducing: Inducing, rng: np.random.Generator) -> np.ndarray:

@@ -75,7 +75,8 @@ def log_slider(
     the label tells the value. Set it from the program with ``set_values({key: math.log10(value)})``.
     """
     low10, high10, default10 = (round(math.log10(v), 6) for v in (low, high, default))
-    if key in st.session_state:
+    if key in st.session_state and not low10 <= float(st.session_state[key]) <= high10:
+        # only when it must: a value written here overrides what a person is about to send from the browser
         st.session_state[key] = min(max(float(st.session_state[key]), low10), high10)
     now = f"{10 ** _exponent(key, low10, high10, default10):.3g}{' ' + units if units else ''}"
     exponent = st.slider(

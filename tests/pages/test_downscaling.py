@@ -181,3 +181,12 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert complaints(page) == []
     assert any("no truth" in box.value for box in page.info)
     assert "re-aggregation" in words(page)
+
+
+def test_a_rerun_leaves_sliders_to_the_person(page):
+    """A value written by the program on every run would undo a key press that is still on its way."""
+    coarser(page)
+    page.slider(key="h-noise").set_value(-2.0).run()
+    page.run()
+    assert [slider.key for slider in page.slider if slider.proto.set_value] == []
+    assert page.slider(key="h-noise").value == -2.0

@@ -12,6 +12,7 @@ from core.experiments.settings import DownscaleSettings, starting_spec
 from core.fields import DownscalingProblem
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
+from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.state import log_slider
@@ -81,7 +82,7 @@ def _start(choice: Choice, problem: DownscalingProblem, settings: DownscaleSetti
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpec:
-    return starting_spec(_problem, DownscaleSettings.from_dict(json.loads(settings)))
+    return located(starting_spec(_problem, DownscaleSettings.from_dict(json.loads(settings))), _problem.data.bags)
 
 
 def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:

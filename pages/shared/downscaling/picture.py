@@ -77,7 +77,7 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
     def work(check: Callable[[], None]) -> View:
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        return View(mean, sd, (), found.evidence, found.conditioning.factor.jitter, exact=True)
+        return View(mean, sd, (), found.evidence, found.jitter, exact=True)
 
     return get_background().request(spec_key(choice, spec), _lane(), work)
 

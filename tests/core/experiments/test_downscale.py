@@ -165,8 +165,12 @@ def test_the_task_reports_saves_and_survives_cancelling():
     }  # fmt: skip
     context = Context(cancel_after=5)
     result = learn_task(settings, context)
-    assert result["cancelled"] and set(context.files) == {"downscaled.nc"}
-    assert context.kept["best_hyperparameters"] and math.isfinite(result["scores"]["bag_gp"]["rmse"])
+    assert result["cancelled"] and context.files == {} and context.kept["best_hyperparameters"]
+    assert len(context.rows) == 6  # nothing more is begun once the learning has stopped
+    again = Context()
+    finished = learn_task({**settings, "settings": {**result["learned"]}}, again)
+    assert not finished["cancelled"] and set(again.files) == {"downscaled.nc"}
+    assert math.isfinite(finished["scores"]["bag_gp"]["rmse"])
 
 
 def test_uploads_are_kept_and_found_again(runs_folder):
