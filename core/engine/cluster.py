@@ -69,7 +69,7 @@ class Cluster:
 
         try:
             return Client(self.address, timeout=_CONNECT_S, set_as_default=False, name="deconditioning")
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError, ImportError, AssertionError) as error:  # the last: its event loop did not start
             raise InputError(
                 f"No Dask scheduler answers at {self.address} ({type(error).__name__}): start one there, correct "
                 "DASK_SCHEDULER_ADDRESS, or unset it to compute on this machine."

@@ -13,6 +13,7 @@ from typing import Any
 from core.engine.cluster import Cluster
 from core.engine.live import Live
 from core.engine.store import Store
+from core.engine.uploads import packed
 from core.engine.worker import flag_name, run_task
 from core.errors import InputError
 
@@ -116,7 +117,8 @@ class Keeper:
         if self.cluster.address and not workers:
             live.change(message=f"Waiting: the scheduler at {self.cluster.address} has no workers yet.")
         spec = live.run.spec.to_dict()
-        live.future = client.submit(run_task, run_id, self._topic, spec, key=f"run-{run_id}", pure=False)
+        files = packed(live.run.spec.settings) if self.cluster.address else []  # our own workers share the folder
+        live.future = client.submit(run_task, run_id, self._topic, spec, files, key=f"run-{run_id}", pure=False)
 
     def _cancel(self, run_id: str) -> None:
         live = self._active.get(run_id)

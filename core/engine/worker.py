@@ -9,6 +9,7 @@ from typing import Any
 from core.engine.context import Context
 from core.engine.records import RunSpec, jsonable
 from core.engine.tasks import find_task
+from core.engine.uploads import unpack
 from core.errors import Cancelled, InputError
 
 _SEND_S = 0.02  # reports closer together than this travel in one message
@@ -83,8 +84,10 @@ class WorkerContext(Context):
         return task is None or task.state in ("cancelled", "released", "forgotten")
 
 
-def run_task(run_id: str, topic: str, spec: dict[str, Any]) -> dict[str, Any]:
-    """Do one run on this worker.
+def run_task(
+    run_id: str, topic: str, spec: dict[str, Any], files: list[tuple[bytes, bytes]] | None = None
+) -> dict[str, Any]:
+    """Do one run on this worker; ``files`` are the uploads it names, where the worker does not share their folder.
 
     Returns ``{"status", "message", "result", "files", "seconds": {"cpu", "wall"}}``; a failure is
     told there in a sentence, with the traceback as the file ``error.txt``.
@@ -96,6 +99,7 @@ def run_task(run_id: str, topic: str, spec: dict[str, Any]) -> dict[str, Any]:
     end: dict[str, Any] = {"result": None}
     try:
         record = RunSpec.from_dict(spec)
+        unpack(files or [])
         with dask.config.set(scheduler="synchronous"):  # else xarray hands its file locks to the cluster, and fails
             result = jsonable(find_task(record.task)(record.arguments(), context))
         if not isinstance(result, dict):

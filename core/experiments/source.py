@@ -1,21 +1,12 @@
 """Where a problem's fields come from, as JSON: a data set of the catalogue or an upload kept beside the runs."""
 
-import hashlib
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from core.engine.uploads import UPLOAD, upload_folder, write_upload
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
-
-UPLOAD = "upload:"
-
-
-def upload_folder() -> Path:
-    """The folder that keeps uploads, so that a reload, a run or a restarted app finds them again."""
-    return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
 
 
 def keep_upload(data: bytes, name: str) -> str:
@@ -26,14 +17,7 @@ def keep_upload(data: bytes, name: str) -> str:
     from core.fields import open_upload
 
     open_upload(data, name)
-    digest = hashlib.sha256(data).hexdigest()[:16]
-    folder = upload_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{digest}.json").write_text(json.dumps({"name": name[:120]}), encoding="utf-8")
-    partial = folder / f"{digest}.part"
-    partial.write_bytes(data)
-    partial.replace(folder / f"{digest}.nc")
-    return f"{UPLOAD}{digest}"
+    return write_upload(data, json.dumps({"name": name[:120]}).encode())
 
 
 def kept_uploads() -> dict[str, str]:

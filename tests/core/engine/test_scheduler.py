@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.engine import Engine
+from core.engine.uploads import write_upload
 from core.errors import InputError
 from tests.core.engine.conftest import toy, wait_for
 
@@ -26,6 +27,18 @@ def test_runs_on_the_users_scheduler(scheduler: str, tmp_path: Path, monkeypatch
         begun = time.monotonic()
         engine.cancel(run_id)
         assert engine.wait(run_id).status == "cancelled" and time.monotonic() - begun < 1.0
+
+
+def test_uploads_travel_to_workers_that_do_not_share_the_folder(
+    scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DECONDITIONING_RUNS", str(tmp_path))
+    key = write_upload(b"fine fields", b'{"name": "mine.nc"}')
+    with Engine(tmp_path, address=scheduler) as engine:
+        run = engine.wait(engine.submit(toy("upload_there", source={"fields": key, "coarse": None})))
+        assert run.status == "done", run.message
+        assert run.result is not None and run.result["data"] == "fine fields"
+        assert not Path(run.result["folder"]).is_relative_to(tmp_path)
 
 
 def test_a_closed_app_frees_the_users_worker(scheduler: str, tmp_path: Path) -> None:

@@ -76,3 +76,12 @@ def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
         open(marker, "w").close()
     os.kill(os.getpid(), 9)
     return {}
+
+
+def upload_there(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """What this worker finds of the upload that the settings name, and where."""
+    from core.engine.uploads import upload_folder
+
+    digest = settings["source"]["fields"].removeprefix("upload:")
+    file = (upload_folder() / f"{digest}.nc").resolve()
+    return {"data": file.read_bytes().decode(), "folder": str(file.parent)}
