@@ -10,6 +10,7 @@ import streamlit as st
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from core.models.catalogue import MODELS
 from tests.core.fields.samples import netcdf, region
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def test_every_slider_moves_the_scores(page, key):
     assert complaints(page) == [] and table(page) != before
 
 
-@pytest.mark.parametrize("model", ["cmp", "shrinkage_cmp", "bag_gp"])
+@pytest.mark.parametrize("model", list(MODELS))
 def test_every_model_runs_on_unmatched_data(page, model):
     coarser(page)
     page.multiselect(key="med").set_value(["surface_altitude"])
@@ -84,7 +85,7 @@ def test_every_model_runs_on_unmatched_data(page, model):
     page.selectbox(key="model").set_value(model).run()
     assert complaints(page) == []
     assert "matched only through" in words(page) and "withheld cells" in words(page)
-    assert (len([s for s in page.slider if s.key == "h-lam"]) == 1) == (model != "bag_gp")
+    assert (len([s for s in page.slider if s.key == "h-lam"]) == 1) == MODELS[model].mediated
 
 
 def test_lambda_moves_a_mediated_model(page):

@@ -40,9 +40,16 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
         bind="query-params",
         format_func=lambda option: MODELS[option].title,
     )
+    inducing = 200
+    if named(name).sparse:
+        inducing = int(
+            st.number_input("Inducing points", 5, 2000, 200, step=50, key="induce", bind="query-params",
+                            help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
+        )  # fmt: skip
     with st.expander("Kernel families"):
         settings = DownscaleSettings(
             model=name,
+            inducing=inducing,
             kernel=_family("Covariates", "fam", "rbf"),
             spatial=_family("Coordinates", "place", "matern32"),
             structure=_structure(),

@@ -48,29 +48,32 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         return
     fields = {spec.model: view.mean, **interpolations(key, problem)}
     sds: dict[str, np.ndarray | None] = {spec.model: view.sd}
-    job = get_background().request(f"centroid-{key}", f"centroid-{key}", _centroid(problem)) if view.exact else None
-    waiting = job is None or not job.done()
+    chosen = spec.model == "centroid_gp"  # then the sliders' own version stands in the table, not the learned baseline
+    wanted = view.exact and not chosen
+    job = get_background().request(f"centroid-{key}", f"centroid-{key}", _centroid(problem)) if wanted else None
+    waiting = not chosen and (job is None or not job.done())
     if job is not None and job.done() and job.exception() is None:
         fields["centroid_gp"], sds["centroid_gp"] = job.result()
     shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
     truth = np.where(shared, problem.truth, np.nan)
-    rows = {n: _scored(key, n, truth, values, sds.get(n), problem) for n, values in fields.items()}
+    rows = {spec.model: score_field(truth, view.mean, view.sd, area=problem.grid.area)}
+    others = [name for name in fields if name != spec.model]
+    rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     if job is not None and waiting:
         _await(job)
 
 
-def _scored(key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem):
-    """Scores; those of baselines are kept, they do not follow the sliders."""
+def _baseline_scores(
+    key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem
+) -> dict[str, float]:
+    """Scores of a baseline; they are kept, since they do not follow the sliders."""
     kept = st.session_state.setdefault("_baseline-scores", {})
     mark = (key, name, int(np.isfinite(truth).sum()))
-    if name in ("constant", "bilinear", "bicubic", "centroid_gp") and mark in kept:
-        return kept[mark]
-    found = score_field(truth, values, sd, area=problem.grid.area)
-    if name in ("constant", "bilinear", "bicubic", "centroid_gp"):
-        kept[mark] = found
-    return found
+    if mark not in kept:
+        kept[mark] = score_field(truth, values, sd, area=problem.grid.area)
+    return kept[mark]
 
 
 def _centroid(problem: DownscalingProblem) -> Callable[[Callable[[], None]], Any]:

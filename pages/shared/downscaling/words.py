@@ -30,13 +30,17 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
-    weights = {
-        "bag_gp": r"W = I",
-        "cmp": rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad N\lambda = {spec.regularisation * points:.3g}",
-        "shrinkage_cmp": rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}",
-    }[spec.model]
+    model = named(spec.model)
+    weights = r"W = I"
+    if model.mediated:
+        inside = rf"N\lambda = {spec.regularisation * points:.3g}"
+        weights = rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad {inside}"
+        if not model.replicated:
+            weights = rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}"
     evidence = (
-        f" The log evidence of the {targets} targets is {view.evidence:.2f}." if view.evidence is not None else ""
+        f" The {'bound on the ' if model.sparse else ''}log evidence of the {targets} targets is {view.evidence:.2f}."
+        if view.evidence is not None
+        else ""
     )
     explain(
         "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
@@ -49,12 +53,27 @@ $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\ \varsigma^2 = {spec.point_noise:.3g},\ B = {bags},\ M = {targets}$$
 
+{_approximation(spec)}
+
 $\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance
 with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
 {problem.target_scale.sd:.4g} {problem.units}, taken from visible cells only.
 """,
         f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
+
+
+def _approximation(spec: ModelSpec) -> str:
+    """What the model does otherwise than the formulas above."""
+    model = named(spec.model)
+    said = "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if model.centroids else ""
+    if model.sparse:
+        count = len(spec.inducing.locations) or spec.inducing.count
+        said += (
+            f"The posterior goes through {count} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
+            "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
+        )
+    return said
 
 
 def _kernel(spec: ModelSpec) -> str:
