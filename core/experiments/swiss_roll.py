@@ -61,7 +61,7 @@ class RollSettings:
     learn: bool = True
     stage_one: str = "joint"
     learn_regularisation: bool = True
-    restarts: int = 3
+    restarts: int = 6
     steps: int = 60
     method: str = "lbfgs"
     bound: str = "collapsed"

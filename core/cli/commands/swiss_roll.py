@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prior-sd", type=float, help="width of the log-normal priors on kernels, 0 for none")
     parser.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    parser.add_argument("--restarts", type=int, help="starts of the optimiser (3)")
+    parser.add_argument("--restarts", type=int, help="starts of the optimiser (6)")
     parser.add_argument("--steps", type=int, help="steps of each start (60)")
     parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
