@@ -167,6 +167,8 @@ def heading(engine: Engine, run: Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if run.spec.task == "downscale":
             page_link("downscaling.py", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
+        elif run.spec.task.startswith("swiss-roll"):
+            page_link("swiss_roll.py", "Open on page Swiss roll", query={"run": run.id}, icon=":material/cyclone:")
         if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
             run_again(engine, run)
         with st.popover("Delete"):

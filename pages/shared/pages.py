@@ -31,6 +31,7 @@ class Listed:
 PAGES = (
     Listed("start.py", "Start", ":material/explore:", "welcome"),
     Listed("downscaling.py", "Downscaling", ":material/grid_on:", "downscale"),
+    Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
     Listed("runs.py", "Runs", ":material/monitoring:", "all-runs"),
 )
 

@@ -7,19 +7,17 @@ from typing import Any
 import streamlit as st
 
 from core.engine import Run, RunSpec
-from core.engine.series import trace_series
-from core.errors import InputError
 from core.experiments import interactive
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem
 from core.figures.maps import field_map
-from core.figures.traces import hyperparameter_trace, trace_plot
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import slider_values
 from pages.shared.downscaling.picture import limits_of, quick_view, short_name
 from pages.shared.plotly_live import plotly_live
+from pages.shared.run_panel import begin_run, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 
@@ -67,29 +65,14 @@ def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, h
         choice.spec.seed,
         f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
     )
-    try:
-        run_id = get_engine().submit(task)
-    except InputError as error:
-        st.error(str(error))
-        return
-    st.query_params["run"] = run_id
-    st.session_state["run"] = run_id
-    st.rerun()
+    begin_run(task)
 
 
 def current_run() -> Run | None:
-    """The run named in the address, or the session's last one; None when there is none."""
-    asked = st.query_params.get("run") or st.session_state.get("run")
-    if not asked:
-        return None
-    try:
-        run = get_engine().get(asked)
-    except InputError:
-        st.session_state.pop("run", None)
-        st.query_params.pop("run", None)
-        return None
-    st.session_state["run"] = asked
-    st.query_params["run"] = asked
+    """The page's run: the one named in the address, or the session's last one."""
+    run = run_of("downscale")
+    if run is not None:
+        st.query_params["run"] = run.id
     return run
 
 
@@ -150,7 +133,7 @@ def _live(run_id: str, choice: Choice, problem: DownscalingProblem, spec: ModelS
         rows = engine.trace(run_id)
         charts, now = st.columns([3, 2])
         with charts:
-            _trace(rows)
+            trace_charts(rows)
         with now:
             _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
 
@@ -162,19 +145,6 @@ def same_problem(run: Run, choice: Choice) -> bool:
         settings["source"] == choice.source.to_dict()
         and settings["problem"] == RunSpec("downscale", choice.spec.to_dict()).settings
     )
-
-
-def _trace(rows: list[dict[str, Any]]) -> None:
-    objectives, (steps, values) = trace_series(rows)
-    if not objectives:
-        st.caption("The first evaluation is on its way …")
-        return
-    dark = is_dark()
-    for stage, (at, lines) in objectives.items():
-        title = stage[:1].upper() + stage[1:]
-        plotly_live(trace_plot(at, lines, title=title, height=210, dark=dark), f"run-objective-{stage}")
-    if values:
-        plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")
 
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
@@ -235,14 +205,8 @@ def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
 
 
 def _ended(run: Run) -> None:
-    result = run.result or {}
-    words = {"done": "Learned", "cancelled": "Cancelled, the best so far is on the sliders"}
-    title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
-    took = f" in {run.ended - run.started:.0f} s" if run.ended and run.started else ""
-    evidence = (result.get("diagnostics") or {}).get("log_evidence")
-    more = f" · log evidence {evidence:.2f}" if evidence is not None else ""
-    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
-    for warning in result.get("warnings", []):
-        st.warning(warning)
+    evidence = ((run.result or {}).get("diagnostics") or {}).get("log_evidence")
+    more = f", log evidence {evidence:.2f}" if evidence is not None else ""
+    outcome(run, f"Learned{more},", "Cancelled, the best so far is on the sliders,")
     with st.expander("How it went"):
-        _trace(get_engine().trace(run.id))
+        trace_charts(get_engine().trace(run.id))

@@ -1,0 +1,89 @@
+"""What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Run, RunSpec
+from core.engine.series import trace_series
+from core.errors import InputError
+from core.figures.traces import hyperparameter_trace, trace_plot
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import get_engine
+from pages.shared.theme import is_dark
+
+
+def begin_run(spec: RunSpec) -> None:
+    """Submit a run, put it into the address and redraw; a refusal is a sentence."""
+    try:
+        run_id = get_engine().submit(spec)
+    except InputError as error:
+        st.error(str(error))
+        return
+    st.session_state[_slot(spec.task)] = run_id
+    st.query_params["run"] = run_id
+    st.rerun()
+
+
+def _slot(task: str) -> str:
+    return f"run-of-{task}"
+
+
+def run_of(task: str) -> Run | None:
+    """The run of this task named in the address, or the session's last one; None when there is none."""
+    for asked in (st.query_params.get("run"), st.session_state.get(_slot(task))):
+        if not asked:
+            continue
+        try:
+            run = get_engine().get(asked)
+        except InputError:
+            continue
+        if run.spec.task == task:
+            st.session_state[_slot(task)] = asked
+            return run
+    return None
+
+
+def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
+    """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
+
+    @st.fragment(run_every=0.8)
+    def live() -> None:
+        engine = get_engine()
+        now = engine.get(run.id)
+        if not now.active:
+            st.rerun(scope="app")
+        with st.container(border=True):
+            text, button = st.columns([5, 1], vertical_alignment="center")
+            left = f" · about {now.eta_s:.0f} s left" if now.eta_s is not None else ""
+            text.progress(now.progress or 0.0, text=f"{doing}: {now.message or 'waiting for the engine'}{left}")
+            if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
+                engine.cancel(run.id)
+            draw(engine.trace(run.id))
+
+    live()
+
+
+def outcome(run: Run, done: str, cancelled: str) -> None:
+    """One sentence on how an ended run ended, and its warnings."""
+    words = {"done": done, "cancelled": cancelled}
+    took = f" in {run.ended - run.started:.0f} s" if run.ended and run.started else ""
+    title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took} (run {run.id})")
+    for warning in (run.result or {}).get("warnings", []):
+        st.warning(warning)
+
+
+def trace_charts(rows: list[dict[str, Any]]) -> None:
+    """The objective of each stage and every hyperparameter against the evaluation."""
+    objectives, (steps, values) = trace_series(rows)
+    if not objectives:
+        st.caption("The first evaluation is on its way …")
+        return
+    dark = is_dark()
+    for stage, (at, lines) in objectives.items():
+        title = stage[:1].upper() + stage[1:]
+        plotly_live(trace_plot(at, lines, title=title, height=210, dark=dark), f"run-objective-{stage}")
+    if values:
+        plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")

@@ -1,0 +1,155 @@
+"""The roll in space, from the side, and what the posterior makes of it."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
+from core.experiments.swiss_roll import data_for, posterior_at_points, score
+from core.figures.roll import roll_from_the_side, roll_in_space
+from core.models.catalogue import MODELS, named
+from core.models.inducing import located
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+from pages.shared.plotly_live import plotly_live
+from pages.shared.theme import is_dark
+
+LEFT = ("Truth", "Seen")
+RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
+
+
+@dataclass(frozen=True)
+class View:
+    """Posterior mean and sd at every point (N,), the prior's sd, and the scores against t."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+    prior_sd: float
+    scores: dict[str, float]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def roll_of(spec: RollSpec) -> SwissRoll:
+    """The roll; the same object for the same settings."""
+    return make_swiss_roll(spec)
+
+
+@st.cache_resource(show_spinner="Pseudo-targets for unmatched slices …", max_entries=16)
+def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
+    roll = roll_of(spec)
+    return data_for(roll, "bag_gp") if pseudo else roll.data
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
+    """Inducing points of a model on a roll: they stay where they are while sliders move."""
+    from core.kernels.spec import Factor, KernelSpec, Term
+    from core.models.spec import Inducing
+
+    bags = roll_of(spec).data.bags
+    count = min(count, bags.count) if named(model).centroids else count
+    any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
+    placed = located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags)
+    return placed.inducing.locations
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _view(roll_spec: RollSpec, spec_text: str) -> View:
+    roll, spec = roll_of(roll_spec), ModelSpec.from_dict(json.loads(spec_text))
+    data = _data(roll_spec, not named(spec.model).mediated)
+    mean, sd = posterior_at_points(spec, data, roll.inputs)
+    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd))
+
+
+def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
+    """The posterior of a model at given hyperparameters; raises ``InputError`` with a sentence."""
+    if named(spec.model).sparse:
+        rows = _located(roll_spec, spec.model, spec.inducing.count, spec.inducing.seed)
+        spec = replace(spec, inducing=replace(spec.inducing, locations=rows))
+    return _view(roll_spec, json.dumps(spec.to_dict(), sort_keys=True))
+
+
+def draw(roll: SwissRoll, spec: ModelSpec, view: View) -> None:
+    """Two pictures side by side, each with its own choice of what it shows."""
+    left, right = st.columns(2)
+    truth = roll.truth.numpy()
+    limits = (float(truth.min()), float(truth.max()))
+    with left:
+        shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
+                                     label_visibility="collapsed")  # fmt: skip
+        _truth(roll, shown or "Truth", limits)
+    with right:
+        shown = st.segmented_control("Right picture", RIGHT, default="Prediction", key="r-right", bind="query-params",
+                                     label_visibility="collapsed")  # fmt: skip
+        plotly_live(
+            roll_in_space(roll.inputs.numpy(), **_right(shown or "Prediction", truth, view, limits), dark=is_dark()),
+            "roll-right",
+        )
+        st.markdown(_sentence(shown or "Prediction", spec, view))
+
+
+def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
+    inputs, truth = roll.inputs.numpy(), roll.truth.numpy()
+    if shown == "Truth":
+        figure = roll_in_space(
+            inputs, truth, title="Truth (never shown to the model)", label="Position t along the roll",
+            colours="sequential", limits=limits, dark=is_dark(),
+        )  # fmt: skip
+        plotly_live(figure, "roll-left")
+        st.markdown("Every point's position along the rolled-up sheet, standardised: the model must find it.")
+        return
+    seen = (roll.with_points.tolist(), roll.with_means.tolist())
+    figure = roll_from_the_side(
+        inputs, roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), seen, limits, dark=is_dark()
+    )
+    plotly_live(figure, "roll-side")
+    st.markdown(
+        "A horizontal slice cuts through several windings: its mean (coloured square) mixes positions that lie far "
+        "apart along the sheet."
+    )
+
+
+def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
+    if shown == "Error":
+        return {
+            "values": view.mean - truth, "title": "Error", "label": "Prediction − truth", "colours": "diverging",
+            "limits": (-1.5, 1.5),
+        }  # fmt: skip
+    if shown == "2 sd":
+        top = float(np.quantile(2 * view.sd, 0.99))
+        return {
+            "values": 2 * view.sd, "title": "Uncertainty: 2 sd", "label": "2 standard deviations",
+            "colours": "uncertainty", "limits": (0.0, max(top, 1e-9)),
+        }  # fmt: skip
+    if shown == "Recovered share":
+        return {
+            "values": 1 - (view.sd / view.prior_sd) ** 2, "title": "Reconstruction quality", "limits": (0.0, 1.0),
+            "label": "Share of the prior variance removed", "colours": "uncertainty",
+        }  # fmt: skip
+    return {
+        "values": view.mean, "title": "Posterior mean", "label": "Position t along the roll", "colours": "sequential",
+        "limits": limits,
+    }  # fmt: skip
+
+
+def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
+    scores, title = view.scores, MODELS[spec.model].title
+    if shown == "Error":
+        return f"Prediction − truth of the {title.lower()}: RMSE **{scores['rmse']:.3f}** over all points."
+    if shown == "2 sd":
+        return f"95 % intervals hold the truth at **{scores['coverage95']:.0%}** of the points."
+    if shown == "Recovered share":
+        quality = float(np.mean(1 - (view.sd / view.prior_sd) ** 2))
+        return (
+            f"1 − k_d(x, x)/k(x, x), with k_d = k − ⟨k_x, D̂Ĉ k_x⟩ what conditioning and deconditioning leave of the "
+            f"kernel: on average **{quality:.0%}** is recovered."
+        )
+    return f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {scores['coverage95']:.0%} of the points."
+
+
+def settings_text(roll: RollSpec, spec: ModelSpec) -> str:
+    """What reproduces the page, as JSON."""
+    return json.dumps({"roll": asdict(roll), "model": spec.to_dict()}, indent=1)

@@ -1,0 +1,111 @@
+"""Page Swiss roll: positions along a rolled-up sheet, recovered from the means of slices."""
+
+import streamlit as st
+
+from core.datasets.swiss_roll import RollSpec
+from core.engine import RunSpec
+from core.errors import InputError
+from core.experiments.swiss_roll import RollSettings
+from core.models.catalogue import MODELS, named
+from core.models.spec import ModelSpec
+from pages.shared.layout import explain, page_header
+from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.state import apply_values, get_engine, set_values
+from pages.shared.swiss_roll import compare, controls, picture
+
+TASK = "swiss-roll"
+
+
+def main() -> None:
+    """Read the controls, ask core for the posterior, draw."""
+    page_header("Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?")
+    apply_values()
+    try:
+        body()
+    except InputError as error:
+        st.error(str(error))
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+    st.subheader("The paper's Table 1, with our numbers", anchor=False)
+    compare.benchmark()
+
+
+def body() -> None:
+    """Controls in the sidebar, two pictures, the table of models."""
+    with st.sidebar:
+        roll_spec = controls.choose_roll()
+        spec = controls.choose_model(roll_spec)
+        settings = controls.learning(roll_spec, spec)
+        learn_button(roll_spec, settings)
+    roll = picture.roll_of(roll_spec)
+    situation(roll_spec, spec)
+    watch(roll_spec, spec)
+    view = picture.view_of(roll_spec, spec)
+    picture.draw(roll, spec, view)
+    equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
+    st.subheader("Models side by side", anchor=False)
+    compare.at_these_values(roll_spec, spec)
+
+
+def learn_button(roll: RollSpec, settings: RollSettings) -> None:
+    """Learn the hyperparameters as a run that starts from the sliders' values."""
+    run = run_of(TASK)
+    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=run is not None and run.active):
+        title = f"{MODELS[settings.model].title}: swiss roll, {roll.matching}"
+        given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
+        begin_run(RunSpec(TASK, given, roll.seed, title))
+
+
+def situation(roll: RollSpec, spec: ModelSpec) -> None:
+    """What is given and what is asked, in one sentence."""
+    how = (
+        f"{roll.bags} slices, each with its points and the noisy mean of t over them"
+        if roll.matching == "direct"
+        else f"{roll.bags} slices, half of them with points and the other half with means, connected by height only"
+    )
+    st.markdown(f"{roll.points} points on a swiss roll; {how}. {MODELS[spec.model].title}.")
+
+
+def watch(roll: RollSpec, spec: ModelSpec) -> None:
+    """The run's panel; when it has ended the learned values go to the sliders, once, if the page still fits them."""
+    run = run_of(TASK)
+    if run is None:
+        return
+    if run.active:
+        follow(run, trace_charts)
+        return
+    taken = st.session_state.setdefault("_r-taken", set())
+    learned = (run.result or {}).get("learned")
+    if learned and run.id not in taken:
+        taken.add(run.id)
+        found = ModelSpec.from_dict(learned)
+        if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
+            set_values(controls.slider_values(found))
+    outcome(run, "Learned", "Cancelled, the best so far is on the sliders,")
+    with st.expander("How it went"):
+        trace_charts(get_engine().trace(run.id))
+
+
+def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
+    """The model with today's numbers."""
+    model = named(spec.model)
+    weights = r"W = I"
+    if model.mediated:
+        middle = r"N\lambda D^{-1}" if model.replicated else r"B\lambda I"
+        weights = rf"W = (L + {middle})^{{-1}}\tilde L,\quad \lambda = {spec.regularisation:.2g}"
+    lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
+    explain(
+        "A slice's mean is an average of f over points from several windings; the posterior undoes the averaging as "
+        "far as the kernel's smoothness allows.",
+        rf"""
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \sigma^2 I),\qquad {weights},\qquad \sigma^2 = {spec.noise:.2g}$$
+
+$$E[f(x)\mid \tilde z] = c(x)^\top W (W^\top \bar K W + \sigma^2 I)^{{-1}} \tilde z$$
+
+$B = {bags}$ slices with points, $M = {targets}$ means; $k$ Gaussian with variance {spec.kernel.variance:.2g} and
+lengthscales {lengths} for x, width and height; $\bar K$ its mean over slices, $c(x)$ its mean between $x$ and slices.
+""",
+        f"{model.source}; Chau et al. 2021, §5.1",
+    )
+
+
+main()

@@ -1,0 +1,84 @@
+"""Page Swiss roll in AppTest: it opens finished, every model and slider moves it, learning ends on the sliders."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.models.catalogue import MODELS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page on a small roll."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.switch_page(str(ROOT / "pages" / "swiss_roll.py")).run()
+    app.slider(key="r-points").set_value(400).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def sentence(page: AppTest) -> str:
+    """The sentence under the prediction."""
+    assert not page.exception
+    return next(block.value for block in page.markdown if "RMSE **" in block.value)
+
+
+def test_it_opens_on_a_finished_example_with_the_papers_table(page):
+    assert [error.value for error in page.error] == []
+    assert "RMSE **0." in sentence(page)
+    said = " ".join(block.value for block in page.caption)
+    assert "stored; made by `python -m core benchmark swiss-roll`" in said
+    assert {"RMSE, ours", "RMSE, paper"} <= set(page.dataframe[0].value.columns)
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+@pytest.mark.parametrize("matching", ["direct", "indirect"])
+def test_every_model_fits_both_matchings(page, model, matching):
+    page.segmented_control(key="r-match").set_value(matching)
+    page.selectbox(key="r-model").set_value(model).run()
+    assert [error.value for error in page.error] == []
+    assert MODELS[model].title in sentence(page)
+
+
+@pytest.mark.parametrize("key", ["r-lam", "r-ell", "r-k0", "r-s", "r-n"])
+def test_every_slider_moves_the_posterior(page, key):
+    page.segmented_control(key="r-match").set_value("indirect").run()
+    before = sentence(page)
+    slider = page.slider(key=key)
+    slider.set_value(min(slider.value + 1.0, slider.max)).run()
+    assert sentence(page) != before
+
+
+@pytest.mark.parametrize("shown", ["Error", "2 sd", "Recovered share"])
+def test_the_right_picture_can_show_more(page, shown):
+    page.segmented_control(key="r-right").set_value(shown).run()
+    assert not page.exception and page.error == []
+
+
+def test_too_few_points_for_the_slices_are_a_sentence_and_the_page_comes_back(page):
+    page.selectbox(key="r-model").set_value("variational_cmp").run()
+    page.number_input(key="r-induce").set_value(1000).run()
+    assert any("distinct points" in error.value or "inducing points" in error.value for error in page.error)
+    page.number_input(key="r-induce").set_value(50).run()
+    assert [error.value for error in page.error] == []
+
+
+def test_learning_puts_the_learned_values_on_the_sliders(page):
+    before = page.slider(key="r-n").value
+    page.number_input(key="r-steps").set_value(5)
+    page.number_input(key="r-starts").set_value(1).run()
+    next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
+    end = time.monotonic() + 90
+    while time.monotonic() < end and not any("Learned" in box.value for box in page.info):
+        time.sleep(0.5)
+        page.run()
+    assert not page.exception
+    assert any("Learned" in box.value for box in page.info)
+    assert page.slider(key="r-n").value != before
