@@ -12,7 +12,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run test format bench bench-swiss-roll clean
+.PHONY: run test format bench bench-swiss-roll bench-downscaling clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -40,6 +40,10 @@ bench:
 bench-swiss-roll:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m core benchmark swiss-roll $(ARGS)
+
+bench-downscaling:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	$(VENV) -m core benchmark downscaling $(ARGS)
 
 # Keeps runs/: they are yours.
 clean:

@@ -11,6 +11,7 @@ from core.errors import InputError
 TASKS: dict[str, str] = {
     "downscale": "core.experiments.downscale:learn_task",
     "swiss-roll": "core.experiments.swiss_roll:roll_task",
+    "downscaling-benchmark": "core.experiments.downscaling_benchmark:benchmark_task",
     "swiss-roll-benchmark": "core.experiments.swiss_roll_benchmark:benchmark_task",
 }
 

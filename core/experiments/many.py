@@ -1,7 +1,10 @@
 """Many independent computations inside one run: spread over the cluster's workers, or one after the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from core.errors import Cancelled
+from core.experiments.benchmark_table import kept
 
 _POLL_S = 0.3
 
@@ -51,3 +54,27 @@ def _spread(function: Callable, items: Sequence[dict[str, Any]], context: Any) -
                     yield future.result()
         finally:
             client.cancel(list(pending))
+
+
+def run_all(
+    function: Callable[[dict[str, Any]], dict[str, Any]],
+    items: Sequence[dict[str, Any]],
+    spec: Mapping[str, Any],
+    context: Any,
+) -> dict[str, Any]:
+    """A benchmark's rows, each reported as it is done (``row``); a cancel keeps those that are finished."""
+    rows: list[dict[str, Any]] = []
+    try:
+        for row in each(function, items, context):
+            rows.append(row)
+            context.report(step=len(rows), total=len(items), message=_said(row), row=row)
+            context.best(kept(spec, rows, cancelled=True))
+    except Cancelled:
+        return kept(spec, rows, cancelled=True)
+    return kept(spec, rows, cancelled=False)
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    score = row["scores"].get("rmse")
+    what = ", ".join(str(row[name]) for name in ("model", "matching", "case") if name in row)
+    return f"{what}, seed {row['seed']}: " + (str(row["message"]) if score is None else f"RMSE {score:.3f}")

@@ -1,15 +1,13 @@
 """Table 1 of the deconditional downscaling paper with our own numbers: models × matchings × seeds."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 
-import core
 from core.datasets.swiss_roll import MATCHINGS, RollSpec, make_swiss_roll
-from core.errors import Cancelled, InputError
-from core.experiments.many import each
+from core.errors import InputError
+from core.experiments.many import run_all
 from core.experiments.swiss_roll import RollSettings, fit_roll
 from core.models.catalogue import named
 
@@ -82,45 +80,5 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: every fit of a ``BenchmarkSpec``, each row reported as it is done (``row``)."""
-    given = {key: value for key, value in settings.items() if key != "seed"}
-    spec = BenchmarkSpec.from_dict(given)
-    items = spec.items()
-    rows: list[dict[str, Any]] = []
-    cancelled = False
-    try:
-        for row in each(one_fit, items, context):
-            rows.append(row)
-            score = row["scores"].get("rmse")
-            said = f"{row['model']}, {row['matching']}, seed {row['seed']}: " + (
-                row["message"] or "" if score is None else f"RMSE {score:.3f}"
-            )
-            context.report(step=len(rows), total=len(items), message=said, row=row)
-            context.best(_kept(spec, rows, cancelled=True))
-    except Cancelled:
-        cancelled = True
-    return _kept(spec, rows, cancelled=cancelled)
-
-
-def _kept(spec: BenchmarkSpec, rows: Sequence[dict[str, Any]], *, cancelled: bool) -> dict[str, Any]:
-    return {"cancelled": cancelled, "version": core.__version__, "settings": asdict(spec), "rows": list(rows)}
-
-
-def table_rows(rows: Sequence[dict[str, Any]], matching: str) -> list[dict[str, Any]]:
-    """One row a model: ``{"model", "mean", "sd", "n", "coverage95", "seconds", "paper"}`` of RMSE under a matching."""
-    from core.metrics import summarise
-
-    chosen = [row for row in rows if row["matching"] == matching]
-    means: dict[tuple[str, str], dict[str, Any]] = {(s["model"], s["score"]): s for s in summarise(chosen)}
-    out = []
-    for model in dict.fromkeys(row["model"] for row in chosen):
-        rmse = means.get((model, "rmse"), {})
-        spent = [row["seconds"]["cpu"] for row in chosen if row["model"] == model and row["seconds"]]
-        out.append(
-            {
-                "model": model, "mean": rmse.get("mean"), "sd": rmse.get("sd"), "n": rmse.get("n", 0),
-                "coverage95": means.get((model, "coverage95"), {}).get("mean"),
-                "seconds": sum(spent) / len(spent) if spent else None,
-                "paper": PAPER.get(matching, {}).get(model),
-            }
-        )  # fmt: skip
-    return out
+    spec = BenchmarkSpec.from_dict({key: value for key, value in settings.items() if key != "seed"})
+    return run_all(one_fit, spec.items(), asdict(spec), context)

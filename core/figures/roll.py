@@ -8,7 +8,7 @@ import numpy as np
 from core.figures.colours import Colours, colour_scale, model_colour, model_name
 from core.figures.style import FAINT, INK, Figure, axis, compact, layout
 
-_CAMERA = {"eye": {"x": 1.1, "y": -1.75, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.12}}
+_CAMERA = {"eye": {"x": 0.85, "y": -1.4, "z": 0.55}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 def _markers(

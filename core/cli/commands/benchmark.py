@@ -14,7 +14,10 @@ from core.errors import InputError
 HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
 _POLL_S = 1.0
 #: Benchmark → the engine's task and the file that its page opens with.
-BENCHMARKS = {"swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json")}
+BENCHMARKS = {
+    "swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json"),
+    "downscaling": ("downscaling-benchmark", "downscaling.json"),
+}
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
 
 
@@ -23,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
+    parser.add_argument("--cases", nargs="+", metavar="CASE", help="downscaling: only these cases")
     parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
 
 
@@ -38,6 +42,8 @@ def run(options: argparse.Namespace) -> None:
         settings["seeds"] = list(range(options.seeds))
     if options.models:
         settings["models"] = options.models
+    if options.cases:
+        settings["cases"] = options.cases
     with Engine() as engine:
         found = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
     command = f"python -m core benchmark {options.name}"

@@ -1,0 +1,34 @@
+"""Page Benchmarks: every model on fields with a known truth, over seeds, with the command that made the table."""
+
+import streamlit as st
+
+from core.experiments.downscaling_benchmark import EXACT, VARIATIONAL
+from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
+from pages.shared.layout import page_header
+from pages.shared.pages import page_link
+
+TITLES = {
+    "ukv-645m": "UKV, 645 m, half the cells withheld (K)",
+    "planet-2deg": "Made-up planet, 90 × 180, matched through cloud-top pressure (K)",
+    "planet-half-deg": "Made-up planet at the paper's size, 360 × 720 (K)",
+}
+
+
+def main() -> None:
+    """The downscaling benchmark, stored or run from here."""
+    page_header("Benchmarks", "Which model comes nearest to a truth it never saw, and does it know how near?")
+    st.subheader("Downscaling", anchor=False)
+    st.markdown(
+        "Half the cells keep only covariates, the other half only coarse targets, as in the paper; each model learns "
+        "its hyperparameters anew for every seed and is scored on every pixel. Models without mediation get "
+        "pseudo-targets, each for its own cell."
+    )
+    scores = ("mae", "pearson", "ssim", "crps", "coverage95")
+    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
+    start_controls(table, {"cases": ["ukv-645m", "planet-2deg"], "models": [*EXACT, *VARIATIONAL]})
+    show(table)
+    st.subheader("Swiss roll", anchor=False)
+    page_link("swiss_roll.py", "The paper's Table 1 with our numbers, on page Swiss roll", icon=":material/cyclone:")
+
+
+main()

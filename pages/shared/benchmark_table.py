@@ -1,0 +1,143 @@
+"""A benchmark on a page: stored results, a run from here with its partial table, dots, scores, signed-rank tests."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.engine import RunSpec
+from core.errors import InputError
+from core.experiments.benchmark_table import table_rows
+from core.experiments.downscaling_benchmark import expanded
+from core.figures.colours import model_name
+from core.figures.roll import model_dots
+from core.metrics import pairwise_wilcoxon
+from pages.shared.layout import SCORE_NAMES
+from pages.shared.plotly_live import plotly_live
+from pages.shared.run_panel import begin_run, follow, outcome, run_of
+from pages.shared.theme import is_dark
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
+
+
+@dataclass(frozen=True)
+class BenchmarkTable:
+    """One benchmark: the engine's task, its stored file, what groups its rows (value → title), the paper's RMSE by
+    group, the units of its scores, and which scores stand beside RMSE."""
+
+    task: str
+    file: str
+    group: str
+    groups: Mapping[str, str]
+    paper: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    units: str = ""
+    scores: tuple[str, ...] = ("coverage95",)
+
+
+def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
+    """How many seeds, and the button that runs the benchmark on the engine."""
+    run = run_of(table.task)
+    left, middle, _ = st.columns([2, 2, 3], vertical_alignment="bottom")
+    seeds = int(left.number_input("Seeds", 1, 50, 2, key=f"seeds-{table.task}"))
+    busy = run is not None and run.active
+    if middle.button("Run the benchmark here", disabled=busy, key=f"begin-{table.task}", width="stretch"):
+        given = {**settings, "seeds": list(range(seeds))}
+        begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
+
+
+def show(table: BenchmarkTable) -> None:
+    """The stored rows, or those of a run of this page: partial while it goes on."""
+    run = run_of(table.task)
+    rows, told = _stored_rows(table)
+    if run is not None and run.active:
+        follow(run, lambda trace: _tables(table, [row["row"] for row in trace if "row" in row], "so far"),
+               doing="Benchmark")  # fmt: skip
+        return
+    if run is not None:
+        outcome(run, "The benchmark is done", "Cancelled; the finished fits are shown")
+        if run.result and run.result.get("rows"):
+            rows, told = run.result["rows"], f"from run {run.id}"
+    _tables(table, rows, told)
+
+
+@st.cache_data(show_spinner=False)
+def _stored(file: str, changed: float) -> dict[str, Any]:
+    return json.loads((FOLDER / file).read_text(encoding="utf-8"))
+
+
+def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
+    path = FOLDER / table.file
+    if not path.is_file():
+        return [], ""
+    kept = _stored(table.file, path.stat().st_mtime)
+    return kept["rows"], f"stored; made by `{kept['command']}`, version {kept['version']}"
+
+
+def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str) -> None:
+    if not rows:
+        st.caption("No fit is finished yet.")
+        return
+    rows = expanded(rows)
+    there = [value for value in table.groups if any(row[table.group] == value for row in rows)]
+    for begin in range(0, len(there), 2):
+        for column, value in zip(st.columns(2), there[begin : begin + 2], strict=False):
+            with column:
+                _one(table, rows, value)
+    seeds = len({row["seed"] for row in rows})
+    st.caption(f"Mean ± sd over {seeds} seeds ({told}). CPU seconds of one fit, one thread.")
+    with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
+        for value in there:
+            _tests([row for row in rows if row[table.group] == value], table.groups[value])
+
+
+def _one(table: BenchmarkTable, rows: list[dict[str, Any]], value: str) -> None:
+    found = table_rows(rows, table.group, value, paper=table.paper.get(value))
+    units = f", {table.units}" if table.units else ""
+    figure = model_dots(found, title=table.groups[value], score=f"RMSE{units}", dark=is_dark())
+    plotly_live(figure, f"dots-{table.task}-{value}")
+    st.dataframe([_line(table, row) for row in found], hide_index=True, width="stretch")
+
+
+def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
+    line: dict[str, Any] = {"Model": model_name(row["model"]), "RMSE": _spread(row["mean"], row["sd"])}
+    if table.paper:
+        line["RMSE, paper"] = "–" if not row["paper"] else _spread(*row["paper"])
+    for name in table.scores:
+        found = row["means"].get(name)
+        shown = "–" if found is None else f"{found:.0%}" if name.startswith("coverage") else f"{found:.3g}"
+        line[SCORE_NAMES[name]] = shown
+    line["CPU s"] = None if row["seconds"] is None else round(row["seconds"], 1)
+    return line
+
+
+def _spread(mean: float | None, sd: float | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean:.3g}" + (f" ± {sd:.2g}" if sd else "")
+
+
+def _tests(rows: list[dict[str, Any]], title: str) -> None:
+    try:
+        pairs = pairwise_wilcoxon(rows, "rmse")
+    except InputError as error:
+        st.caption(f"{title}: {error}")
+        return
+    st.markdown(f"**{title}**, RMSE, two-sided; p values corrected for the number of pairs (Holm)")
+    st.dataframe(
+        [
+            {
+                "Better": model_name(p.first if p.difference < 0 else p.second),
+                "Worse": model_name(p.second if p.difference < 0 else p.first),
+                "Median difference": f"{abs(p.difference):.3g}",
+                "p": p.note or f"{p.p_value:.1e}",
+                "p corrected": "" if p.note else f"{p.p_holm:.1e}",
+                "Seeds": p.n,
+            }
+            for p in pairs
+        ],
+        hide_index=True,
+        width="stretch",
+    )
