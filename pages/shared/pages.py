@@ -32,6 +32,7 @@ PAGES = (
     Listed("start.py", "Start", ":material/explore:", "welcome"),
     Listed("downscaling.py", "Downscaling", ":material/grid_on:", "downscale"),
     Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
+    Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),
     Listed("runs.py", "Runs", ":material/monitoring:", "all-runs"),
 )

@@ -1,0 +1,1 @@
+"""Embeddings of conditional distributions in reproducing kernel Hilbert spaces."""

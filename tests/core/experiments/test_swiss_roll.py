@@ -1,0 +1,130 @@
+"""The swiss roll experiment: every model, both matchings, the benchmark and its table; bad input."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.datasets.swiss_roll import RollSpec, make_swiss_roll
+from core.engine import Context
+from core.errors import Cancelled, InputError
+from core.experiments.benchmark_table import table_rows
+from core.experiments.downscaling_benchmark import DownscalingBenchmark, expanded
+from core.experiments.downscaling_benchmark import one_fit as one_downscaling
+from core.experiments.swiss_roll import COLUMNS, RollSettings, data_for, fit_roll, settings_at, starting_spec
+from core.experiments.swiss_roll_benchmark import PAPER, BenchmarkSpec, benchmark_task
+from core.models.catalogue import MODELS
+from core.models.learning import LearningOptions, learn
+from core.models.named_posterior import named_posterior
+
+QUICK = {"restarts": 1, "steps": 25, "points": 8, "inducing": 40}
+ROLL = {"points": 600, "bags": 20}
+
+
+def test_the_conditional_mean_process_recovers_the_roll_and_knows_its_error():
+    found = fit_roll(make_swiss_roll(RollSpec(points=2000)), RollSettings(model="cmp", restarts=1))
+    assert found.scores["rmse"] < 0.3 and found.scores["coverage95"] > 0.85
+    roll = make_swiss_roll(RollSpec(points=2000))
+    again = fit_roll(roll, settings_at(RollSettings(model="cmp"), found.spec))
+    assert torch.allclose(again.mean, found.mean, atol=1e-8) and again.spec.kernel == found.spec.kernel
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+def test_every_model_learns_on_unmatched_slices(model):
+    roll = make_swiss_roll(RollSpec(**ROLL, matching="indirect"))
+    found = fit_roll(roll, RollSettings.from_dict({"model": model, **QUICK}))
+    assert found.scores["rmse"] < 1.6 and found.mean.shape == (600,) and not found.cancelled
+
+
+@pytest.mark.parametrize("bound", ["collapsed", "stochastic"])
+def test_both_bounds_learn_a_sparse_model(bound):
+    roll = make_swiss_roll(RollSpec(**ROLL))
+    found = fit_roll(roll, RollSettings.from_dict({"model": "vbagg", **QUICK, "bound": bound}))
+    assert found.scores["rmse"] < 0.8
+
+
+def test_pseudo_targets_belong_to_their_own_bags():
+    """Heights and pseudo-targets move together: the public code's mistake would break this."""
+    roll = make_swiss_roll(RollSpec(matching="indirect", noise=0.0))
+    data = data_for(roll, "bag_gp")
+    truth = torch.tensor([float(roll.truth[roll.slice == j].mean()) for j in roll.with_points])
+    right = float(torch.corrcoef(torch.stack([data.targets, truth]))[0, 1])
+    in_order = float(torch.corrcoef(torch.stack([data.targets.sort().values, truth]))[0, 1])
+    assert right > 0.6 and in_order < right - 0.2
+
+
+def test_the_priors_hold_hyperparameters_near_their_start_and_zero_width_means_none():
+    roll = make_swiss_roll(RollSpec(**ROLL, matching="indirect"))
+    spec = starting_spec(roll, RollSettings(model="cmp"))
+    moved = {}
+    for width in (0.05, 0.0):
+        options = LearningOptions("joint", restarts=1, steps=20, prior_sd=width)
+        learned = learn(spec, roll.data, COLUMNS, options)
+        evidence = named_posterior(learned.spec, roll.data, COLUMNS).evidence
+        assert learned.evidence == pytest.approx(evidence, abs=1e-5)  # the prior is not counted in
+        moved[width] = max(abs(1 - v) for v in learned.spec.kernel.terms[0].factors[0].lengthscales)
+    assert moved[0.05] < 0.1 < moved[0.0]
+
+
+def test_the_benchmark_reports_every_row_and_a_cancel_keeps_those_finished():
+    settings = {"models": ["cmp", "vbagg"], "matchings": ["direct"], "seeds": [0, 1], "roll": ROLL, "settings": QUICK}
+    context = Context()
+    found = benchmark_task({**settings, "seed": 0}, context)
+    assert len(found["rows"]) == 4 and not found["cancelled"]
+    assert [row["row"]["model"] for row in context.trace] == ["cmp", "vbagg"] * 2
+    table = table_rows(found["rows"], "matching", "direct", paper=PAPER["direct"])
+    assert [row["model"] for row in table] == ["cmp", "vbagg"] and table[0]["n"] == 2
+    scores = [row["scores"]["rmse"] for row in found["rows"] if row["model"] == "cmp"]
+    assert table[0]["mean"] == pytest.approx(sum(scores) / 2) and table[0]["paper"] == (0.33, 0.06)
+
+    class Stops(Context):
+        def check(self):
+            if len(self.trace) == 2:
+                raise Cancelled
+
+    stopped = benchmark_task(settings, Stops())
+    assert stopped["cancelled"] and len(stopped["rows"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("roll", "settings", "word"),
+    [
+        ({"points": 100}, {"model": "variational_cmp"}, "hold 100 points"),
+        ({}, {"model": "nonsense"}, "unknown"),
+        ({}, {"nonsense": 1}, "unknown"),
+        ({}, {"model": "cmp", "regularisation": 0.0, "learn": False, "mediator_lengthscale": 500.0}, "raise λ"),
+        ({}, {"model": "vbagg", "noise": 0.0, "learn": False}, "σ² is 0"),
+    ],
+)
+def test_bad_settings_are_a_sentence(roll, settings, word):
+    with pytest.raises(InputError, match=word):
+        fit_roll(make_swiss_roll(RollSpec(**{"points": 300, "bags": 10, **roll})), RollSettings.from_dict(settings))
+
+
+def test_duplicated_points_and_a_bag_of_one_point_work():
+    roll = make_swiss_roll(RollSpec(points=60, bags=30))
+    assert int(torch.bincount(roll.slice).min()) == 1
+    twice = replace(roll, inputs=roll.inputs.repeat(2, 1), truth=roll.truth.repeat(2))
+    found = fit_roll(twice, RollSettings(model="shrinkage_cmp", learn=False))
+    assert torch.allclose(found.mean[:60], found.mean[60:], atol=1e-9)
+
+
+def test_the_downscaling_benchmark_scores_models_and_interpolations():
+    item = {"case": "planet-2deg", "seed": 0, "settings": {"restarts": 1, "steps": 3, "points": 3, "inducing": 30}}
+    rows = [one_downscaling({**item, "model": name}) for name in ("interpolation", "variational_gp")]
+    assert [row["status"] for row in rows] == ["ok", "ok"], [row["message"] for row in rows]
+    assert [row["model"] for row in expanded(rows)] == ["constant", "bilinear", "bicubic", "variational_gp"]
+    assert {"rmse", "mae", "pearson", "ssim", "crps", "coverage95"} <= set(rows[1]["scores"])
+    spec = DownscalingBenchmark(seeds=(0,))
+    assert {entry["model"] for entry in spec.items() if entry["case"] == "planet-half-deg"} == {
+        "interpolation", "variational_cmp", "vbagg", "variational_gp"
+    }  # fmt: skip
+    for wrong in ({"cases": ("x",)}, {"models": ("x",)}, {"seeds": ()}):
+        with pytest.raises(InputError):
+            DownscalingBenchmark(**wrong)
+
+
+def test_a_benchmark_of_nothing_is_refused():
+    for wrong in ({"models": ()}, {"models": ("x",)}, {"settings": {"x": 1}}):
+        with pytest.raises(InputError):
+            BenchmarkSpec(**wrong)
