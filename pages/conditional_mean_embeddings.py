@@ -41,7 +41,10 @@ def main() -> None:
     view = st.segmented_control("View", VIEWS, default="Estimates", key="e-view", bind="query-params",
                                 label_visibility="collapsed")  # fmt: skip
     try:
-        rates() if view == "Rates" else estimates()
+        if view == "Rates":
+            rates()
+        else:
+            estimates()
     except InputError as error:
         st.error(str(error))
         st.caption("Nothing is lost: change the control on the left, the page comes back.")
@@ -79,7 +82,7 @@ def estimates() -> None:
     dark, x, y = is_dark(), found.x.numpy(), found.y.numpy()
     both = [found.standard.numpy(), found.shrinkage.numpy()]
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
-    gap = max(float(np.abs(both[1] - both[0]).max()), 1e-12)
+    gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
     first, second, third = st.columns(3)
     with first:
         points = sample.bags.inputs[:, 0].numpy()

@@ -55,7 +55,7 @@ def regressions_plot(
     y: np.ndarray, lines: Mapping[str, np.ndarray], *, height: int = 320, dark: bool = False
 ) -> Figure:
     """``E[X | Y = y]`` by both estimators and the truth."""
-    names = {"standard": "standard", "shrinkage": "shrinkage", "truth": "truth, y sin y"}
+    names = {"standard": "standard", "shrinkage": "shrinkage", "truth": "y sin y"}
     dashes = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
     traces = [
         {
