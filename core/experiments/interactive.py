@@ -19,6 +19,7 @@ from core.kernels.bag_mean import Check, _never, cross, gram
 from core.kernels.blocks import sort_bags
 from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
+from core.kernels.tiles import diagonal
 from core.models.indirect_gp import condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.parameters import with_values
@@ -154,7 +155,7 @@ def _sampled_sums(term: Term, problem: DownscalingProblem, some: Tensor) -> tupl
     bags = sort_bags(_sampled(problem.data.bags, PREVIEW_POINTS))
     inputs = problem.inputs[some]
     with torch.no_grad():
-        return cross(kernel, bags, inputs), gram(kernel, bags), kernel(inputs, diag=True)
+        return cross(kernel, bags, inputs), gram(kernel, bags), diagonal(kernel, inputs)
 
 
 def exact(

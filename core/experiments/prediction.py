@@ -168,13 +168,13 @@ def predict_through(
     inputs: Float[Tensor, "P d"],
     check: Check = _never,
 ) -> Prediction:
-    """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
+    """Posterior at ``inputs`` of a model on centroids, through inducing points or a feature map, tile by tile."""
     columns, seen = columns_of(problem), seen_by(spec.model, data)
     given = named_posterior(spec, data, columns, check)
     mean, sd = given.mean(inputs, check), given.variance(inputs, check).sqrt()
     if isinstance(given, SparsePosterior):
         return Prediction(mean, sd, bound(spec, seen, columns, check), given.factor.jitter, ("inducing points",))
-    return _prediction(mean, sd, given.conditioning, ("centroids",))
+    return _prediction(mean, sd, given.conditioning, ("tiles",))
 
 
 def predict(
@@ -197,9 +197,9 @@ def predict(
 
 
 def reads_bags(spec: ModelSpec) -> bool:
-    """Whether the posterior is read from the bags' own sums, exactly: no centroids, no inducing points."""
+    """Whether the posterior is read from the bags' sums, term by term: no centroids, inducing points, feature map."""
     model = named(spec.model)
-    return not (model.sparse or model.centroids)
+    return not (model.sparse or model.centroids or spec.kernel.features)
 
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from scipy.special import gammaincinv, ive
 from torch import Tensor
 
+from core.kernels.feature_map import FeatureNetwork
 from core.kernels.spec import Factor, KernelSpec
 
 #: Fourier features of one term of one draw.
@@ -23,9 +24,11 @@ class PriorDraw:
     phases: tuple[Tensor, ...]
     amplitudes: tuple[Tensor, ...]
     slopes: tuple[tuple[Tensor, ...], ...]
+    network: FeatureNetwork | None = None
 
     def __call__(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """The draw's values."""
+        inputs = inputs if self.network is None else self.network(inputs)
         total = inputs.new_zeros(len(inputs))
         for omega, phase, amplitude, slopes in zip(
             self.frequencies, self.phases, self.amplitudes, self.slopes, strict=True
@@ -45,6 +48,10 @@ def draw_prior(
     ``E[a² g g′ cos(ω·x+b) cos(ω·x′+b)] = (s/F) k(x, x′)`` summed over ``F = 1024`` features a term
     (Rahimi and Recht 2007); a linear factor multiplies each feature by ``v·x`` with ``E[vvᵀ] = I/s²``.
     """
+    network = None
+    if spec.features:
+        network = spec.features.build(columns).to(device).requires_grad_(False)
+        columns = columns + spec.features.names
     frequencies, phases, amplitudes, slopes = [], [], [], []
     for term in spec.terms:
         omega = torch.zeros(FEATURES, len(columns), dtype=torch.float64)
@@ -63,7 +70,7 @@ def draw_prior(
         phases.append(phase.to(device))
         amplitudes.append(amplitude.to(device))
         slopes.append(tuple(tilt))
-    return PriorDraw(tuple(frequencies), tuple(phases), tuple(amplitudes), tuple(slopes))
+    return PriorDraw(tuple(frequencies), tuple(phases), tuple(amplitudes), tuple(slopes), network)
 
 
 def _frequencies(factor: Factor, count: int, generator: torch.Generator) -> Tensor:

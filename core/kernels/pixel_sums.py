@@ -15,7 +15,7 @@ from core.kernels.blocks import sort_bags
 from core.kernels.interpolation import interpolate_kernel
 from core.kernels.offsets import GridLayout, offset_sums, suits
 from core.kernels.spec import KernelSpec, Term
-from core.kernels.tiles import evaluate
+from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 
 _SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
@@ -54,7 +54,7 @@ def term_sums(term: Term, picture: Picture, *, check: Check = _never) -> TermSum
     with torch.no_grad():
         route, cross = _cross(unit, kernel, picture, check)
         gram = _aggregate(cross, picture)
-        return TermSums(cross, gram, kernel(picture.inputs, diag=True), route)
+        return TermSums(cross, gram, diagonal(kernel, picture.inputs), route)
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:

@@ -15,6 +15,7 @@ SCALE = (1e-3, 1e3)
 LENGTHSCALE = (2e-2, 5e1)
 NOISE = (1e-6, 1e1)
 ALPHA = (5e-2, 5e1)
+WEIGHT = 10.0  # of a feature map, either way
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ def log_parameter(name: str, value: float, bounds: tuple[float, float], device: 
     value = min(max(value, bounds[0]), bounds[1])
     raw = torch.tensor(math.log(value), dtype=torch.float64, device=device, requires_grad=True)
     return Parameter((name,), raw, math.log(bounds[0]), math.log(bounds[1]))
+
+
+def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
+    """Plain numbers (inducing points, weights of a network), each between ``±reach``."""
+    return Parameter(tuple(f"{name} {i + 1}" for i in range(raw.numel())), raw, -reach, reach, logarithm=False)
 
 
 def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
@@ -69,12 +75,9 @@ def kernel_parameters(
             found.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
         for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
             found.extend(_factor_parameters(label, factor, kernel_factor))
+    if spec.features:
+        found.extend(plain_parameter(f"{prefix} weight", row, WEIGHT) for row in kernel.feature_map.rows)
     return found
-
-
-def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
-    """Plain numbers (inducing points, weights of a network), each between ``±reach``."""
-    return Parameter(tuple(f"{name} {i + 1}" for i in range(raw.numel())), raw, -reach, reach, logarithm=False)
 
 
 @dataclass(frozen=True)
