@@ -1,6 +1,9 @@
 """What experiments say while they run: progress for a run's context, memory, and silence for callers without one."""
 
+import re
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -52,9 +55,12 @@ def _sentence(event: dict[str, Any]) -> str:
 
 
 def peak_mb(device: torch.device) -> float:
-    """Largest memory so far: of this process, or allocated on the GPU."""
+    """Largest memory so far in MB: of this process, or allocated on the GPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 1e6
+    status = Path("/proc/self/status")
+    if status.is_file():  # the peak of this program alone: getrusage also remembers that of the process it began as
+        return float(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1]) / 1e3  # type: ignore[index]
     import resource
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)

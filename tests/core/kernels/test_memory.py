@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
-import resource, torch
+import torch
+from core.experiments.reporting import peak_mb
 from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -17,10 +18,10 @@ points, count = 100_000, 400
 inputs = torch.randn(points, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 bags = sort_bags(Bags(inputs, torch.arange(points) % count, count))
 kernel = KernelSpec((Term((Factor("rbf", ("a", "b", "c"), (1.0,)),)),)).build(("a", "b", "c"))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_mb(torch.device("cpu"))
 with torch.no_grad():
     gram(kernel, bags)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3)
+print(peak_mb(torch.device("cpu")) - before)
 """
 
 

@@ -6,18 +6,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
-import resource, torch
+import torch
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
+from core.experiments.reporting import peak_mb
 from core.experiments.swiss_roll import COLUMNS, RollSettings, posterior_at_points, starting_spec
 from core.models.learning import LearningOptions, learn
 
 torch.set_num_threads(1)
 roll = make_swiss_roll(RollSpec())
 spec = starting_spec(roll, RollSettings(model="cmp"))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_mb(torch.device("cpu"))
 learned = learn(spec, roll.data, COLUMNS, LearningOptions("joint", restarts=1, steps=2))
 posterior_at_points(learned.spec, roll.data, roll.inputs)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3)
+print(peak_mb(torch.device("cpu")) - before)
 """
 
 
