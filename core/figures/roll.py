@@ -132,10 +132,10 @@ def model_dots(
         "marker": {"size": 10, "symbol": "diamond-open", "color": INK[dark]},
         "hovertemplate": "%{y}: %{x:.2f}<extra>paper</extra>",
     }  # fmt: skip
-    picture = layout(title, height=height or 110 + 30 * len(known), dark=dark, showlegend=True)
-    picture["margin"] = {"l": 118, "r": 12, "t": 56, "b": 42}
+    picture = layout(title, height=height or 110 + 30 * len(known), dark=dark, showlegend=bool(printed))
+    picture["margin"] = {"l": 118, "r": 12, "t": 56 if printed else 34, "b": 42}
     picture["xaxis"] = axis(score, dark, automargin=False, rangemode="tozero")
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed", showgrid=False)
     listed = ", ".join(f"{name} {row['mean']:.2f}" for name, row in zip(names, known, strict=True))
     picture["meta"]["alt"] = f"{title}: {score} of {listed}."
-    return {"data": [ours, paper], "layout": picture}
+    return {"data": [ours, paper] if printed else [ours], "layout": picture}

@@ -15,11 +15,11 @@ from core.experiments.downscaling_benchmark import expanded
 from core.figures.colours import model_name
 from core.figures.roll import model_dots
 from core.metrics import pairwise_wilcoxon
-from pages.shared.layout import SCORE_NAMES
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of
 from pages.shared.theme import is_dark
 
+SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
 
 
@@ -87,7 +87,10 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str) -> Non
             with column:
                 _one(table, rows, value)
     seeds = len({row["seed"] for row in rows})
-    st.caption(f"Mean ± sd over {seeds} seeds ({told}). CPU seconds of one fit, one thread.")
+    st.caption(
+        f"Mean ± sd over {seeds} seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
+        "inside the central 95 % interval. CPU seconds of one fit, one thread."
+    )
     with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
         for value in there:
             _tests([row for row in rows if row[table.group] == value], table.groups[value])
@@ -108,7 +111,7 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
     for name in table.scores:
         found = row["means"].get(name)
         shown = "–" if found is None else f"{found:.0%}" if name.startswith("coverage") else f"{found:.3g}"
-        line[SCORE_NAMES[name]] = shown
+        line[SHORT[name]] = shown
     line["CPU s"] = None if row["seconds"] is None else round(row["seconds"], 1)
     return line
 

@@ -14,5 +14,5 @@ def test_it_opens_on_the_stored_table(runs_folder: Path):
     said = " ".join(block.value for block in page.caption)
     assert "made by `python -m core benchmark downscaling" in said
     table = page.dataframe[0].value
-    assert {"Model", "RMSE", "SSIM", "CRPS", "Coverage of 95 %"} <= set(table.columns)
+    assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])

@@ -1,0 +1,56 @@
+"""Many computations in one run: in order without fellows, spread over workers where there are some."""
+
+import os
+from typing import Any
+
+import pytest
+
+from core.engine import Context
+from core.errors import Cancelled
+from core.experiments.many import each
+
+
+def square(item: dict[str, Any]) -> dict[str, Any]:
+    """One item's work, and the process that did it."""
+    return {"n": item["n"], "square": item["n"] ** 2, "process": os.getpid()}
+
+
+def spread(count: int, stop_after: int | None = None) -> dict[str, Any]:
+    """What a run does on its worker; a cancel after some results."""
+
+    done: list[dict[str, Any]] = []
+    context = Context(stop=lambda: stop_after is not None and len(done) >= stop_after)
+    try:
+        for row in each(square, [{"n": n} for n in range(count)], context):
+            done.append(row)
+    except Cancelled:
+        return {"cancelled": True, "rows": done}
+    return {"cancelled": False, "rows": done}
+
+
+def test_alone_they_come_in_order_and_a_cancel_stops_the_rest():
+    assert [row["square"] for row in spread(4)["rows"]] == [0, 1, 4, 9]
+    stopped = spread(9, stop_after=2)
+    assert stopped["cancelled"] and len(stopped["rows"]) == 2
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in this process."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as found,
+    ):
+        yield found
+
+
+def test_on_a_cluster_every_item_is_done_once(client):
+    found = client.submit(spread, 12, pure=False).result(timeout=60)
+    assert sorted(row["square"] for row in found["rows"]) == [n**2 for n in range(12)] and not found["cancelled"]
+
+
+def test_on_a_cluster_a_cancel_keeps_what_is_there(client):
+    found = client.submit(spread, 500, 3, pure=False).result(timeout=60)
+    assert found["cancelled"] and 3 <= len(found["rows"]) < 500
