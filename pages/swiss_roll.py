@@ -80,7 +80,7 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
         found = ModelSpec.from_dict(learned)
         if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
             set_values(controls.slider_values(found))
-    outcome(run, "Learned", "Cancelled, the best so far is on the sliders,")
+    outcome(run, "Learned", "Cancelled, the best so far is on the sliders")
     with st.expander("How it went"):
         trace_charts(get_engine().trace(run.id))
 

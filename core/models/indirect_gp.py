@@ -72,6 +72,15 @@ def condition_on_gram(
     return condition(bag_gram, weights, noise, residual)
 
 
+def refuse_dense(points: int) -> None:
+    """``InputError`` where a full covariance would be too large."""
+    if points > DENSE_LIMIT:
+        raise InputError(
+            f"A full covariance of {points} points was asked for, at most {DENSE_LIMIT} are given: "
+            "ask for `variance`, or for fewer points."
+        )
+
+
 @dataclass(frozen=True)
 class IndirectPosterior:
     """Posterior of ``f`` given aggregated targets; read at any inputs, tile by tile.
@@ -110,11 +119,7 @@ class IndirectPosterior:
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
-        if len(inputs) > DENSE_LIMIT:
-            raise InputError(
-                f"A full covariance of {len(inputs)} points was asked for, at most {DENSE_LIMIT} are given: "
-                "ask for `variance`, or for fewer points."
-            )
+        refuse_dense(len(inputs))
         kernel = self._kernel()
         with torch.no_grad():
             sums = cross(kernel, self.bags, inputs)

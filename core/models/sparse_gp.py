@@ -22,7 +22,7 @@ from core.kernels.tiles import diagonal as prior_variance
 from core.kernels.tiles import evaluate
 from core.models.catalogue import named
 from core.models.conditioning import observation_noise
-from core.models.indirect_gp import DENSE_LIMIT, POINTS, Columns, check_matching, mediation_weights
+from core.models.indirect_gp import POINTS, Columns, check_matching, mediation_weights, refuse_dense
 from core.models.inducing import place
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
@@ -161,11 +161,7 @@ class SparsePosterior:
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
-        if len(inputs) > DENSE_LIMIT:
-            raise InputError(
-                f"A full covariance of {len(inputs)} points was asked for, at most {DENSE_LIMIT} are given: "
-                "ask for `variance`, or for fewer points."
-            )
+        refuse_dense(len(inputs))
         kernel = self._kernel()
         with torch.no_grad():
             a = self._features(kernel, inputs)

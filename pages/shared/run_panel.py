@@ -65,12 +65,12 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
     live()
 
 
-def outcome(run: Run, done: str, cancelled: str) -> None:
-    """One sentence on how an ended run ended, and its warnings."""
+def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
+    """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
     words = {"done": done, "cancelled": cancelled}
     took = f" in {run.ended - run.started:.0f} s" if run.ended and run.started else ""
     title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
-    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took} (run {run.id})")
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
     for warning in (run.result or {}).get("warnings", []):
         st.warning(warning)
 

@@ -17,7 +17,7 @@ from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import slider_values
 from pages.shared.downscaling.picture import limits_of, quick_view, short_name
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 
@@ -113,29 +113,18 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     if run is None or "settings" not in run.spec.settings:
         return
     if run.active:
-        st.fragment(_live, run_every=0.7)(run.id, choice, problem, spec)
+
+        def draw(rows: list[dict[str, Any]]) -> None:
+            charts, now = st.columns([3, 2])
+            with charts:
+                trace_charts(rows)
+            with now:
+                _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
+
+        follow(run, draw)
         return
     _take_over(run, choice, problem, spec)
     _ended(run)
-
-
-def _live(run_id: str, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
-    engine = get_engine()
-    run = engine.get(run_id)
-    if not run.active:
-        st.rerun(scope="app")
-    with st.container(border=True):
-        text, button = st.columns([5, 1], vertical_alignment="center")
-        left = f" · about {run.eta_s:.0f} s left" if run.eta_s is not None else ""
-        text.progress(run.progress or 0.0, text=f"Learning: {run.message or 'waiting for the engine'}{left}")
-        if button.button("Cancel", key="cancel-run", width="stretch"):
-            engine.cancel(run_id)
-        rows = engine.trace(run_id)
-        charts, now = st.columns([3, 2])
-        with charts:
-            trace_charts(rows)
-        with now:
-            _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
 
 
 def same_problem(run: Run, choice: Choice) -> bool:
@@ -206,7 +195,7 @@ def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
 
 def _ended(run: Run) -> None:
     evidence = ((run.result or {}).get("diagnostics") or {}).get("log_evidence")
-    more = f", log evidence {evidence:.2f}" if evidence is not None else ""
-    outcome(run, f"Learned{more},", "Cancelled, the best so far is on the sliders,")
+    more = f" · log evidence {evidence:.2f}" if evidence is not None else ""
+    outcome(run, "Learned", "Cancelled, the best so far is on the sliders", more)
     with st.expander("How it went"):
         trace_charts(get_engine().trace(run.id))
