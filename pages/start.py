@@ -37,6 +37,8 @@ def main() -> None:
         st.subheader("Learn", anchor=False)
         st.markdown("The worked example above, with every knob: move λ, σ and the lengthscales and watch the maps.")
         page_link("downscaling.py", "Open the worked example", icon=":material/school:")
+        page_link("swiss_roll.py", "Unroll the swiss roll", icon=":material/cyclone:")
+        page_link("conditional_mean_embeddings.py", "Two estimators of an embedding", icon=":material/blur_on:")
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
         st.markdown(
@@ -49,6 +51,7 @@ def main() -> None:
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
         st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
+        page_link("benchmarks.py", "Which model wins where", icon=":material/leaderboard:")
         page_link("runs.py", "Look at the runs", icon=":material/monitoring:")
 
 

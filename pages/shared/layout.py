@@ -23,6 +23,7 @@ SCORE_NAMES: dict[str, str] = {
     "coverage90": "Coverage of 90 %",
     "coverage95": "Coverage of 95 %",
     "coverage_2sd": "Coverage of ±2 sd",
+    "ms": "Time, ms",
 }
 WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
 

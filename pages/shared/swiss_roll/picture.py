@@ -1,6 +1,7 @@
 """The roll in space, from the side, and what the posterior makes of it."""
 
 import json
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
 
 @dataclass(frozen=True)
 class View:
-    """Posterior mean and sd at every point (N,), the prior's sd, and the scores against t."""
+    """Posterior mean and sd at every point (N,), the prior's sd, the scores against t with the time it took (ms)."""
 
     mean: np.ndarray
     sd: np.ndarray
@@ -60,8 +61,10 @@ def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[f
 def _view(roll_spec: RollSpec, spec_text: str) -> View:
     roll, spec = roll_of(roll_spec), ModelSpec.from_dict(json.loads(spec_text))
     data = _data(roll_spec, not named(spec.model).mediated)
+    begun = time.perf_counter()
     mean, sd = posterior_at_points(spec, data, roll.inputs)
-    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd))
+    took = {"ms": 1000 * (time.perf_counter() - begun)}
+    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd) | took)
 
 
 def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:

@@ -279,3 +279,16 @@ def test_the_bag_gram_of_one_subset_is_a_block_of_the_whole():
         whole = gram(kernel, sort_bags(data.bags))
         part = gram(kernel, sort_bags(data.bags.subset(chosen)))
     assert torch.allclose(part, whole[chosen][:, chosen], atol=1e-13)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", SPARSE)
+def test_the_gpu_gives_the_same_numbers(name):
+    spec, data = case(name)
+    at = normal(7, 3, seed=9)
+    here, there = named_posterior(spec, data, COLUMNS), named_posterior(spec, data.to("cuda"), COLUMNS)
+    assert torch.allclose(there.mean(at.cuda()).cpu(), here.mean(at), atol=1e-6)
+    assert torch.allclose(there.variance(at.cuda()).cpu(), here.variance(at), atol=1e-6)
+    options = LearningOptions(restarts=1, steps=5)
+    learned = learn(spec, data.to("cuda"), COLUMNS, options)
+    assert learned.evidence == pytest.approx(learn(spec, data, COLUMNS, options).evidence, abs=1e-4)
