@@ -23,6 +23,9 @@ MODEL_SETTINGS = (
     "regularisation",
     "noise",
     "point_noise",
+    "inducing",
+    "placement",
+    "bound",
     "learn",
     "stage_one",
     "method",
@@ -65,7 +68,11 @@ def _data_arguments(group: Any) -> None:
 
 
 def _model_arguments(group: Any) -> None:
-    group.add_argument("--model", default="shrinkage_cmp", help="shrinkage_cmp (default), cmp or bag_gp")
+    group.add_argument(
+        "--model",
+        default="shrinkage_cmp",
+        help="shrinkage_cmp (default), cmp, bag_gp, variational_cmp, vbagg, centroid_gp or variational_gp",
+    )
     group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
     group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
     group.add_argument("--spatial", metavar="FAMILY", help="family of the kernel on coordinates (matern32)")
@@ -73,6 +80,8 @@ def _model_arguments(group: Any) -> None:
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
     group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
+    group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
+    group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
     group.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
 
 
@@ -84,6 +93,7 @@ def _learning_arguments(group: Any) -> None:
         help="how λ and the mediators' lengthscales are found (leave_one_bag_out)",
     )
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
+    group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
     group.add_argument("--restarts", type=int, help="starts of the optimiser")
     group.add_argument("--steps", type=int, help="steps of each start")
     group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")

@@ -55,14 +55,12 @@ def choose_model(roll: RollSpec) -> ModelSpec:
     )
     variance = log_slider("Variance of k", "r-s", 1e-2, 100.0, variance)
     noise = log_slider("σ²", "r-n", 1e-5, 10.0, noise, help="Noise variance of a slice's mean.")
-    point_noise = 0.0
     return ModelSpec(
         name,
         KernelSpec((Term((Factor("rbf", INPUTS, scales),), variance),)),
         KernelSpec((Term((Factor("rbf", MEDIATORS, (ell,)),)),)),
         lam,
         noise,
-        point_noise,
         inducing=inducing,
     )
 

@@ -176,3 +176,15 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
     assert spec.target == "air_potential_temperature" and spec.block == (7, 9)
     assert spec.select == {"time": 1, "t:level": -1}
     assert model_settings(options) == {"model": "shrinkage_cmp", "noise": 0.1, "learn": True}
+
+
+@pytest.mark.parametrize("options", [(), ("--bound", "stochastic", "--placement", "grid")])
+def test_a_variational_model_of_unmatched_cells(command, file: Path, options) -> None:
+    answer = command(
+        "downscale", file, "--target", "t", "--covariates", "z", "--mediators", "p", "--block", 3, 3, "--withhold", 0.5,
+        "--model", "variational_cmp", "--inducing", 30, "--restarts", 1, "--steps", 3, "--quiet", *options,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    first = answer.document["results"][0]
+    assert first["model"] == "variational_cmp" and 0 < first["scores"]["rmse"] < 4
+    assert len(first["settings"]["inducing"]["locations"]) == 30

@@ -1,0 +1,44 @@
+"""``python -m core swiss-roll`` and ``benchmark``: the document, several models and seeds, bad input."""
+
+import json
+
+import pytest
+
+QUICK = ("--points", 300, "--bags", 12, "--restarts", 1, "--steps", 4, "--inducing", 20, "--quiet")
+
+
+def test_models_and_seeds_in_the_one_shape(command) -> None:
+    answer = command("swiss-roll", "--matching", "direct", "--models", "cmp", "vbagg", "--seeds", 2, 3, *QUICK)
+    assert answer.code == 0, answer.err
+    found = answer.document
+    assert found["schema"] == 1 and found["command"] == "swiss-roll" and found["settings"]["matching"] == "direct"
+    assert [(r["model"], r["seed"]) for r in found["results"]] == [("cmp", 2), ("vbagg", 2), ("cmp", 3), ("vbagg", 3)]
+    assert {"rmse", "coverage95", "crps"} <= set(found["results"][0]["scores"])
+    row = next(row for row in found["summary"] if (row["model"], row["score"]) == ("cmp", "rmse"))
+    values = [r["scores"]["rmse"] for r in found["results"] if r["model"] == "cmp"]
+    assert row["n"] == 2 and row["mean"] == pytest.approx(sum(values) / 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("--models", "nonsense"), "unknown"),
+        (("--bags", 1), "at least 2"),
+        (("--models", "vbagg", "--points", 50, "--bags", 5), "hold 50 points"),
+        (("--noise", -1), "not negative"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_two(command, options, word) -> None:
+    answer = command("swiss-roll", *options, "--quiet")
+    assert answer.code == 2 and word in answer.err and answer.out == ""
+
+
+@pytest.mark.slow
+def test_a_benchmark_goes_through_the_engine_into_its_file(command, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("DECONDITIONING_RUNS", str(tmp_path / "runs"))
+    output = tmp_path / "table.json"
+    answer = command("benchmark", "swiss-roll", "--seeds", 1, "--models", "centroid_gp", "--output", output)
+    assert answer.code == 0, answer.err
+    kept = json.loads(output.read_text())
+    assert {(row["matching"], row["status"]) for row in kept["rows"]} == {("direct", "ok"), ("indirect", "ok")}
+    assert kept["command"].startswith("python -m core benchmark swiss-roll") and kept["version"]
