@@ -52,7 +52,7 @@ def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
 
 
 @st.cache_resource(show_spinner="Pseudo-targets for unmatched bags …", max_entries=8)
-def _matched(key: str, model: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec) -> IndirectData:
+def _matched(key: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec) -> IndirectData:
     return matched_data(_problem, _spec)
 
 
@@ -61,7 +61,7 @@ def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> In
     if named(spec.model).mediated or problem.matched:
         return problem.data
     ell = json.dumps(spec.mediator_kernel.to_dict()) if spec.mediator_kernel else ""
-    return _matched(choice.key, spec.model, ell, problem, spec)
+    return _matched(choice.key, ell, problem, spec)
 
 
 def spec_key(choice: Choice, spec: ModelSpec) -> str:
