@@ -102,7 +102,7 @@ def test_ctrl_c_ends_in_order(other_app) -> None:
         wait_for(lambda: here.get(run_id).progress)
         children = psutil.Process(process.pid).children(recursive=True)
         os.killpg(process.pid, signal.SIGINT)
-        process.wait(15)
+        process.wait(40)
         run = here.get(run_id)
         assert run.status == "interrupted" and run.message.startswith("The app was closed")
         _, left = psutil.wait_procs(children, timeout=20)
