@@ -1,4 +1,4 @@
-"""The deconditional mean operator as a two-staged ridge regression between finite feature spaces.
+"""The deconditional mean operator as a two-staged ridge regression: in feature space and by kernels.
 
 Stage one regresses ``φ(x)`` on ``ψ(y)`` (the conditional mean operator C), stage two ``ψ(ỹ)`` on ``C ψ(ỹ)`` (the
 operator D with ``D C ψ(y) ≈ ψ(y)``). Source: Chau et al. 2021, §4, eq. 11-12 and Proposition 4.1.
@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
+from core.errors import InputError
 
 
 def conditional_mean_operator(
@@ -18,19 +19,32 @@ def conditional_mean_operator(
 
     ``inputs`` holds ``φ(x_i)`` in its rows, ``mediators`` ``ψ(y_i)``; λ > 0, or ``InputError`` where ΨᵀΨ is singular.
     """
-    identity = torch.eye(mediators.shape[1], dtype=mediators.dtype, device=mediators.device)
-    gram = mediators.T @ mediators + len(mediators) * regularisation * identity
-    return linalg.cholesky(gram, "mediator features").solve(mediators.T @ inputs).T
+    count = len(mediators)
+    return conditional_operator_of_moments(
+        inputs.T @ mediators / count, mediators.T @ mediators / count, regularisation
+    )
+
+
+def conditional_operator_of_moments(
+    cross: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
+) -> Float[Tensor, "p q"]:
+    """``Ĉ = S_xy (S_yy + λI)⁻¹`` from the moments ``E[φψᵀ]`` and ``E[ψψᵀ]`` of a sample, or of the truth."""
+    return _ridge(second, regularisation, "mediator features").solve(cross.T).T
 
 
 def deconditional_mean_operator(
     operator: Float[Tensor, "p q"], query: Float[Tensor, "M q"], regularisation: float
 ) -> Float[Tensor, "q p"]:
     """``D̂ = Ψ̃ᵀ U (UᵀU + MεI)⁻¹`` with rows ``U_j = (C ψ(ỹ_j))ᵀ``: the minimiser of eq. 12, in weight space."""
-    images = query @ operator.T
-    identity = torch.eye(images.shape[1], dtype=images.dtype, device=images.device)
-    gram = images.T @ images + len(query) * regularisation * identity
-    return linalg.cholesky(gram, "images of the mediators").solve(images.T @ query).T
+    return deconditional_operator_of_moment(operator, query.T @ query / len(query), regularisation)
+
+
+def deconditional_operator_of_moment(
+    operator: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
+) -> Float[Tensor, "q p"]:
+    """``D̂ = S Cᵀ (C S Cᵀ + εI)⁻¹`` from the second moment ``S = E[ψψᵀ]`` of a sample, or of the truth."""
+    images = operator @ second
+    return _ridge(images @ operator.T, regularisation, "images of the mediators").solve(images).T
 
 
 def deconditional_mean_operator_dual(
@@ -38,9 +52,29 @@ def deconditional_mean_operator_dual(
 ) -> Float[Tensor, "q p"]:
     """The same by kernels: ``D̂ = Ψ̃ᵀ (Q̂ + MεI)⁻¹ U`` with ``Q̂ = U Uᵀ`` (M, M) (Proposition 4.1; push-through)."""
     images = query @ operator.T
-    identity = torch.eye(len(query), dtype=images.dtype, device=images.device)
-    factor = linalg.cholesky(images @ images.T + len(query) * regularisation * identity, "conditional mean process")
+    factor = _ridge(images @ images.T, len(query) * regularisation, "conditional mean process")
     return query.T @ factor.solve(images)
+
+
+def deconditional_weights(
+    inputs: Float[Tensor, "N N"],
+    within: Float[Tensor, "N N"],
+    across: Float[Tensor, "N M"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, "M N"]:
+    """Both stages by kernels alone: G of ``D̂ = Ψ̃ᵀ G Φ``, whatever the dimension of the feature spaces.
+
+    ``A = (L + NλI)⁻¹ L̃``, ``Q̂ = AᵀKA``, ``G = (Q̂ + MεI)⁻¹ Aᵀ`` with ``inputs`` K = k(x, x), ``within`` L = ℓ(y, y),
+    ``across`` L̃ = ℓ(y, ỹ), λ and ε the two regularisations. ``ℓ(y, ỹ) G k(x_i, x)`` is then ``⟨ℓ_y, D̂ k_x⟩`` and
+    ``Σ_j z̃_j (G k(x_i, x))_j`` the function whose conditional mean fits ``z̃``.
+
+    Raises ``InputError`` where a matrix is singular. Source: Chau et al. 2021, Proposition 4.1 and App. A.2.
+    """
+    count, targets = across.shape
+    spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
+    process = spread.T @ inputs @ spread
+    return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T)
 
 
 def reconstruction_risk(
@@ -50,3 +84,11 @@ def reconstruction_risk(
     identity = torch.eye(len(second_moment), dtype=second_moment.dtype, device=second_moment.device)
     missed = identity - deconditional @ operator
     return (missed @ second_moment * missed).sum()
+
+
+def _ridge(matrix: Tensor, regularisation: float, name: str) -> linalg.Factor:
+    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    factor = linalg.cholesky(matrix + regularisation * identity, name)
+    if factor.jitter:
+        raise InputError(f"The {name} matrix is singular at a regularisation of {regularisation:.1e}: raise it.")
+    return factor
