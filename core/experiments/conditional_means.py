@@ -1,6 +1,6 @@
 """Standard against shrinkage estimation of a conditional mean embedding (Chau et al. 2021, App. C.2)."""
 
-import time
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ from torch import Tensor
 
 from core import linalg
 from core.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
+from core.embeddings.weighted_bags import BagEmbedding
 from core.errors import InputError
-from core.kernels.bag_mean import cross
-from core.kernels.blocks import sort_bags
+from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.defaults import median_distance
@@ -21,8 +21,9 @@ from core.observations import Bags
 #: The paper's layouts: bags × points a bag.
 LAYOUTS = ((3, 50), (50, 3), (50, 500), (500, 50))
 SPREAD = 0.5
-#: Points up to which the N×N estimator is computed as written; beyond, its time is extrapolated from this many.
-MOST_DENSE = 2000
+#: The most points a layout may hold, and the most for which the N×N estimator is computed as written.
+MOST_POINTS = 100_000
+MOST_DENSE = 5000
 GRID = 60
 
 
@@ -33,9 +34,10 @@ class BagLayout:
     Parameters
     ----------
     bags, per_bag : how many bags and points a bag (their mean where sizes are unequal).
-    unequal : sizes drawn at random between 1 and about 4 times ``per_bag``, the total kept.
+    unequal : sizes drawn at random, some bags many times larger than others, the total kept.
     alike : λ scaled alike, Nλ and Bλ on the two diagonals, so that equal bags give equal estimates; else the number
-        ``regularisation`` itself stands on both diagonals, as in the paper's study.
+        ``regularisation`` itself stands on both diagonals.
+    input_scale, mediator_scale : lengthscales of k and ℓ as multiples of the median heuristic's.
     """
 
     bags: int = 50
@@ -44,12 +46,23 @@ class BagLayout:
     alike: bool = True
     regularisation: float = 0.1
     seed: int = 0
+    input_scale: float = 1.0
+    mediator_scale: float = 1.0
 
     def __post_init__(self) -> None:
         if self.bags < 1 or self.per_bag < 1:
             raise InputError(f"{self.bags} bags of {self.per_bag} points were asked for: give at least one of each.")
-        if not self.regularisation > 0:
-            raise InputError(f"The regularisation is {self.regularisation}: give a positive number.")
+        if self.points > MOST_POINTS:
+            raise InputError(f"{self.points:,} points were asked for: give at most {MOST_POINTS:,} in all.")
+        for name in ("regularisation", "input_scale", "mediator_scale"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"`{name}` is {value}: give a positive number.")
+
+    @property
+    def points(self) -> int:
+        """N, all points together."""
+        return self.bags * self.per_bag
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -58,28 +71,45 @@ class BagLayout:
 
 @dataclass(frozen=True)
 class BagSample:
-    """Bags of x (N, 1) with one mediator y (B, 1) each, and the kernels at median-heuristic lengthscales."""
+    """Bags of x (N, 1), sorted, with one mediator y (B, 1) each, and the Gaussian kernels on both."""
 
-    bags: Bags
+    sorted_bags: SortedBags
     mediators: Float[Tensor, "B 1"]
     kernel: KernelSpec
     mediator_kernel: KernelSpec
 
+    @property
+    def bags(self) -> Bags:
+        """The bags, points in bag order."""
+        return self.sorted_bags.bags
+
+    @property
+    def lengthscales(self) -> tuple[float, float]:
+        """Of k and of ℓ."""
+        k, ell = (spec.terms[0].factors[0].lengthscales[0] for spec in (self.kernel, self.mediator_kernel))
+        return k, ell
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both estimates on a grid: ``at`` x and y (G,), ``standard`` and ``shrinkage`` embeddings μ(x, y) (G, G), rows x;
-    ``regressions`` E[X | Y = y] by both and the truth (G,); ``difference`` the RMSE between the embeddings over the
-    grid; ``seconds`` of each route, ``extrapolated`` whether the dense one was too large to be run."""
+    """Both estimates on a grid of x and y (G,).
+
+    ``standard``, ``shrinkage`` and ``truth`` hold μ(x, y) (G, G), rows x; ``regressions`` E[X | Y = y] of the same
+    three names (G,); ``difference`` is the RMSE between the two estimates of μ over the grid, ``distance`` their
+    largest distance in the RKHS (None above 5,000 points: it costs N² kernel values); ``regression_rmse`` and
+    ``embedding_rmse`` are errors against the truth, by estimate.
+    """
 
     x: Float[Tensor, " G"]
     y: Float[Tensor, " G"]
     standard: Float[Tensor, "G G"]
     shrinkage: Float[Tensor, "G G"]
+    truth: Float[Tensor, "G G"]
     regressions: dict[str, Float[Tensor, " G"]]
     difference: float
-    seconds: dict[str, float]
-    extrapolated: bool
+    distance: float | None
+    regression_rmse: dict[str, float]
+    embedding_rmse: dict[str, float]
 
 
 def sample_bags(layout: BagLayout) -> BagSample:
@@ -93,100 +123,115 @@ def sample_bags(layout: BagLayout) -> BagSample:
     sizes = torch.full((layout.bags,), layout.per_bag)
     if layout.unequal:
         share = torch.rand(layout.bags, generator=generator, dtype=torch.float64) ** 3
-        total = layout.bags * layout.per_bag
-        sizes = (1 + (total - layout.bags) * share / share.sum()).floor().long()
+        sizes = 1 + _shared_out(layout.points - layout.bags, share, generator)
     bag = torch.repeat_interleave(torch.arange(layout.bags), sizes)
-    x = y[bag] * torch.sin(y[bag]) + SPREAD * normal(len(bag))
-    kernels = (
-        KernelSpec((Term((Factor("rbf", (name,), (median_distance(values[:, None]),)),)),))
-        for name, values in (("x", x), ("y", y))
-    )
-    k, ell = kernels
-    return BagSample(Bags(x[:, None], bag, layout.bags), y[:, None], k, ell)
+    x = conditional_mean(y[bag]) + SPREAD * normal(len(bag))
+    bags = sort_bags(Bags(x[:, None], bag, layout.bags))
+    k = _gaussian("x", x, layout.input_scale)
+    return BagSample(bags, y[:, None], k, _gaussian("y", y, layout.mediator_scale))
 
 
-def _diagonals(layout: BagLayout, sample: BagSample) -> tuple[float, float]:
+def conditional_mean(y: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+    """``E[X | Y = y] = y sin y``."""
+    return y * torch.sin(y)
+
+
+def true_embedding(x: Float[Tensor, " P"], y: Float[Tensor, " G"], lengthscale: float) -> Float[Tensor, "P G"]:
+    """``E[k(x, X) | Y = y]`` of a Gaussian k with lengthscale s and ``X ~ N(m, v)``, ``m = y sin y``, ``v = 0.5²``.
+
+    A Gaussian smoothed by a Gaussian: ``s/√(s² + v) · exp(−(x − m)²/(2(s² + v)))``.
+    """
+    width = lengthscale**2 + SPREAD**2
+    square = (x[:, None] - conditional_mean(y)) ** 2
+    return lengthscale / math.sqrt(width) * torch.exp(-square / (2 * width))
+
+
+def _gaussian(name: str, values: Tensor, scale: float) -> KernelSpec:
+    return KernelSpec((Term((Factor("rbf", (name,), (scale * median_distance(values[:, None]),)),)),))
+
+
+def _shared_out(count: int, share: Tensor, generator: torch.Generator) -> Tensor:
+    """``count`` points given out at random, in proportion to ``share``."""
+    if not count:
+        return torch.zeros(len(share), dtype=torch.long)
+    drawn = torch.multinomial(share, count, replacement=True, generator=generator)
+    return torch.bincount(drawn, minlength=len(share))
+
+
+def diagonals(layout: BagLayout) -> tuple[float, float]:
     """λ of the standard and of the shrinkage estimator, as they stand inside Nλ and Bλ."""
     if layout.alike:
         return layout.regularisation, layout.regularisation
-    return layout.regularisation / len(sample.bags.inputs), layout.regularisation / layout.bags
+    return layout.regularisation / layout.points, layout.regularisation / layout.bags
 
 
 def estimators(
     layout: BagLayout, sample: BagSample, queries: Float[Tensor, "G 1"]
 ) -> tuple[Float[Tensor, "B G"], Float[Tensor, "B G"]]:
     """Weights of the standard estimator (exact, at bag level) and of the shrinkage estimator at ``queries``."""
+    first, second = diagonals(layout)
+    grams = mediator_grams(sample, queries)
+    return replicated_weights(grams, first), shrinkage_weights(grams, second)
+
+
+def mediator_grams(sample: BagSample, queries: Float[Tensor, "G 1"]) -> MediatorGrams:
+    """``L`` over the bags and ``ℓ`` between bags and queries."""
     ell = sample.mediator_kernel.build(("y",))
     with torch.no_grad():
-        grams = MediatorGrams(
-            evaluate(ell, sample.mediators, sample.mediators),
-            evaluate(ell, sample.mediators, queries),
-            sample.bags.sizes,
-        )
-        first, second = _diagonals(layout, sample)
-        return replicated_weights(grams, first), shrinkage_weights(grams, second)
+        within, across = evaluate(ell, sample.mediators, sample.mediators), evaluate(ell, sample.mediators, queries)
+    return MediatorGrams(within, across, sample.bags.sizes)
 
 
 def dense_estimator(layout: BagLayout, sample: BagSample, queries: Float[Tensor, "G 1"]) -> Float[Tensor, "N G"]:
     """The standard estimator as written, labels replicated: ``(L + NλI)⁻¹ ℓ(y, ·)`` with N×N matrices."""
+    if layout.points > MOST_DENSE:
+        raise InputError(
+            f"The N×N estimator of {layout.points:,} points needs {8e-9 * layout.points**2:.1f} GB for its matrix: it "
+            f"is computed up to {MOST_DENSE:,} points; the bag-level form gives the same numbers."
+        )
     ell, labels = sample.mediator_kernel.build(("y",)), sample.mediators[sample.bags.bag]
     with torch.no_grad():
         identity = torch.eye(len(labels), dtype=labels.dtype)
-        total = len(labels) * _diagonals(layout, sample)[0]
+        total = len(labels) * diagonals(layout)[0]
         factor = linalg.cholesky(evaluate(ell, labels, labels) + total * identity, "mediator kernel matrix")
         return factor.solve(evaluate(ell, labels, queries))
 
 
+def embeddings(
+    layout: BagLayout, sample: BagSample, queries: Float[Tensor, "G 1"]
+) -> tuple[BagEmbedding, BagEmbedding]:
+    """The standard and the shrinkage estimate of μ_{X|Y=y} at each query y."""
+    kernel = sample.kernel.build(("x",))
+    standard, shrinkage = estimators(layout, sample, queries)
+    bags = sample.sorted_bags
+    return BagEmbedding(kernel, bags, standard), BagEmbedding(kernel, bags, shrinkage)
+
+
 def compare(layout: BagLayout) -> Comparison:
-    """Both estimates of μ_{X|Y=y} on a grid of x and y, their difference, and the time each takes."""
+    """Both estimates of μ_{X|Y=y} on a grid of x and y, against each other and against the truth."""
     sample = sample_bags(layout)
-    x = torch.linspace(*_range(sample.bags.inputs), GRID, dtype=torch.float64)
-    y = torch.linspace(*_range(sample.mediators), GRID, dtype=torch.float64)
-    standard, shrinkage = estimators(layout, sample, y[:, None])
-    with torch.no_grad():
-        sums = cross(sample.kernel.build(("x",)), sort_bags(sample.bags), x[:, None])
-    means = sample.bags.mean(sample.bags.inputs)[:, 0]
-    values = [sums.T @ standard, sums.T @ shrinkage]
-    regressions = {"standard": means @ standard, "shrinkage": means @ shrinkage, "truth": y * torch.sin(y)}
-    difference = float((values[0] - values[1]).square().mean().sqrt())
-    seconds, extrapolated = _seconds(layout, sample, y[:, None])
-    return Comparison(x, y, values[0], values[1], regressions, difference, seconds, extrapolated)
+    x, y = _grid(sample.bags.inputs), _grid(sample.mediators)
+    standard, shrinkage = embeddings(layout, sample, y[:, None])
+    values = {"standard": standard.at(x[:, None]), "shrinkage": shrinkage.at(x[:, None])}
+    inputs = sample.bags.inputs[:, 0]
+    lines = {"standard": standard.expectation(inputs), "shrinkage": shrinkage.expectation(inputs)}
+    truth, line = true_embedding(x, y, sample.lengthscales[0]), conditional_mean(y)
+    return Comparison(
+        x,
+        y,
+        **values,
+        truth=truth,
+        regressions={**lines, "truth": line},
+        difference=_rmse(values["standard"], values["shrinkage"]),
+        distance=float(standard.distance(shrinkage).max()) if layout.points <= MOST_DENSE else None,
+        regression_rmse={name: _rmse(found, line) for name, found in lines.items()},
+        embedding_rmse={name: _rmse(found, truth) for name, found in values.items()},
+    )
 
 
-def _range(values: Tensor) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
+def _grid(values: Tensor) -> Tensor:
+    return torch.linspace(float(values.min()), float(values.max()), GRID, dtype=torch.float64)
 
 
-def _seconds(layout: BagLayout, sample: BagSample, queries: Tensor) -> tuple[dict[str, float], bool]:
-    """CPU seconds of the weights: N×N as written, the same numbers at bag level, shrinkage."""
-    ell = sample.mediator_kernel.build(("y",))
-
-    def grams() -> MediatorGrams:
-        within = evaluate(ell, sample.mediators, sample.mediators)
-        return MediatorGrams(within, evaluate(ell, sample.mediators, queries), sample.bags.sizes)
-
-    first, second = _diagonals(layout, sample)
-    points, part, scale = len(sample.bags.inputs), sample, 1.0
-    if points > MOST_DENSE:
-        keep = torch.arange(points)[:: -(-points // MOST_DENSE)]
-        bags = Bags(sample.bags.inputs[keep], *_renumbered(sample.bags.bag[keep]))
-        there = torch.unique(sample.bags.bag[keep])
-        part = BagSample(bags, sample.mediators[there], sample.kernel, sample.mediator_kernel)
-        scale = (points / len(keep)) ** 3
-    with torch.no_grad():
-        dense = scale * _cpu(lambda: dense_estimator(layout, part, queries))
-        bag_level = _cpu(lambda: replicated_weights(grams(), first))
-        shrunk = _cpu(lambda: shrinkage_weights(grams(), second))
-    found = {"standard, N×N": dense, "standard, at bag level": bag_level, "shrinkage": shrunk}
-    return found, scale > 1
-
-
-def _renumbered(bag: Tensor) -> tuple[Tensor, int]:
-    there, number = torch.unique(bag, return_inverse=True)
-    return number, len(there)
-
-
-def _cpu(work: Any) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+def _rmse(left: Tensor, right: Tensor) -> float:
+    return float((left - right).square().mean().sqrt())

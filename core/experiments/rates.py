@@ -1,24 +1,9 @@
-"""How fast the deconditional mean operator is learned: the exponent of theorem 4.2, and a measured curve beside it."""
+"""How fast the deconditional mean operator is learned: exponents, sizes and regularisers of theorem 4.2."""
 
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
-from core.embeddings.deconditional import (
-    conditional_mean_operator,
-    deconditional_mean_operator,
-    reconstruction_risk,
-)
 from core.errors import InputError
-
-#: Samples of the first stage between which a measured curve runs, how many sizes, and the constant of λ and ε.
-SAMPLES = (3_000, 300_000)
-SIZES = 7
-CONSTANT = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,6 +36,8 @@ def rate_exponent(a: float, difficulty: Difficulty) -> float:
 
     ``r = ac/(c + 1)`` up to a*, ``bc/(bc + 1)`` beyond. Source: Chau et al. 2021, theorem 4.2.
     """
+    if not (math.isfinite(a) and a > 0):
+        raise InputError(f"a is {a}: the theorem asks for a positive number.")
     b, c = difficulty.b, difficulty.c
     if a <= minimax_exponent(difficulty):
         return a * c / (c + 1)
@@ -62,80 +49,20 @@ def samples_exponent(a: float, difficulty: Difficulty) -> float:
     return a * (difficulty.c_prime + 1) / (difficulty.iota * (difficulty.c_prime - 1))
 
 
-@dataclass(frozen=True)
-class Circle:
-    """``y`` uniform on the circle, ``x = y + N(0, spread²)`` around it; Fourier features of both up to ``frequency``.
+def distance_exponent(a: float, difficulty: Difficulty) -> float:
+    """Exponent of ``‖D̂ − D‖²_HS`` that the range assumption allows ε alone: ``ε^{c−1}``.
 
-    The conditional mean operator is then diagonal, ``E[cos 2πkX | y] = e^{−2π²k²spread²} cos 2πky``: known exactly.
+    The theorem bounds the risk only; this is its bias in the stronger norm,
+    ``‖ε(T + ε)⁻¹ T^{(c−1)/2} G‖² ≤ ε^{c−1} ‖G‖²``, with the theorem's ε.
     """
-
-    frequency: int = 2
-    spread: float = 0.05
-
-    def features(self, angles: Float[Tensor, " n"]) -> Float[Tensor, "n q"]:
-        """``1, √2 cos 2πky, √2 sin 2πky`` for k = 1 … frequency: orthonormal under the uniform distribution."""
-        orders = 2 * math.pi * torch.arange(1, self.frequency + 1, dtype=angles.dtype)
-        waves = angles[:, None] * orders
-        ones = torch.ones_like(angles)[:, None]
-        return torch.cat([ones, math.sqrt(2) * waves.cos(), math.sqrt(2) * waves.sin()], dim=1)
-
-    def operator(self) -> Float[Tensor, "q q"]:
-        """The true conditional mean operator."""
-        orders = torch.arange(1, self.frequency + 1, dtype=torch.float64)
-        damping = torch.exp(-2 * (math.pi * orders * self.spread) ** 2)
-        return torch.diag(torch.cat([torch.ones(1, dtype=torch.float64), damping, damping]))
-
-    def risk(self, targets: int, samples: int, lam: float, epsilon: float, seed: int) -> float:
-        """``E ‖ψ(Y) − D̂ C ψ(Y)‖²`` of the two-staged estimate from N = ``samples`` and M = ``targets`` draws."""
-        generator = torch.Generator().manual_seed(seed)
-        y = torch.rand(samples, generator=generator, dtype=torch.float64)
-        x = y + self.spread * torch.randn(samples, generator=generator, dtype=torch.float64)
-        query = self.features(torch.rand(targets, generator=generator, dtype=torch.float64))
-        learned = conditional_mean_operator(self.features(x), self.features(y), lam)
-        inverse = deconditional_mean_operator(learned, query, epsilon)
-        identity = torch.eye(2 * self.frequency + 1, dtype=torch.float64)
-        return float(reconstruction_risk(inverse, self.operator(), identity))
+    return epsilon_exponent(a, difficulty) * (difficulty.c - 1)
 
 
-@dataclass(frozen=True)
-class RateCurve:
-    """Measured risks (targets × seeds), the sizes behind them, and the slope of log risk on log M."""
-
-    targets: tuple[int, ...]
-    samples: tuple[int, ...]
-    risks: np.ndarray
-    slope: float
+def epsilon_exponent(a: float, difficulty: Difficulty) -> float:
+    """``e`` of ``ε = M^−e``: ``a/(c + 1)`` up to a*, ``b/(bc + 1)`` beyond (theorem 4.2)."""
+    return min(a, minimax_exponent(difficulty)) / (difficulty.c + 1)
 
 
-def measured_curve(a: float, difficulty: Difficulty, seeds: int = 6) -> RateCurve:
-    """Risk against M with N as theorem 4.2 sets it and λ, ε a tenth of its powers (finite features: b infinite in ε).
-
-    Raises ``InputError`` where even 300,000 samples of the first stage leave fewer than three sizes.
-    """
-    finite = Difficulty(math.inf, difficulty.c, difficulty.c_prime, difficulty.iota)
-    used, power = min(a, minimax_exponent(finite)), samples_exponent(a, difficulty)
-    low, high = (n ** (1 / power) for n in SAMPLES)
-    sizes = np.unique(np.geomspace(low, high, SIZES).round().astype(int))
-    sizes = sizes[sizes >= 8]
-    if len(sizes) < 3:
-        raise InputError(
-            f"At a = {a:.2g} the first stage grows as M^{power:.1f}: even {SAMPLES[1]:,} samples allow fewer than "
-            "three sizes; choose a smaller a or smoother c′."
-        )
-    circle, samples = Circle(), [round(float(m) ** power) for m in sizes]
-    risks = [
-        [
-            circle.risk(
-                int(m),
-                n,
-                CONSTANT * n ** (-1 / (difficulty.c_prime + 1)),
-                CONSTANT * float(m) ** (-used / (difficulty.c + 1)),
-                1000 * seed + int(m),
-            )
-            for seed in range(seeds)
-        ]
-        for m, n in zip(sizes, samples, strict=True)
-    ]
-    found = np.array(risks)
-    slope = float(np.polyfit(np.log(sizes), np.log(found.mean(1)), 1)[0])
-    return RateCurve(tuple(int(m) for m in sizes), tuple(samples), found, slope)
+def lambda_exponent(difficulty: Difficulty) -> float:
+    """``e`` of ``λ = N^−e``: ``1/(c′ + 1)`` (theorem 4.2)."""
+    return 1 / (difficulty.c_prime + 1)

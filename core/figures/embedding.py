@@ -1,6 +1,6 @@
 """Pictures of conditional mean embeddings: bags of points, μ(x, y) as a map, regressions, rates on log axes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from core.figures.colours import SERIES, Colours, colour_scale, model_colour
 from core.figures.style import INK, Figure, axis, compact, layout
 
+_DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
 
 
@@ -56,11 +57,10 @@ def regressions_plot(
 ) -> Figure:
     """``E[X | Y = y]`` by both estimators and the truth."""
     names = {"standard": "standard", "shrinkage": "shrinkage", "truth": "y sin y"}
-    dashes = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": compact(y, "f8"), "y": compact(values, "f8"), "name": names[name],
-            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": dashes[name]},
+            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": _DASHES[name]},
             "hovertemplate": "%{y:.3f}",
         }
         for name, values in lines.items()
@@ -72,20 +72,20 @@ def regressions_plot(
 
 
 def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 320, dark: bool) -> Figure:
-    """``μ_{X|Y=y}(x)`` along x at one y."""
+    """``μ_{X|Y=y}(x)`` along x at one y, by both estimators and the truth."""
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(values, "f8"), "name": name,
-            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": "dash" if i else "solid"},
+            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": _DASHES[name]},
             "hovertemplate": "%{y:.4f}",
         }
-        for i, (name, values) in enumerate(lines.items())
+        for name, values in lines.items()
     ]  # fmt: skip
     picture = _frame(f"Embedding at y = {y:.2f}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
     picture["margin"] = picture["margin"] | {"t": 54}
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x)", dark, automargin=False)
-    picture["meta"]["alt"] = f"Both embeddings along x at y = {y:.2f}."
+    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {', '.join(lines)}."
     return {"data": traces, "layout": picture}
 
 
@@ -123,36 +123,115 @@ def exponent_plot(
 
 
 def rate_plot(
-    targets: np.ndarray, risks: np.ndarray, slope: float, theory: float, *, height: int = 340, dark: bool = False
+    targets: np.ndarray,
+    errors: np.ndarray,
+    lines: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    label: str,
+    height: int = 340,
+    dark: bool = False,
 ) -> Figure:
-    """Measured risks (sizes × seeds) against M on log axes, their fitted slope and that of the theorem."""
-    mean = risks.mean(1)
-    middle = len(targets) // 2
-
-    def line(exponent: float) -> np.ndarray:
-        return mean[middle] * (targets / targets[middle]) ** exponent
-
-    spread = {
-        "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, risks.shape[1]), "f8"),
-        "y": compact(risks.ravel(), "f8"), "name": "one data set each", "marker": {"size": 4, "color": "#8b949b"},
-        "hovertemplate": "M = %{x}: %{y:.4f}",
+    """Errors (sizes × seeds, or none yet) against M on log axes, and lines to compare them with, by name."""
+    known = errors.reshape(len(targets), -1) if errors.size else np.empty((len(targets), 0))
+    points = {
+        "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, known.shape[1]), "f8"),
+        "y": compact(known.ravel(), "f8"), "name": "one data set each", "marker": {"size": 4, "color": "#8b949b"},
+        "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
     }  # fmt: skip
-    lines = [
+    drawn = [
         {
-            "type": "scatter", "mode": "lines", "x": compact(targets, "f8"), "y": compact(line(exponent), "f8"),
-            "name": name, "line": {"color": colour, "width": 2, "dash": dash}, "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "x": compact(targets, "f8"), "y": compact(values, "f8"), "name": name,
+            "line": {"color": SERIES[index], "width": 2, "dash": ("dot", "dash", "solid")[index % 3]},
+            "hoverinfo": "skip",
         }
-        for name, exponent, colour, dash in (
-            (f"measured slope {slope:.2f}", slope, SERIES[0], "solid"),
-            (f"theorem 4.2: {-theory:.2f}", -theory, SERIES[1], "dash"),
-        )
+        for index, (name, values) in enumerate(lines.items())
     ]  # fmt: skip
-    picture = _frame("Measured risk of the deconditional mean operator", height, dark) | {"showlegend": True}
-    picture["margin"] = picture["margin"] | {"t": 54}
-    picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, type="log")
-    picture["yaxis"] = axis("E‖ψ(Y) − D̂Cψ(Y)‖²", dark, automargin=False, type="log", exponentformat="power")
-    picture["meta"]["alt"] = f"Risk against M on log axes: measured slope {slope:.2f}, theorem {-theory:.2f}."
-    return {"data": [spread, *lines], "layout": picture}
+    picture = _frame(title, height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **_log(targets))
+    picture["yaxis"] = axis(label, dark, automargin=False, **_log(np.concatenate([known.ravel(), *lines.values()])))
+    picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {', '.join(lines)}."
+    return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
+
+
+def grid_plot(
+    samples: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    label: str,
+    height: int = 340,
+    dark: bool = False,
+) -> Figure:
+    """Errors against N on log axes, one line a size of the second stage."""
+    traces = [
+        {
+            "type": "scatter", "mode": "lines+markers", "x": compact(samples, "f8"), "y": compact(values, "f8"),
+            "name": name, "line": {"color": SERIES[index % len(SERIES)], "width": 1.8}, "marker": {"size": 5},
+            "hovertemplate": "N = %{x:,.0f}: %{y:.3~g}",
+        }
+        for index, (name, values) in enumerate(curves.items())
+    ]  # fmt: skip
+    picture = _frame(title, height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    picture["xaxis"] = axis("N, samples of the first stage", dark, automargin=False, **_log(samples))
+    picture["yaxis"] = axis(label, dark, automargin=False, **_log(np.concatenate(list(curves.values()))))
+    ends = ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
+    picture["meta"]["alt"] = f"{title} against N from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
+    return {"data": traces, "layout": picture}
+
+
+def cost_plot(
+    rows: Sequence[tuple[str, float, float, bool]], now: Sequence[tuple[str, float, float, bool]], *,
+    height: int = 320, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """CPU seconds against N on log axes, one line a route; hollow marks are extrapolated, large ones measured now.
+
+    Parameters
+    ----------
+    rows, now : (route, N, seconds, extrapolated) of the kept table, and of the data on the page.
+    """
+    colours = dict(zip(dict.fromkeys(route for route, *_ in rows), ("#5b9bd0", "#8a6fb0", "#0f7c8f"), strict=False))
+    dashes = dict(zip(colours, ("solid", "dot", "dash"), strict=False))
+    traces: list[dict[str, Any]] = []
+    for route, colour in colours.items():
+        mine = sorted((n, t, guess) for name, n, t, guess in rows if name == route)
+        traces.append(
+            _costs(mine, colour, 6)
+            | {"name": route, "mode": "lines+markers", "line": {"color": colour, "width": 1.8, "dash": dashes[route]}}
+        )
+        here = [(n, t, guess) for name, n, t, guess in now if name == route]
+        if here:
+            traces.append(_costs(here, colour, 12) | {"name": f"{route}, here", "mode": "markers", "showlegend": False})
+    picture = _frame("CPU time of the weights", height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    everything = [*rows, *now]
+    picture["xaxis"] = axis("N, points", dark, automargin=False, **_log(np.array([n for _, n, _, _ in everything])))
+    picture["yaxis"] = axis("seconds", dark, automargin=False, **_log(np.array([t for _, _, t, _ in everything])))
+    says = ", ".join(f"{name} {t:.2g} s" for name, _, t, _ in now)
+    picture["meta"]["alt"] = f"CPU time against the number of points; for the data shown: {says}."
+    return {"data": traces, "layout": picture}
+
+
+def _costs(points: Sequence[tuple[float, float, bool]], colour: str, size: int) -> dict[str, Any]:
+    symbols = ["circle-open" if guess else "circle" for _, _, guess in points]
+    return {
+        "type": "scatter", "x": [float(n) for n, _, _ in points], "y": [float(t) for _, t, _ in points],
+        "marker": {"size": size, "color": colour, "symbol": symbols, "line": {"width": 1.6, "color": colour}},
+        "text": ["extrapolated" if guess else "measured" for _, _, guess in points],
+        "hovertemplate": "N = %{x:,.0f}: %{y:.3~g} s (%{text})",
+    }  # fmt: skip
+
+
+def _log(values: np.ndarray) -> dict[str, Any]:
+    """A log axis over the values; whole decades are labelled where it spans more than one."""
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known) & (known > 0)]
+    low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
+    pad = 0.05 * max(high - low, 0.2)
+    ticks = {"dtick": 1} if high - low > 1.5 else {"nticks": 6}
+    return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
 
 
 def _frame(title: str, height: int, dark: bool) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""``python -m core conditional-means``: standard against shrinkage estimation of a conditional mean embedding."""
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+
+HELP = "compare the standard and the shrinkage estimator of a conditional mean embedding, and what they cost"
+_NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--bags", type=int, default=50, help="number of bags")
+    parser.add_argument("--per-bag", type=int, default=3, help="points a bag (their mean where sizes are unequal)")
+    parser.add_argument("--unequal", action="store_true", help="draw the bags' sizes")
+    parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, in Nλ and Bλ")
+    parser.add_argument("--same-number", action="store_true", help="λ itself on both diagonals, not Nλ and Bλ")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the data")
+    parser.add_argument("--times", action="store_true", help="add CPU times, the N×N estimator up to 5,000 points")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Errors of both estimates of E[X | Y = y] against y sin y, and how far apart the embeddings are."""
+    check_writable(options.json)
+    from core.experiments.conditional_mean_times import cost_table
+    from core.experiments.conditional_means import BagLayout, compare
+
+    layout = BagLayout(options.bags, options.per_bag, options.unequal, not options.same_number, options.regularisation)
+    results = []
+    for seed in options.seeds:
+        found = compare(replace(layout, seed=seed))
+        apart = {"difference": found.difference, "distance": found.distance}
+        results += [
+            Result(_NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": found.embedding_rmse[name], **apart})
+            for name, rmse in found.regression_rmse.items()
+        ]
+    more: dict[str, Any] = {"times": [asdict(row) for row in cost_table()]} if options.times else {}
+    settings = {**layout.to_dict(), "seeds": options.seeds}
+    del settings["seed"]
+    write(document(options.command, settings, results, **more), options.json)
