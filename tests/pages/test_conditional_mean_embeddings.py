@@ -1,9 +1,11 @@
-"""Page Conditional mean embeddings in AppTest."""
+"""Page Conditional mean embeddings in AppTest: it opens finished, follows its controls, answers silly values."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,14 +14,27 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def page(runs_folder: Path) -> Iterator[AppTest]:
     """The page as it opens."""
+    st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     app.switch_page(str(ROOT / "pages" / "conditional_mean_embeddings.py")).run()
     yield app
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def rates(page: AppTest) -> AppTest:
+    """Its view Rates."""
+    return page.segmented_control(key="e-view").set_value("Rates").run()
 
 
 def words(page: AppTest) -> str:
+    """Everything it says; no error, no exception."""
     assert not page.exception and page.error == []
-    return " ".join(block.value for block in page.markdown)
+    return " ".join(block.value for block in [*page.markdown, *page.caption, *page.info])
+
+
+def scores(page: AppTest) -> str:
+    return next(block.proto.body for block in page.get("html") if "against the truth" in block.proto.body)
 
 
 def test_equal_bags_are_said_to_be_the_same_and_unequal_ones_are_not(page):
@@ -36,22 +51,69 @@ def test_every_layout_is_drawn_with_its_time(page, layout):
     page.segmented_control(key="e-layout").set_value(layout).run()
     said = words(page)
     assert "CPU time of the weights" in said
-    assert ("extrapolated" in said) == ("500" in layout)
+    assert ("too much to be tried here" in said) == ("500" in layout)
 
 
-def test_lambda_moves_the_difference(page):
-    page.toggle(key="e-alike").set_value(False).run()
-    before = words(page)
-    page.slider(key="e-lam").set_value(1.0).run()
-    assert words(page) != before
+@pytest.mark.parametrize("key", ["e-lam", "e-k", "e-l"])
+def test_every_slider_moves_the_scores(page, key):
+    before = scores(page)
+    page.slider(key=key).set_value(0.5).run()
+    words(page)
+    assert scores(page) != before
 
 
-def test_the_rates_follow_their_sliders(page):
-    page.segmented_control(key="e-view").set_value("Rates").run()
-    assert "more first-stage samples would still help" in words(page)
-    page.slider(key="e-a").set_value(1.0)
-    page.slider(key="e-b").set_value(1.05).run()
-    assert "minimax point lies at a* = **1.02**" in words(page)
-    page.slider(key="e-cp").set_value(1.05)
-    page.slider(key="e-a").set_value(3.0).run()
-    assert not page.exception and "choose a smaller a" in page.error[0].value
+def test_another_y_is_looked_along(page):
+    page.slider(key="e-y").set_value(-3.95).run()
+    assert page.slider(key="e-y").value == -3.95 and words(page)
+
+
+def test_the_dense_estimator_is_measured_on_request(page):
+    page.segmented_control(key="e-layout").set_value("own").run()
+    page.number_input(key="e-per").set_value(40).run()
+    assert "extrapolated with N³" in words(page)
+    page.button(key="e-measure").click().run()
+    for _ in range(100):
+        if "(measured here)" in words(page):
+            return
+        time.sleep(0.1)
+        page.run()
+    raise AssertionError("the N×N estimator was never measured")
+
+
+def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
+    page.segmented_control(key="e-layout").set_value("own").run()
+    page.number_input(key="e-bags").set_value(1000)
+    page.number_input(key="e-per").set_value(1000).run()
+    assert not page.exception and "at most 100,000" in page.error[0].value
+    page.number_input(key="e-bags").set_value(1)
+    page.number_input(key="e-per").set_value(1).run()
+    assert "the same estimate" in words(page)
+
+
+def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):
+    said = words(rates)
+    assert "more first-stage samples would still help" in said and "a* = **1.25**" in said
+    assert "Kept with the app" in said and "is as steep or steeper" in said and "Kept table" in said
+    rates.segmented_control(key="e-error").set_value("Hilbert–Schmidt").run()
+    assert "squared Hilbert–Schmidt distance" in words(rates)
+
+
+def test_other_parameters_are_measured_now(rates):
+    rates.slider(key="e-a").set_value(1.0)
+    rates.slider(key="e-b").set_value(1.05).run()
+    assert "minimax point lies at a* = **1.02**" in words(rates)
+    for _ in range(200):
+        if "Measuring" not in words(rates):
+            break
+        time.sleep(0.1)
+        rates.run()
+    assert "M^−" in words(rates).split("A circle with 33")[1]
+    rates.toggle(key="e-flat").set_value(True).run()
+    assert "a* = **1.67**" in words(rates) and "A circle with 5" in words(rates)
+
+
+def test_what_cannot_be_measured_is_said_and_the_theorem_stays(rates):
+    rates.slider(key="e-cp").set_value(1.05)
+    rates.slider(key="e-a").set_value(3.0).run()
+    said = words(rates)
+    assert "choose a smaller a" in said and "gain nothing" in said and "Kept table" in said

@@ -1,0 +1,231 @@
+"""The view Estimates: bags, both embeddings with the truth, their difference, and what they cost."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+import torch
+
+from core.errors import Cancelled
+from core.experiments.conditional_mean_times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
+from core.experiments.conditional_means import (
+    LAYOUTS,
+    MOST_DENSE,
+    BagLayout,
+    BagSample,
+    Comparison,
+    compare,
+    embeddings,
+    sample_bags,
+    true_embedding,
+)
+from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from pages.shared.background import get_background
+from pages.shared.layout import explain, score_table
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import log_slider
+from pages.shared.theme import is_dark
+
+NAMES = {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
+STORED = Path(__file__).resolve().parents[3] / "data" / "benchmarks" / "conditional_means.json"
+#: Up to here the N×N estimator is timed at once; beyond, on request.
+AT_ONCE = 1000
+
+
+@st.cache_data(show_spinner=False, max_entries=24)
+def _compared(layout: BagLayout) -> Comparison:
+    return compare(layout)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _sampled(layout: BagLayout) -> BagSample:
+    return sample_bags(layout)
+
+
+def choose() -> BagLayout:
+    """Bags, points, sizes, λ, lengthscales and seed."""
+    with st.sidebar:
+        name = st.segmented_control("Bags × points a bag", [*NAMES, "own"], default="50 × 3", key="e-layout",
+                                    bind="query-params")  # fmt: skip
+        bags, per = NAMES.get(name or "50 × 3", (50, 3))
+        if name == "own":
+            bags = int(st.number_input("Bags", 1, 1000, 30, key="e-bags", bind="query-params"))
+            per = int(st.number_input("Points a bag", 1, 1000, 20, key="e-per", bind="query-params"))
+        unequal = st.toggle("Bags of unequal size", False, key="e-unequal", bind="query-params")
+        alike = st.toggle(
+            "λ scaled alike", True, key="e-alike", bind="query-params",
+            help="On: Nλ and Bλ stand on the diagonals. Off: the same number on both, which regularises the standard "
+            "estimator less.",
+        )  # fmt: skip
+        lam = log_slider("λ", "e-lam", 1e-6, 10.0, 0.1)
+        scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
+                             help="1 is the median heuristic.")  # fmt: skip
+        scale_l = log_slider("Lengthscale of ℓ, in medians", "e-l", 0.1, 10.0, 1.0)
+        seed = st.number_input("Seed", 0, 9999, 0, key="e-seed", bind="query-params")
+    return BagLayout(bags, per, bool(unequal), bool(alike), lam, int(seed), scale_k, scale_l)
+
+
+def show() -> None:
+    """The whole view."""
+    layout = choose()
+    found, sample = _compared(layout), _sampled(layout)
+    st.markdown(verdict(layout, found))
+    with st.container(key="e-y-slider"):
+        at = st.slider("Look along x at y", -4.0, 4.0, 1.0, 0.05, key="e-y", bind="query-params")
+    dark = is_dark()
+    first, second, third = st.columns(3)
+    with first:
+        points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
+        plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data")
+        lines = {name: values.numpy() for name, values in found.regressions.items()}
+        plotly_live(regressions_plot(found.y.numpy(), lines, dark=dark), "e-lines")
+    _maps(found, second, third, dark)
+    with second:
+        plotly_live(_slice(layout, sample, found, at, dark), "e-slice")
+    _scores(found)
+    _equation(layout, sample)
+    costs(layout)
+
+
+def _maps(found: Comparison, second, third, dark: bool) -> None:
+    x, y = found.x.numpy(), found.y.numpy()
+    both = found.standard.numpy(), found.shrinkage.numpy()
+    limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
+    gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
+    with second:
+        plotly_live(embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, dark=dark), "e-standard")
+    with third:
+        plotly_live(embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, dark=dark), "e-shrinkage")
+        difference = embedding_map(
+            both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
+        )
+        plotly_live(difference, "e-difference")
+
+
+def _slice(layout: BagLayout, sample: BagSample, found: Comparison, at: float, dark: bool):
+    query = torch.tensor([[at]], dtype=torch.float64)
+    standard, shrinkage = embeddings(layout, sample, query)
+    truth = true_embedding(found.x, query[0], sample.lengthscales[0])
+    columns = {"standard": standard.at(found.x[:, None]), "shrinkage": shrinkage.at(found.x[:, None]), "truth": truth}
+    lines = {name: values[:, 0].numpy() for name, values in columns.items()}
+    return slice_plot(found.x.numpy(), lines, at, dark=dark)
+
+
+def verdict(layout: BagLayout, found: Comparison) -> str:
+    """Whether the estimates differ, and why."""
+    size = f"The two embeddings differ by RMSE **{found.difference:.2g}** over the grid"
+    if found.distance is not None:
+        size += f" (at most {found.distance:.2g} in the RKHS)"
+    if not layout.unequal and layout.alike:
+        return f"{size}: with equal bags and λ scaled alike they are the same estimate, to rounding."
+    if not layout.unequal:
+        return f"{size}: bags are equal, but the same number on both diagonals regularises shrinkage more."
+    why = "large bags weigh more in the standard estimator" if layout.alike else "sizes and regularisation differ"
+    return f"{size}: {why}."
+
+
+def _scores(found: Comparison) -> None:
+    rows = {
+        model: {"of E[X | Y = y]": found.regression_rmse[name], "of μ(x, y)": found.embedding_rmse[name]}
+        for model, name in (("cmp", "standard"), ("shrinkage_cmp", "shrinkage"))
+    }
+    score_table(
+        rows,
+        columns=("of E[X | Y = y]", "of μ(x, y)"),
+        names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
+        caption=f"RMSE against the truth, over y from {float(found.y[0]):.2f} to {float(found.y[-1]):.2f}",
+    )
+
+
+def _equation(layout: BagLayout, sample: BagSample) -> None:
+    first = layout.regularisation * (layout.points if layout.alike else 1)
+    second = layout.regularisation * (layout.bags if layout.alike else 1)
+    k, ell = sample.lengthscales
+    explain(
+        "Both estimators weigh the bags' own mean embeddings; they differ in how the weights are found. An embedding "
+        "is no density: its values are the means of k(x, X), which the dotted truth has in closed form.",
+        rf"""
+$$\hat\mu_{{X|Y=y}} = \sum_j W_j(y)\,\hat\mu_j,\qquad \hat\mu_j = \tfrac1{{n_j}}\textstyle\sum_i k(x_j^i, \cdot)$$
+
+$$W_\mathrm{{standard}} = (L + {first:.3g}\,D^{{-1}})^{{-1}}\ell(\mathbf y, y),\qquad
+W_\mathrm{{shrinkage}} = (L + {second:.3g}\,I)^{{-1}}\ell(\mathbf y, y)$$
+
+$D = \mathrm{{diag}}(n_j)$, $B = {layout.bags}$ bags, $N = {layout.points}$ points; Gaussian kernels with lengthscales
+{k:.3g} (k) and {ell:.3g} (ℓ). The first is the estimator with labels replicated over bags, exactly:
+$(L_\mathrm{{rep}} + cI)^{{-1}}P = P(LD + cI)^{{-1}}$. Data: $y \sim N(0, 2)$, $x \mid y \sim N(y \sin y, 0.5^2)$.
+""",
+        "Chau et al. 2021, eq. 10, App. C and C.2",
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _costs(bags: int, per_bag: int, seed: int) -> list[Cost]:
+    """Measured here; the N×N route by extrapolation from 1,000 points where there are more."""
+    layout = BagLayout(bags, per_bag, seed=seed)
+    if layout.points <= AT_ONCE:
+        return [dense_cost(layout), *cheap_costs(layout)]
+    base = dense_cost(BagLayout(min(bags, AT_ONCE), max(1, AT_ONCE // bags), seed=seed))
+    return [extrapolated_cost(base, layout.points, bags), *cheap_costs(layout)]
+
+
+def costs(layout: BagLayout) -> None:
+    """CPU time of the three routes to the weights, beside the kept table."""
+    here = _costs(layout.bags, layout.per_bag, layout.seed)
+    kept = [Cost(**row) for row in json.loads(STORED.read_text(encoding="utf-8"))["times"]]
+    left, right = st.columns(2)
+    with left:
+        plotly_live(cost_plot(_rows(kept), _rows(here), dark=is_dark()), "e-costs")
+    with right:
+        slot = st.empty()
+        if AT_ONCE < layout.points <= MOST_DENSE:
+            measured = _measure_dense(layout)
+            here = [measured, *here[1:]] if measured else here
+        slot.markdown(costs_said(layout, here))
+        st.caption(
+            "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
+            f"500; hollow marks are extrapolated); the N×N time ends up growing as N^{growth(kept):.2f}. Large marks: "
+            "the data above, on this server."
+        )
+
+
+def _rows(found: list[Cost]) -> list[tuple[str, float, float, bool]]:
+    return [(row.route, row.points, row.seconds, row.extrapolated) for row in found]
+
+
+def costs_said(layout: BagLayout, here: list[Cost]) -> str:
+    """The costs in words: as written, at bag level, shrinkage."""
+    dense, level, shrunk = here
+    how = "measured here"
+    if dense.extrapolated:
+        how = f"extrapolated with N³ from 1,000 points; its matrix takes {8e-9 * layout.points**2:.2g} GB"
+        if layout.points > MOST_DENSE:
+            how += ", too much to be tried here"
+    ratio = dense.seconds / max(shrunk.seconds, 1e-6)
+    return (
+        f"CPU time of the weights at 60 values of y. Standard as written, N×N with N = {layout.points:,}: "
+        f"**{dense.seconds:.3g} s** ({how}). The same numbers at bag level: **{level.seconds:.2g} s**. Shrinkage: "
+        f"**{shrunk.seconds:.2g} s**. Shrinkage is about {ratio:,.0f} times faster than the standard estimator as "
+        "written, and not faster than its bag-level form."
+    )
+
+
+def _measure_dense(layout: BagLayout) -> Cost | None:
+    """On request, the N×N estimator timed in the background; None until it is."""
+    key = f"dense-{layout.bags}-{layout.per_bag}-{layout.seed}"
+    job = get_background().known(key)
+    if job is not None and job.done() and not isinstance(job.exception(), Cancelled):
+        return job.result()
+    timed = BagLayout(layout.bags, layout.per_bag, seed=layout.seed)
+    if job is None and not st.button(f"Measure N×N with {layout.points:,} points", key="e-measure"):
+        return None
+
+    @st.fragment(run_every=0.5)
+    def wait() -> None:
+        running = get_background().request(key, "dense-cost", lambda check: dense_cost(timed))
+        if running.done():
+            st.rerun()
+        st.caption("Measuring the N×N estimator …")
+
+    wait()
+    return None
