@@ -41,7 +41,15 @@ def embedding_map(
 ) -> Figure:
     """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up."""
     low, high = limits or (float(values.min()), float(values.max()))
-    bar = {"thickness": 9, "len": 0.9, "tickfont": {"size": 10}, "outlinewidth": 0, "nticks": 6}
+    bar = {
+        "thickness": 9,
+        "len": 0.9,
+        "tickfont": {"size": 10},
+        "outlinewidth": 0,
+        "nticks": 6,
+        "exponentformat": "power",
+    }
+
     trace = {
         "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
         "colorscale": colour_scale(colours), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
@@ -66,7 +74,7 @@ def regressions_plot(
         for name, values in lines.items()
     ]  # fmt: skip
     picture = _frame("Regression E[X | Y = y]", height, dark) | {"showlegend": True, "hovermode": "x unified"}
-    picture["margin"] = picture["margin"] | {"t": 54}
+    picture["margin"] = picture["margin"] | {"t": 74}
     picture["meta"]["alt"] = "Conditional mean of X given y by both estimators beside y sin y."
     return {"data": traces, "layout": picture}
 
@@ -82,7 +90,7 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
         for name, values in lines.items()
     ]  # fmt: skip
     picture = _frame(f"Embedding at y = {y:.2f}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
-    picture["margin"] = picture["margin"] | {"t": 54}
+    picture["margin"] = picture["margin"] | {"t": 74}
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x)", dark, automargin=False)
     picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {', '.join(lines)}."

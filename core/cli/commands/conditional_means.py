@@ -4,6 +4,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
+from core.cli.commands.benchmark import machine
 from core.cli.document import Result, add_json_option, check_writable, document, write
 
 HELP = "compare the standard and the shrinkage estimator of a conditional mean embedding, and what they cost"
@@ -37,7 +38,9 @@ def run(options: argparse.Namespace) -> None:
             Result(_NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": found.embedding_rmse[name], **apart})
             for name, rmse in found.regression_rmse.items()
         ]
-    more: dict[str, Any] = {"times": [asdict(row) for row in cost_table()]} if options.times else {}
+    more: dict[str, Any] = {}
+    if options.times:
+        more = {"machine": machine(), "times": [asdict(row) for row in cost_table()]}
     settings = {**layout.to_dict(), "seeds": options.seeds}
     del settings["seed"]
     write(document(options.command, settings, results, **more), options.json)

@@ -71,7 +71,7 @@ def show() -> None:
     layout = choose()
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, found))
-    with st.container(key="e-y-slider"):
+    with st.sidebar:
         at = st.slider("Look along x at y", -4.0, 4.0, 1.0, 0.05, key="e-y", bind="query-params")
     dark = is_dark()
     first, second, third = st.columns(3)
@@ -184,8 +184,8 @@ def costs(layout: BagLayout) -> None:
         slot.markdown(costs_said(layout, here))
         st.caption(
             "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
-            f"500; hollow marks are extrapolated); the N×N time ends up growing as N^{growth(kept):.2f}. Large marks: "
-            "the data above, on this server."
+            f"500; hollow marks are extrapolated); at the end the N×N time grows as N^{growth(kept):.1f}. "
+            "Large marks: the data above, on this server."
         )
 
 
@@ -198,16 +198,22 @@ def costs_said(layout: BagLayout, here: list[Cost]) -> str:
     dense, level, shrunk = here
     how = "measured here"
     if dense.extrapolated:
-        how = f"extrapolated with N³ from 1,000 points; its matrix takes {8e-9 * layout.points**2:.2g} GB"
+        size = f"{8e-9 * layout.points**2:.2g} GB"
+        how = f"extrapolated with N³ from 1,000 points, rather too high; its matrix takes {size}"
         if layout.points > MOST_DENSE:
             how += ", too much to be tried here"
     ratio = dense.seconds / max(shrunk.seconds, 1e-6)
+    gain = f"about {float(f'{ratio:.1g}'):,.0f} times faster" if ratio >= 2 else "hardly faster here"
     return (
         f"CPU time of the weights at 60 values of y. Standard as written, N×N with N = {layout.points:,}: "
-        f"**{dense.seconds:.3g} s** ({how}). The same numbers at bag level: **{level.seconds:.2g} s**. Shrinkage: "
-        f"**{shrunk.seconds:.2g} s**. Shrinkage is about {ratio:,.0f} times faster than the standard estimator as "
-        "written, and not faster than its bag-level form."
+        f"**{_seconds(dense.seconds)}** ({how}). The same numbers at bag level: **{level.seconds:.2g} s**. Shrinkage: "
+        f"**{shrunk.seconds:.2g} s**. Shrinkage is {gain} than the standard estimator as written, and not faster than "
+        "its bag-level form."
     )
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.3g} s"
 
 
 def _measure_dense(layout: BagLayout) -> Cost | None:

@@ -159,25 +159,24 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
         * (sizes / sizes[middle]) ** -theory,
     }
     if rows:
-        found = slope(sizes, mean)
+        found = slope(sizes[middle:], mean[middle:])
         lines[f"measured: {found:.2f}"] = mean[middle] * (sizes / sizes[middle]) ** found
     plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
     features = 5 if settings.b is None else 33
     st.markdown(
         f"A circle with {features} Fourier features, where the operator is known: {words}, M from {pairs[0][0]:,} to "
-        f"{pairs[-1][0]:,}, N from {pairs[0][1]:,} to {pairs[-1][1]:,}. {reading(rows, sizes, mean, theory, name)}"
+        f"{pairs[-1][0]:,}, N from {pairs[0][1]:,} to {pairs[-1][1]:,}. "
+        + (reading(-found, theory, name) if rows else "")
     )
 
 
-def reading(rows: list[Measured], sizes: np.ndarray, mean: np.ndarray, theory: float, name: str) -> str:
+def reading(found: float, theory: float, name: str) -> str:
     """How the measured slope compares; the theorem bounds the risk from above, for large M."""
-    if not rows:
-        return ""
-    found = -slope(sizes, mean)
     bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
+    fall = f"the fall over the larger half of the sizes, M^−{found:.2f},"
     if found >= 0.97 * theory:
-        return f"{bound}: this fall, M^−{found:.2f}, is as steep or steeper and agrees with it."
-    return f"{bound} for large M; at these sizes the fall, M^−{found:.2f}, is still less steep."
+        return f"{bound}: {fall} is as steep or steeper and agrees with it."
+    return f"{bound} for large M: {fall} is still less steep."
 
 
 def _grid(kind: str) -> None:
@@ -192,6 +191,9 @@ def _grid(kind: str) -> None:
         )
         for m in sorted({row.targets for row in rows})
     }
+    flat = "Each line flattens: beyond some N only M, through ε, lowers the risk."
+    if name != "risk":
+        flat = "More samples of the first stage keep helping: directions of small images weigh more than in the risk."
     left, right = st.columns(2)
     with left:
         figure = grid_plot(np.array(samples), curves, title="Every M and N", label=label, dark=is_dark())
@@ -199,8 +201,8 @@ def _grid(kind: str) -> None:
     with right:
         st.markdown(
             f"Kept table at a = {settings.a:.3g}, b = {settings.b:.3g}, c = {settings.c:.3g}, {settings.seeds} data "
-            f"sets each: {words}, against the samples of both stages. At fixed M each line flattens: beyond some N "
-            "only M, through ε, lowers the error. That trade is what the theorem's a describes."
+            f"sets each: {words}, against the samples of both stages. {flat} On the left lines cross: the smaller ε of "
+            "a larger M amplifies what a poor first stage got wrong. That trade is what the theorem's a describes."
         )
 
 
