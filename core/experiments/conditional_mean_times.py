@@ -76,9 +76,10 @@ def cost_table(bags: int = 50, sizes: tuple[int, ...] = (3, 10, 20, 40, 70, 100)
 
 
 def growth(rows: list[Cost]) -> float:
-    """Exponent of the measured N×N times between the two largest sizes; 3 is Cholesky's."""
+    """Exponent of the measured N×N times between the largest size and the one nearest its fifth; 3 is Cholesky's."""
     dense = sorted((r for r in rows if r.route == ROUTES[0] and not r.extrapolated), key=lambda row: row.points)
-    small, large = dense[-2:]
+    large = dense[-1]
+    small = min(dense[:-1], key=lambda row: abs(row.points - large.points / 5))
     return math.log(large.seconds / small.seconds) / math.log(large.points / small.points)
 
 

@@ -89,7 +89,7 @@ def schedule(settings: RateSettings) -> list[tuple[int, int]]:
     if len(pairs) < 3:
         raise InputError(
             f"At a = {settings.a:.3g} the first stage grows as M^{power:.1f}: {settings.largest:,} samples allow fewer "
-            f"than three sizes from M = {FEWEST}; choose a smaller a or smoother c′ and ι."
+            f"than three sizes from M = {FEWEST}; choose a smaller a, a larger N, or larger c′ and ι."
         )
     return pairs
 

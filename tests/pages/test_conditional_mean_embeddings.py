@@ -94,6 +94,8 @@ def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):
     said = words(rates)
     assert "more first-stage samples would still help" in said and "a* = **1.25**" in said
     assert "Kept with the app" in said and "is as steep or steeper" in said and "Kept table" in said
+    rates.slider(key="e-a").set_value(1.25).run()
+    assert "Kept with the app" in words(rates) and "N from 75,660" in words(rates)
     rates.segmented_control(key="e-error").set_value("Hilbert–Schmidt").run()
     assert "squared Hilbert–Schmidt distance" in words(rates)
 

@@ -113,12 +113,12 @@ def _job(settings: RateSettings) -> "Future[list[Measured]]":
 
 def _curve(settings: RateSettings, kind: str) -> None:
     """Measured errors along the theorem's sizes; what needs no sampling is drawn at once."""
+    kept = stored_curve(settings)
     try:
-        schedule(settings)
+        schedule(kept[0] if kept else settings)
     except InputError as error:
         st.info(str(error))
         return
-    kept = stored_curve(settings)
     rows: list[Measured] = []
     if kept is not None:
         settings, rows = kept
