@@ -53,6 +53,11 @@ class FeatureMap:
         missing = [name for name in self.columns if name not in columns]
         if missing:
             raise InputError(f"The feature map names the column '{missing[0]}', the data have {', '.join(columns)}.")
+        shadowed = [name for name in self.names if name in columns]
+        if shadowed:
+            raise InputError(
+                f"The data have a column '{shadowed[0]}', the name of an output of the feature map: rename the column."
+            )
         return FeatureNetwork([columns.index(name) for name in self.columns], self._layers, self._rows())
 
     def _rows(self) -> list[Tensor]:

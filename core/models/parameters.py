@@ -147,6 +147,6 @@ def with_values(spec: KernelSpec, prefix: str, columns: tuple[str, ...], values:
     """``spec`` with hyperparameters by the names that learning reports; names it does not have are ignored."""
     kernel = spec.build(columns)
     vector = ParameterVector(tuple(kernel_parameters(prefix, spec, kernel)))
-    wanted = [values.get(name, now) for name, now in vector.values().items()]
-    vector.set(np.log(wanted))
+    entries = zip(vector.names, vector.get().tolist(), vector.logarithms, strict=True)
+    vector.set(np.array([math.log(values[name]) if log and name in values else now for name, now, log in entries]))
     return spec.updated(kernel)

@@ -16,7 +16,7 @@ from core.kernels.tiles import diagonal, evaluate
 from core.models.indirect_gp import posterior
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
-from core.models.parameters import ParameterVector, kernel_parameters
+from core.models.parameters import ParameterVector, kernel_parameters, with_values
 from core.models.spec import Inducing
 from tests.core.models.small import COLUMNS, model, normal, problem
 
@@ -120,3 +120,16 @@ def test_draws_have_the_kernel_behind_the_network_as_covariance():
 def test_wrong_maps_are_refused_with_a_sentence(wrong, word):
     with pytest.raises(InputError, match=word):
         wrong()
+
+
+def test_hyperparameters_are_set_by_name_and_the_weights_stay():
+    changed = with_values(DEEP, "k", NAMES, {"k1 variance": 2.5, "k2 lengthscale [b]": 0.3})
+    assert changed.terms[0].scale == pytest.approx(2.5) and changed.terms[1].factors[0].lengthscales == (
+        pytest.approx(0.3),
+    )
+    assert [list(row) for row in changed.features.weights] == _rows()
+
+
+def test_a_column_named_like_an_output_of_the_map_is_refused():
+    with pytest.raises(InputError, match="rename the column"):
+        DEEP.build((*NAMES, "feature2"))
