@@ -61,17 +61,26 @@ def run_all(
     items: Sequence[dict[str, Any]],
     spec: Mapping[str, Any],
     context: Any,
+    done: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """A benchmark's rows, each reported as it is done (``row``); a cancel keeps those that are finished."""
-    rows: list[dict[str, Any]] = []
+    """A benchmark's rows, each reported as it is done (``row``); a cancel keeps those that are finished.
+
+    ``done`` are rows of an earlier call with the same settings: their items are not computed again.
+    """
+    rows: list[dict[str, Any]] = [dict(row) for item in items for row in done if _belongs(row, item)]
+    missing = [item for item in items if not any(_belongs(row, item) for row in rows)]
     try:
-        for row in each(function, items, context):
+        for row in each(function, missing, context):
             rows.append(row)
             context.report(step=len(rows), total=len(items), message=_said(row), row=row)
             context.best(kept(spec, rows, cancelled=True))
     except Cancelled:
         return kept(spec, rows, cancelled=True)
     return kept(spec, rows, cancelled=False)
+
+
+def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    return all(row.get(key) == value for key, value in item.items() if key != "settings")
 
 
 def _said(row: Mapping[str, Any]) -> str:

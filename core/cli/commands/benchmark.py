@@ -27,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="downscaling: only these cases")
+    parser.add_argument("--resume", metavar="FILE", help="keep the rows of this file, compute the missing ones")
     parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
 
 
@@ -44,12 +45,30 @@ def run(options: argparse.Namespace) -> None:
         settings["models"] = options.models
     if options.cases:
         settings["cases"] = options.cases
+    if options.resume:
+        settings["done"] = _rows(Path(options.resume))
     with Engine() as engine:
         found = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
     command = f"python -m core benchmark {options.name}"
     kept = {"schema": 1, "command": command, "machine": machine(), **found}
     write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
     say(f"Wrote {output}.")
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """The finished rows of an earlier table of this version; ``InputError`` where the file is none."""
+    import core
+
+    try:
+        found = json.loads(path.read_text())
+        rows, version = list(found["rows"]), found["version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"'{path}' is no table of a benchmark ({error}): name a file that this command wrote."
+        ) from None
+    if version != core.__version__:
+        raise InputError(f"'{path}' was made by version {version}, this is {core.__version__}: begin anew.")
+    return [row for row in rows if row.get("status") == "ok"]
 
 
 def _follow(engine: Engine, run_id: str) -> dict[str, Any]:

@@ -42,3 +42,18 @@ def test_a_benchmark_goes_through_the_engine_into_its_file(command, tmp_path, mo
     kept = json.loads(output.read_text())
     assert {(row["matching"], row["status"]) for row in kept["rows"]} == {("direct", "ok"), ("indirect", "ok")}
     assert kept["command"].startswith("python -m core benchmark swiss-roll") and kept["version"]
+    kept["rows"] = kept["rows"][:1]
+    kept["rows"][0]["scores"]["rmse"] = 7.0
+    output.write_text(json.dumps(kept))
+    again = command("benchmark", "swiss-roll", "--seeds", 1, "--models", "centroid_gp", "--resume", output, "--output",
+                    output)  # fmt: skip
+    assert again.code == 0, again.err
+    rows = json.loads(output.read_text())["rows"]
+    assert len(rows) == 2 and rows[0]["scores"]["rmse"] == 7.0 and rows[1]["scores"]["rmse"] < 2
+
+
+def test_a_table_to_resume_must_be_one(command, tmp_path) -> None:
+    wrong = tmp_path / "table.json"
+    wrong.write_text("{}")
+    answer = command("benchmark", "swiss-roll", "--resume", wrong, "--output", tmp_path / "out.json")
+    assert answer.code == 2 and "no table of a benchmark" in answer.err

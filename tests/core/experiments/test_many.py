@@ -7,7 +7,7 @@ import pytest
 
 from core.engine import Context
 from core.errors import Cancelled
-from core.experiments.many import each
+from core.experiments.many import each, run_all
 
 
 def square(item: dict[str, Any]) -> dict[str, Any]:
@@ -54,3 +54,15 @@ def test_on_a_cluster_every_item_is_done_once(client):
 def test_on_a_cluster_a_cancel_keeps_what_is_there(client):
     found = client.submit(spread, 500, 3, pure=False).result(timeout=60)
     assert found["cancelled"] and 3 <= len(found["rows"]) < 500
+
+
+def test_rows_that_are_there_are_not_computed_again():
+    def fit(item):
+        return {"case": item["case"], "seed": item["seed"], "scores": {"rmse": 1.0}, "message": None}
+
+    items = [{"case": case, "seed": seed, "settings": {}} for seed in range(2) for case in ("a", "b")]
+    kept = {"case": "b", "seed": 0, "scores": {"rmse": 7.0}, "message": None}
+    other = {"case": "z", "seed": 0, "scores": {"rmse": 9.0}, "message": None}
+    found = run_all(fit, items, {}, Context(), [kept, other])
+    assert len(found["rows"]) == 4 and kept in found["rows"] and other not in found["rows"]
+    assert sum(row["scores"]["rmse"] for row in found["rows"]) == 10.0
