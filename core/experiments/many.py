@@ -7,6 +7,8 @@ from core.errors import Cancelled
 from core.experiments.benchmark_table import kept
 
 _POLL_S = 0.3
+#: What tells a benchmark's rows apart.
+IDENTITY = ("case", "matching", "model", "seed")
 
 
 def each(
@@ -80,7 +82,8 @@ def run_all(
 
 
 def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    return all(row.get(key) == value for key, value in item.items() if key != "settings")
+    names = {**item.get("roll", {}), **item.get("settings", {}), **item}
+    return all(row[key] == names.get(key) for key in IDENTITY if key in row)
 
 
 def _said(row: Mapping[str, Any]) -> str:
