@@ -118,7 +118,7 @@ def expanded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
-    """The engine's task: every fit of a ``DownscalingBenchmark``, each row reported as it is done; ``done``: rows kept."""
+    """The engine's task: every fit of a ``DownscalingBenchmark``, each row reported when done; ``done``: rows kept."""
     spec = DownscalingBenchmark.from_dict(
         {key: value for key, value in settings.items() if key not in ("seed", "done")}
     )

@@ -79,6 +79,6 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
-    """The engine's task: every fit of a ``BenchmarkSpec``, each row reported as it is done; ``done``: rows kept."""
+    """The engine's task: every fit of a ``BenchmarkSpec``, each row reported when done; ``done``: rows kept."""
     spec = BenchmarkSpec.from_dict({key: value for key, value in settings.items() if key not in ("seed", "done")})
     return run_all(one_fit, spec.items(), asdict(spec), context, settings.get("done", ()))
