@@ -11,6 +11,7 @@ from core.errors import InputError
 
 #: Relative jitters tried in turn, as fractions of the mean diagonal; 0 first.
 JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+LOG_TWO_PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,24 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     )
 
 
+def solve_general(
+    matrix: Float[Tensor, "n n"], right: Float[Tensor, "n k"], name: str = "matrix"
+) -> tuple[Float[Tensor, "n k"], Float[Tensor, ""]]:
+    """``A⁻¹B`` and ``log |det A|`` of a square matrix that is not symmetric, by one LU factorisation; no jitter.
+
+    Raises ``InputError`` where A is singular or holds no finite numbers.
+    """
+    factor, pivots, failed = torch.linalg.lu_factor_ex(matrix)
+    pivot = factor.diagonal(dim1=-2, dim2=-1).abs()
+    if int(failed) or not bool(torch.isfinite(pivot).all()):
+        raise InputError(
+            f"The {name} ({len(matrix)}×{len(matrix)}) is singular: raise the noise or the regularisation, or remove "
+            "duplicated rows."
+        )
+    return torch.linalg.lu_solve(factor, pivots, right), pivot.log().sum()
+
+
 def log_normal_density(residual: Float[Tensor, " n"], factor: Factor) -> Float[Tensor, ""]:
     """``log N(r; 0, A) = −½ (rᵀA⁻¹r + log det A + n log 2π)``."""
     fit = factor.half_solve(residual).square().sum()
-    return -0.5 * (fit + factor.log_determinant() + len(residual) * math.log(2 * math.pi))
+    return -0.5 * (fit + factor.log_determinant() + len(residual) * LOG_TWO_PI)

@@ -16,11 +16,13 @@ from core.errors import InputError
 
 @dataclass(frozen=True)
 class MediatorGrams:
-    """``L = ℓ(y, y)`` (B, B), ``L̃ = ℓ(y, ỹ)`` (B, M) and the bags' sizes ``n_j`` (B,)."""
+    """``L = ℓ(y, y)`` (B, B), ``L̃ = ℓ(y, ỹ)`` (B, M), the bags' sizes ``n_j`` (B,); ``query`` is ``ℓ(ỹ, ỹ)`` (M, M)
+    where a model asks for it."""
 
     within: Float[Tensor, "B B"]
     across: Float[Tensor, "B M"]
     sizes: Float[Tensor, " B"]
+    query: Float[Tensor, "M M"] | None = None
 
 
 def replicated_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:

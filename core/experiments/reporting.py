@@ -27,7 +27,8 @@ class Quiet:
 
 def learning_reporter(context: Any, model: NamedModel, options: LearningOptions) -> Callable[[dict[str, Any]], None]:
     """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far."""
-    stages = 2 if model.mediated and options.stage_one != "joint" else 1
+    two_staged = model.mediated and not model.correlated and options.stage_one != "joint"
+    stages = 2 if two_staged else 1
     seen: list[str] = []
 
     def report(event: dict[str, Any]) -> None:

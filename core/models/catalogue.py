@@ -15,7 +15,8 @@ class NamedModel:
 
     ``mediated`` tells whether W comes from mediators (and λ matters); ``replicated`` whether labels
     are replicated over bags, which weighs bags by their size; ``sparse`` whether the posterior goes through
-    inducing points; ``centroids`` whether each bag is replaced by its mean point.
+    inducing points; ``centroids`` whether each bag is replaced by its mean point; ``correlated`` whether what W leaves
+    unknown of g is part of Σ.
     """
 
     name: str
@@ -26,6 +27,7 @@ class NamedModel:
     source: str
     sparse: bool = False
     centroids: bool = False
+    correlated: bool = False
 
 
 MODELS: dict[str, NamedModel] = {
@@ -54,6 +56,15 @@ MODELS: dict[str, NamedModel] = {
             mediated=False,
             replicated=False,
             source="Law et al. 2018; exact form",
+        ),
+        NamedModel(
+            "task_transformed_gp",
+            "Task-transformed Gaussian process",
+            shrinkage_weights,
+            mediated=True,
+            replicated=False,
+            source="Hsu and Ramos 2019, theorem 5.3 (2)",
+            correlated=True,
         ),
         NamedModel(
             "variational_cmp",

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core import linalg
 from core.errors import InputError
 from core.kernels.bag_mean import Check, _never, cross, gram
 from core.kernels.blocks import SortedBags, sort_bags
@@ -14,7 +15,7 @@ from core.kernels.fourier import PriorDraw, draw_prior
 from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning, condition, observation_noise
-from core.models.mediation import MediatorGrams
+from core.models.mediation import MediatorGrams, mediation_covariance
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
@@ -34,7 +35,7 @@ class Columns:
 def mediator_grams(
     spec: ModelSpec, data: IndirectData, columns: Columns, kernel: gpytorch.kernels.Kernel | None = None
 ) -> MediatorGrams:
-    """``L = ℓ(y, y)`` and ``L̃ = ℓ(y, ỹ)``; identity patterns for a model without mediation."""
+    """``L = ℓ(y, y)``, ``L̃ = ℓ(y, ỹ)`` and, where Σ needs it, ``ℓ(ỹ, ỹ)``; identity patterns without mediation."""
     sizes = data.bags.sizes
     if not named(spec.model).mediated:
         return MediatorGrams(sizes.new_empty(0, 0), sizes.new_empty(data.bags.count, len(data.targets)), sizes)
@@ -43,7 +44,10 @@ def mediator_grams(
     ell = kernel or spec.mediator_kernel.build(columns.mediators).to(sizes.device)
     within = evaluate(ell, data.mediators, data.mediators)
     across = within if data.matched else evaluate(ell, data.mediators, data.query_mediators)
-    return MediatorGrams(within, across, sizes)
+    query = None
+    if named(spec.model).correlated:
+        query = within if data.matched else evaluate(ell, data.query_mediators, data.query_mediators)
+    return MediatorGrams(within, across, sizes, query)
 
 
 def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"]:
@@ -51,6 +55,18 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
     check_matching(spec, data)
     with torch.no_grad():
         return named(spec.model).weights(mediator_grams(spec, data, columns), spec.regularisation)
+
+
+def weights_and_noise(
+    spec: ModelSpec, data: IndirectData, columns: Columns
+) -> tuple[Float[Tensor, "B M"], Float[Tensor, "M M"]]:
+    """The model's W and Σ for these data; constants, no gradient."""
+    check_matching(spec, data)
+    with torch.no_grad():
+        grams = mediator_grams(spec, data, columns)
+        weights = named(spec.model).weights(grams, spec.regularisation)
+        noise = observation_noise(weights, spec.noise, spec.point_noise, data.bags.contamination)
+        return weights, noise + mediation_covariance(grams, weights) if named(spec.model).correlated else noise
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
@@ -66,8 +82,7 @@ def condition_on_gram(
     spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "B B"]
 ) -> Conditioning:
     """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
-    weights = mediation_weights(spec, data, columns)
-    noise = observation_noise(weights, spec.noise, spec.point_noise, data.bags.contamination)
+    weights, noise = weights_and_noise(spec, data, columns)
     residual = data.targets - spec.mean * weights.sum(0)
     return condition(bag_gram, weights, noise, residual)
 
@@ -138,7 +153,11 @@ class IndirectPosterior:
         prior: PriorDraw = draw_prior(self.spec.kernel, self.columns.inputs, generator, bags.inputs.device)
         seen = torch.cat([prior(x) for x in bags.inputs.split(POINTS)])
         fine = bags.contamination.sqrt() * _normal(bags.count, generator, seen) * self.spec.point_noise**0.5
-        coarse = _normal(len(given.residual), generator, seen) * self.spec.noise**0.5
+        coarse = _normal(len(given.residual), generator, seen)
+        if named(self.spec.model).correlated:
+            fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
+        else:
+            coarse = coarse * self.spec.noise**0.5
         misfit = given.residual - given.weights.T @ (bags.mean(seen) + fine) - coarse
         dual = given.weights @ given.factor.solve(misfit)
         tiles = [prior(x) + cross(kernel, self.bags, x).T @ dual for x in inputs.split(POINTS)]

@@ -35,7 +35,8 @@ class LearningOptions:
     "joint" (everything by the evidence at once, which can run away on real data); ``learn_regularisation`` says whether
     "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
     ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances near their start by log-normal priors
-    of that width (maximum a posteriori): few targets alone do not determine them."""
+    of that width (maximum a posteriori): few targets alone do not determine them. ``tied`` sets λ = σ²/B while
+    "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4))."""
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -45,6 +46,7 @@ class LearningOptions:
     learn_regularisation: bool = True
     bound: str = "collapsed"
     prior_sd: float = 0.0
+    tied: bool = False
     stochastic: StochasticOptions = field(default_factory=StochasticOptions)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ def learn(
 
     Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
-    with W frozen. Others in the second stage only;
+    with W frozen. Others in the second stage only, and so a model whose Σ comes from ℓ, which is learned jointly;
     sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation; ``check`` may cancel.
     """
     options, data = options or LearningOptions(), seen_by(spec.model, data)
@@ -92,7 +94,7 @@ def learn(
     warnings: list[str] = []
     cancelled = False
     mediated = named(spec.model).mediated
-    if mediated and options.stage_one != "joint":
+    if mediated and not named(spec.model).correlated and options.stage_one != "joint":
         stage = _stage_one if options.stage_one == "leave_one_bag_out" else _target_gp
         spec, optimum, hits = stage(spec, data, columns, options, report, check)
         stages["stage_one"], cancelled = _summary(optimum), optimum.cancelled
@@ -188,7 +190,9 @@ def _evidence_stage(
     label: str = "evidence",
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
-    trainable = Trainable(spec, data, columns, joint=joint, regularisation=options.learn_regularisation)
+    trainable = Trainable(
+        spec, data, columns, joint=joint, regularisation=options.learn_regularisation, tied=options.tied
+    )
     objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
     count = len(data.targets)
     if options.prior_sd > 0:

@@ -10,7 +10,14 @@ from torch import Tensor
 from core.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
 from core.errors import InputError
 
-__all__ = ["MediatorGrams", "identity_weights", "leave_one_bag_out", "replicated_weights", "shrinkage_weights"]
+__all__ = [
+    "MediatorGrams",
+    "identity_weights",
+    "leave_one_bag_out",
+    "mediation_covariance",
+    "replicated_weights",
+    "shrinkage_weights",
+]
 
 
 def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:
@@ -21,6 +28,17 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
             "per bag; use direct matching, or a model with mediators."
         )
     return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
+
+
+def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:
+    """``L̃̃ − L̃ᵀ (L + BλI)⁻¹ L̃``: what is not known of ``g(ỹ)`` when ``f̄_j = g(y_j) + e_j``, ``g ~ GP(0, ℓ)``, is.
+
+    ``weights`` are the ``shrinkage_weights`` of these Gram matrices, ``Bλ`` the variance of ``e``; ``query`` L̃̃ must be
+    there. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
+    """
+    assert grams.query is not None
+    conditioned = grams.query - grams.across.T @ weights
+    return 0.5 * (conditioned + conditioned.T)
 
 
 def leave_one_bag_out(

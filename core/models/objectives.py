@@ -25,9 +25,10 @@ def exact_objective(trainable: Trainable, data: IndirectData, check: Check) -> C
 
     def loss() -> Tensor:
         check()
-        weights = trainable.weights(data)
+        weights, unknown = trainable.mediation(data)
         weights = identity if weights is None else weights
         noise = observation_noise(weights, trainable.noise, trainable.point_noise, data.bags.contamination)
+        noise = noise if unknown is None else noise + unknown
         bag_gram = gram(trainable.kernel, bags, check=check)
         return -log_evidence(bag_gram, weights, noise, data.targets - spec.mean * weights.sum(0)) / len(data.targets)
 

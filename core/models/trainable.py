@@ -9,6 +9,7 @@ from torch import Tensor
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
 from core.models.inducing import place
+from core.models.mediation import mediation_covariance
 from core.models.parameters import NOISE, Parameter, ParameterVector, kernel_parameters, log_parameter, plain_parameter
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
@@ -25,12 +26,20 @@ class Trainable:
     Parameters
     ----------
     spec : where learning starts.  data, columns : what W is computed from.
-    joint : ℓ learned too; ``regularisation`` says whether λ is, or stays.
+    joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
+        stays; ``tied`` makes it ``σ²/B``.
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
 
     def __init__(
-        self, spec: ModelSpec, data: IndirectData, columns: Columns, *, joint: bool = False, regularisation: bool = True
+        self,
+        spec: ModelSpec,
+        data: IndirectData,
+        columns: Columns,
+        *,
+        joint: bool = False,
+        regularisation: bool = True,
+        tied: bool = False,
     ) -> None:
         check_matching(spec, data)
         device = data.targets.device
@@ -42,10 +51,11 @@ class Trainable:
         if spec.point_noise > 0:
             self.point_noise_parameter = log_parameter("point noise ς²", spec.point_noise, NOISE, device)
             parameters.append(self.point_noise_parameter)
-        self.joint = joint and self.model.mediated and spec.mediator_kernel is not None
+        self.joint = (joint or self.model.correlated) and self.model.mediated and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
+        self._tied_to = data.bags.count if tied and self.joint else None
         if self.joint:
-            parameters += self._mediation_parameters(data, regularisation)
+            parameters += self._mediation_parameters(data, regularisation and not tied)
         self.inducing: Tensor | None = None
         if self.model.sparse:
             self.inducing = place(spec.inducing, data.bags.inputs)
@@ -60,7 +70,8 @@ class Trainable:
         spec, device = self.spec, data.targets.device
         assert spec.mediator_kernel is not None
         self.mediator_kernel = spec.mediator_kernel.build(self.columns.mediators).to(device)
-        found = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=True)
+        fixed = not self.model.correlated
+        found = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=fixed)
         if regularisation:
             low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
             self._regularisation = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
@@ -79,17 +90,24 @@ class Trainable:
 
     @property
     def regularisation(self) -> Tensor | float:
-        """λ, learned or as given."""
+        """λ, learned, tied to σ² or as given."""
+        if self._tied_to is not None:
+            return self.noise / self._tied_to
         return self.spec.regularisation if self._regularisation is None else self._regularisation.raw.exp()
 
     def weights(self, data: IndirectData) -> Float[Tensor, "B M"] | None:
         """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
+        return self.mediation(data)[0]
+
+    def mediation(self, data: IndirectData) -> tuple[Float[Tensor, "B M"] | None, Float[Tensor, "M M"] | None]:
+        """W as ``weights`` gives it, and the part of Σ that comes from ℓ (None where there is none)."""
         if not self.model.mediated:
-            return None
+            return None, None
         if not self.joint:
-            return self._frozen if data is self._data else mediation_weights(self.spec, data, self.columns)
+            return self._frozen if data is self._data else mediation_weights(self.spec, data, self.columns), None
         grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
-        return self.model.weights(grams, self.regularisation)
+        weights = self.model.weights(grams, self.regularisation)
+        return weights, mediation_covariance(grams, weights) if self.model.correlated else None
 
     def log_prior(self, width: float) -> Tensor:
         """``−½ Σ ((log θ − log θ_start)/width)²`` over lengthscales, variances and exponents of k and ℓ."""
