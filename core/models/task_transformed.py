@@ -1,6 +1,6 @@
 """Task-transformed regression in its other forms: n×n evidence for many targets, and the weight-space model.
 
-The function-space model itself is ``task_transformed_gp`` (Σ from ℓ) or ``shrinkage_cmp`` (``Σ = σ²I``, the MAP of g) on
+In function space the model is ``task_transformed_gp`` (Σ from ℓ) or ``shrinkage_cmp`` (``Σ = σ²I``, the MAP of g) on
 bags of one point. Source: Hsu and Ramos 2019, §5.
 """
 
