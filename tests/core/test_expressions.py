@@ -36,7 +36,8 @@ def test_every_function_is_callable(name):
 @pytest.mark.parametrize(
     "text, word",
     [
-        ("", "empty"), ("   ", "empty"), ("2y", "cannot be read"), ("sin(y", "cannot be read"), ("y+*2", "cannot be read"),
+        ("", "empty"), ("   ", "empty"), ("2y", "cannot be read"), ("sin(y", "cannot be read"),
+        ("y+*2", "cannot be read"),
         ("x+1", "variable is y"), ("sin", "write sin"), ("__import__('os')", "not allowed"), ("open(y)", "not allowed"),
         ("y.real", "other than"), ("sin(y, 2)", "other than"), ("[1,2]", "other than"), ("lambda: 0", "other than"),
         ("y if y else 1", "other than"), ("'a'", "other than"), ("True", "other than"), ("y and 1", "other than"),

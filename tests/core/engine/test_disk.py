@@ -17,7 +17,8 @@ from core.errors import InputError
 from tests.core.engine.conftest import ROOT, toy, wait_for
 
 OTHER_APP = """
-import sys, time, pathlib
+import signal, sys, time, pathlib
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell passes it on as ignored
 from core.engine import Engine
 from tests.core.engine.conftest import toy
 engine = Engine(pathlib.Path(sys.argv[1]), "")
