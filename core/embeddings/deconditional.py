@@ -4,11 +4,13 @@ Stage one regresses ``φ(x)`` on ``ψ(y)`` (the conditional mean operator C), st
 operator D with ``D C ψ(y) ≈ ψ(y)``). Source: Chau et al. 2021, §4, eq. 11-12 and Proposition 4.1.
 """
 
+import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
+from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
 
 
@@ -75,6 +77,61 @@ def deconditional_weights(
     spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
     process = spread.T @ inputs @ spread
     return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T)
+
+
+def estimator_weights(
+    gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
+) -> Float[Tensor, " n"]:
+    """``ᾱ = A [AᵀKA + mεI]⁻¹ z̃``: the DME estimator ``f̄(x) = Σ_i ᾱ_i k(x_i, x)``, by an m×m matrix.
+
+    ``gram`` K = k(x, x), ``mediation`` A = (L + nλI)⁻¹L̃, ``ridge`` mε. Source: Hsu and Ramos 2019, definition 4.4.
+    """
+    return mediation @ _ridge(mediation.T @ gram @ mediation, ridge, "conditional mean process").solve(targets)
+
+
+def estimator_weights_alternative(
+    gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
+) -> Float[Tensor, " n"]:
+    """The same by an n×n matrix, ``ᾱ = [AAᵀK + mεI]⁻¹ A z̃`` (definition 4.4, alternative form; push-through)."""
+    identity = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    right = (mediation @ targets)[:, None]
+    solved, _ = linalg.solve_general(mediation @ mediation.T @ gram + ridge * identity, right, "mediated kernel matrix")
+    return solved[:, 0]
+
+
+def feature_weights(
+    inputs: Float[Tensor, "n p"],
+    mediators: Float[Tensor, "n q"],
+    query: Float[Tensor, "m q"],
+    targets: Float[Tensor, " m"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, " p"]:
+    """``w̄ = [ΦAAᵀΦᵀ + mεI]⁻¹ ΦA z̃`` with ``A = Ψᵀ(ΨΨᵀ + nλI)⁻¹Ψ̃``: the DME ``f̄ = w̄ᵀφ`` of finite features.
+
+    ``inputs``, ``mediators`` and ``query`` hold φ(x_i), ψ(y_i), ψ(ỹ_j) in their rows; λ and ε are the two
+    regularisations. Source: Hsu and Ramos 2019, definition 4.5.
+    """
+    count = len(inputs)
+    mediated = inputs.T @ mediators  # ΦΨᵀ
+    moment = _ridge(mediators.T @ mediators, count * regularisation, "mediator features")
+    projected = mediated @ moment.solve(query.T)  # ΦA
+    inverse = _ridge(projected @ projected.T, len(targets) * second_regularisation, "images of the mediators")
+    return inverse.solve(projected @ targets)
+
+
+def posterior_embedding(
+    weights: Float[Tensor, "M N"],
+    at: Float[Tensor, " N"],
+    query: Float[Tensor, "M r"],
+    kernel: gpytorch.kernels.Kernel,
+) -> KernelMean:
+    """``D̂ k_x = Σ_j [G k(x_i, x)]_j ℓ(ỹ_j, ·)``: the DME of ``Y | X = x``, by Bayes' rule without densities.
+
+    ``weights`` are G of ``deconditional_weights``, ``at`` the k(x_i, x) of one x, ``kernel`` ℓ on ``query`` ỹ, a sample
+    of the prior. Source: Hsu and Ramos 2019, definition 4.3 and §6.
+    """
+    return KernelMean(query, weights @ at, kernel)
 
 
 def reconstruction_risk(

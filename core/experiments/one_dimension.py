@@ -80,7 +80,7 @@ class LineSettings:
 
 @dataclass(frozen=True)
 class LineFit:
-    """A method's mean and sd on the problem's grid (P,), the model behind it and its log evidence where there is one."""
+    """A method's mean and sd on the problem's grid (P,), the model behind it and its log evidence, if it has one."""
 
     mean: Float[Tensor, " P"]
     sd: Float[Tensor, " P"]
@@ -102,7 +102,7 @@ def gaussian(column: str, lengthscale: float, variance: float) -> KernelSpec:
 
 
 def starting_model(line: Line, method: str) -> ModelSpec:
-    """Where learning starts: Gaussian kernels of lengthscale one, scales and noise in units of the targets' variance."""
+    """Where learning starts: Gaussian kernels of lengthscale one, scales and noise in units of the targets'."""
     name = METHODS[method]
     assert name is not None
     spread = float(line.targets.var(correction=0)) or 1.0

@@ -1,14 +1,24 @@
 """The two-staged regression by kernels alone: against feature space, against the posterior of the models."""
 
+import itertools
+
 import pytest
 import torch
 
 from core.embeddings.deconditional import (
     conditional_mean_operator,
+    conditional_operator_of_moments,
     deconditional_mean_operator,
+    deconditional_operator_of_moment,
     deconditional_weights,
+    estimator_weights,
+    estimator_weights_alternative,
+    feature_weights,
+    posterior_embedding,
 )
 from core.errors import InputError
+from core.kernels.fourier import draw_features
+from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.indirect_gp import posterior
 from tests.core.models.small import COLUMNS, model, normal, problem
@@ -56,3 +66,93 @@ def test_a_singular_first_stage_is_said_instead_of_repaired():
     psi = features(normal(20, seed=1))
     with pytest.raises(InputError, match="singular"):
         deconditional_weights(psi @ psi.T, psi @ psi.T, psi @ psi[:3].T, 0.0, 1e-3)
+
+
+def estimator_problem(n, m):
+    y, query = normal(n, seed=1), normal(m, seed=2)
+    phi, psi, tilde = features(y + 0.3 * normal(n, seed=3), 3), features(y), features(query)
+    return phi, psi, tilde, normal(m, seed=4)
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 9), (12, 4), (8, 8)])
+def test_the_estimator_has_one_value_in_all_its_forms(n, m):
+    phi, psi, tilde, targets = estimator_problem(n, m)
+    gram, ridge = phi @ phi.T, m * EPSILON
+    spread = torch.linalg.solve(psi @ psi.T + n * LAMBDA * torch.eye(n).double(), psi @ tilde.T)
+    alpha = estimator_weights(gram, spread, targets, ridge)
+    assert torch.allclose(phi.T @ estimator_weights_alternative(gram, spread, targets, ridge), phi.T @ alpha, atol=1e-9)
+    assert torch.allclose(feature_weights(phi, psi, tilde, targets, LAMBDA, EPSILON), phi.T @ alpha, atol=1e-9)
+    weights = deconditional_weights(gram, psi @ psi.T, psi @ tilde.T, LAMBDA, EPSILON)
+    assert torch.allclose(gram @ weights.T @ targets, gram @ alpha, atol=1e-9)
+
+
+def test_the_weights_solve_the_chained_losses():
+    phi, psi, tilde, targets = estimator_problem(12, 7)
+    n, m, found = 12, 7, feature_weights(*estimator_problem(12, 7), LAMBDA, EPSILON)
+
+    def best_v(w):
+        """argmin (1/n) Σ (wᵀφ_i − vᵀψ_i)² + λ‖v‖² as one least-squares problem."""
+        left = torch.cat([psi / n**0.5, LAMBDA**0.5 * torch.eye(psi.shape[1]).double()])
+        right = torch.cat([phi @ w / n**0.5, torch.zeros(psi.shape[1]).double()])
+        return torch.linalg.lstsq(left, right[:, None]).solution[:, 0]
+
+    def loss(w):
+        return (targets - tilde @ best_v(w)).square().sum() / m + EPSILON * w.square().sum()
+
+    least = loss(found)
+    for direction in torch.cat([torch.eye(len(found)).double(), normal(5, len(found), seed=9)]):
+        ends = [loss(found + step * direction) for step in (1e-4, -1e-4)]
+        assert min(ends) > least
+        assert float(ends[0] - ends[1]) == pytest.approx(0, abs=1e-9)
+
+
+def test_fourier_features_near_the_kernel_form():
+    spec, n = KernelSpec((Term((Factor("rbf", ("a",), (0.8,)),), 1.3),)), 30
+    kernel = spec.build(("a",))
+    y = 2 * normal(n, 1, seed=1)
+    x, query = y + 0.3 * normal(n, 1, seed=2), 2 * normal(20, 1, seed=3)
+    targets = query[:, 0].sin()
+    draw = draw_features(spec, ("a",), torch.Generator().manual_seed(0), count=1500)
+    w = feature_weights(draw(x), draw(y), draw(query), targets, LAMBDA, EPSILON)
+    with torch.no_grad():
+        grams = evaluate(kernel, x, x), evaluate(kernel, y, y), evaluate(kernel, y, query)
+        exact = targets @ deconditional_weights(*grams, LAMBDA, EPSILON) @ evaluate(kernel, x, x)
+    assert torch.allclose(draw(x) @ w, exact, atol=0.1)
+
+
+def test_where_x_is_a_function_of_y_the_operator_is_the_reverse_conditional_mean():
+    """Theorem 6.1: X = r(Y) on a finite set, exact second moments; r is not invertible."""
+    classes, r = torch.eye(6).double(), torch.tensor([0, 0, 1, 1, 1, 2])
+    prior = torch.tensor([0.1, 0.2, 0.1, 0.25, 0.15, 0.2]).double()
+    phi, second = torch.eye(3).double()[r], torch.diag(prior)
+    forth = conditional_operator_of_moments(phi.T @ second @ classes, second, 1e-13)  # C_X|Y
+    found = deconditional_operator_of_moment(forth, second, 1e-13)
+    evidence = phi.T @ second @ phi
+    posterior_of_y = (second @ phi) @ torch.linalg.inv(evidence)  # C_Y|X: columns p(y | x)
+    assert torch.allclose(found, posterior_of_y, atol=1e-9)
+    assert torch.allclose(forth @ posterior_of_y @ evidence, evidence, atol=1e-9)
+
+
+def test_with_the_same_mediators_and_no_regularisation_it_is_the_reverse_conditional_mean():
+    """Theorem 6.2, and no such limit without λ → 0."""
+    spec = KernelSpec((Term((Factor("matern32", ("a",), (0.7,)),)),))
+    kernel, n = spec.build(("a",)), 25
+    y = torch.linspace(-2, 2, n).double()[:, None]
+    x = y + 0.3 * normal(n, 1, seed=1)
+    with torch.no_grad():
+        inputs, within = evaluate(kernel, x, x), evaluate(kernel, y, y)
+    reverse = torch.linalg.inv(inputs + n * EPSILON * torch.eye(n).double())
+    far = []
+    for lam in (1e-2, 1e-4, 1e-6, 1e-9):
+        gap = deconditional_weights(inputs, within, within, lam, EPSILON) - reverse
+        far.append(float(torch.trace(gap.T @ within @ gap @ inputs)))
+    assert all(later < earlier / 2 for earlier, later in itertools.pairwise(far)) and far[-1] < 1e-8
+
+
+def test_a_posterior_embedding_is_the_operator_applied_to_a_feature():
+    phi, psi, tilde, _ = estimator_problem(9, 6)
+    linear = KernelSpec((Term((Factor("linear", tuple("abcde"), (1.0,)),)),)).build(tuple("abcde"))
+    weights = deconditional_weights(phi @ phi.T, psi @ psi.T, psi @ tilde.T, LAMBDA, EPSILON)
+    found = posterior_embedding(weights, phi @ phi[0], tilde, linear)
+    operator = deconditional_mean_operator(conditional_mean_operator(phi, psi, LAMBDA), tilde, EPSILON)
+    assert torch.allclose(found.at(psi), psi @ operator @ phi[0], atol=1e-9)
