@@ -4,6 +4,7 @@ The n points u take the place of both x and y: ``A = (L + σ²I)⁻¹ ℓ(u, ỹ
 and posterior need n×n matrices only: O(n³ + m n²). Source: Hsu and Ramos 2019, §8.2.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from core.errors import InputError
 from core.kernels.bag_mean import Check, _never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
-from core.models.optimise import Optimum, Report, minimise
+from core.models.optimise import Report, minimise
 from core.models.parameters import NOISE, ParameterVector, kernel_parameters, log_parameter, plain_parameter
 from core.models.task_transformed import ReducedPosterior, TaskMoments, reduced_posterior
 
@@ -202,21 +203,66 @@ def learn_sparse(
     *,
     hyperparameters: bool = True,
     steps: int = 100,
+    starts: int = 6,
+    seed: int = 0,
     report: Report = lambda event: None,
     check: Check = _never,
 ) -> SparseLearned:
     """Move the points, and with ``hyperparameters`` also k, ℓ and σ², up the evidence of theorem 5.3 (4) by L-BFGS.
 
-    ``report`` gets a dict per evaluation with the points' present ``locations``; ``check`` may cancel.
+    The surface has many optima: beside the given points, ``starts − 1`` random choices of data begin a climb, each with
+    the points alone before all move together, and the best evidence is kept.
+    ``report`` gets a dict per evaluation with the points' ``locations``; ``check`` may cancel.
     """
     _refuse(spec, inputs, targets)
-    loss, vector, now = sparse_objective(spec, inputs, targets, hyperparameters=hyperparameters, check=check)
-    optimum: Optimum = minimise(
-        loss,
-        vector,
-        restarts=1,
-        steps=steps,
-        report=lambda event: report({"stage": "evidence", **event, "locations": now().locations}),
-    )
-    hits = tuple(f"Learning ended with {hit}." for hit in vector.at_bounds())
-    return SparseLearned(now(), -optimum.loss * len(targets), optimum.cancelled, hits)
+    if starts < 1:
+        raise InputError(f"{starts} starts were asked for: give at least one.")
+    generator, climb = torch.Generator().manual_seed(seed), _Climb(inputs, targets, steps, starts, report, check)
+    for start in range(starts):
+        begun = spec if start == 0 else replace(spec, locations=_random_points(spec, inputs, generator))
+        climb.from_here(begun, start, hyperparameters=False)
+        if hyperparameters and not climb.cancelled:
+            climb.from_here(climb.reached, start, hyperparameters=True)
+        if climb.cancelled:
+            break
+    assert climb.best is not None
+    return replace(climb.best, cancelled=climb.cancelled)
+
+
+@dataclass
+class _Climb:
+    """Climbs from several places; keeps the best spec met and where the last climb ended."""
+
+    inputs: Tensor
+    targets: Tensor
+    steps: int
+    starts: int
+    report: Report
+    check: Check
+    best: SparseLearned | None = None
+    cancelled: bool = False
+    used: int = 0
+
+    def from_here(self, spec: SparseRepresentation, start: int, *, hyperparameters: bool) -> None:
+        loss, vector, now = sparse_objective(
+            spec, self.inputs, self.targets, hyperparameters=hyperparameters, check=self.check
+        )
+        before, lowest = self.used, math.inf if self.best is None else -self.best.evidence / len(self.targets)
+
+        def tell(event: dict[str, Any]) -> None:
+            total = self.starts * self.steps * (2 if hyperparameters else 1)
+            place = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
+            least = min(lowest, event["best_loss"])
+            self.report({"stage": "evidence", **event, **place, "best_loss": least, "locations": now().locations})
+
+        optimum = minimise(loss, vector, restarts=1, steps=self.steps, report=tell)
+        self.used, self.cancelled, self.reached = before + optimum.evaluations, optimum.cancelled, now()
+        if optimum.loss < lowest:
+            hits = tuple(f"Learning ended with {hit}." for hit in vector.at_bounds())
+            self.best = SparseLearned(self.reached, -optimum.loss * len(self.targets), optimum.cancelled, hits)
+
+
+def _random_points(spec: SparseRepresentation, inputs: Tensor, generator: torch.Generator) -> Any:
+    chosen = torch.randint(len(inputs), (len(spec.locations),), generator=generator)
+    jitter = 1e-3 * torch.randn(len(chosen), inputs.shape[1], generator=generator, dtype=torch.float64)
+    return tuple(tuple(row) for row in (inputs.cpu()[chosen] + jitter).tolist())

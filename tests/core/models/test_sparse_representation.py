@@ -78,6 +78,8 @@ def test_learned_points_represent_the_function_and_random_ones_do_not():
     learned = learn_sparse(start, TOY.inputs, TOY.targets)
     assert rmse(learned.spec) < 0.5 * rmse(start) and rmse(learned.spec) < 0.15
     assert learned.evidence == pytest.approx(sparse_posterior(learned.spec, TOY.inputs, TOY.targets).evidence, abs=1e-6)
+    one = learn_sparse(start, TOY.inputs, TOY.targets, starts=1)
+    assert one.evidence <= learned.evidence
     fixed = learn_sparse(start, TOY.inputs, TOY.targets, hyperparameters=False)
     assert fixed.spec.kernel == start.kernel and fixed.spec.noise == start.noise
     assert fixed.evidence > sparse_posterior(start, TOY.inputs, TOY.targets).evidence
@@ -91,7 +93,7 @@ def test_a_cancel_keeps_the_best_so_far_and_the_trace_tells_the_points():
             raise Cancelled
 
     learned = learn_sparse(SPEC, TOY.inputs, TOY.targets, report=seen.append, check=check)
-    assert learned.cancelled and len(seen) == 4 and len(seen[0]["locations"]) == 5
+    assert learned.cancelled and len(seen) == 4 == seen[-1]["evaluation"] and len(seen[0]["locations"]) == 5
     best = min(seen, key=lambda event: event["loss"])
     assert learned.evidence == pytest.approx(-best["loss"] * 40)
 
@@ -105,6 +107,8 @@ def test_wrong_input_is_said():
         sparse_posterior(SPEC, TOY.inputs, TOY.targets[:-1])
     with pytest.raises(InputError, match="missing"):
         sparse_posterior(SPEC, TOY.inputs, TOY.targets * float("nan"))
+    with pytest.raises(InputError, match="starts"):
+        learn_sparse(SPEC, TOY.inputs, TOY.targets, starts=0)
     with pytest.raises(InputError, match="1 to 50"):
         ToySpec(points=0)
     with pytest.raises(InputError, match="not negative"):
