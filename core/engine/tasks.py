@@ -11,6 +11,8 @@ from core.errors import InputError
 TASKS: dict[str, str] = {
     "downscale": "core.experiments.downscale:learn_task",
     "swiss-roll": "core.experiments.swiss_roll:roll_task",
+    "one-dimension": "core.experiments.one_dimension:line_task",
+    "sparse-representation": "core.experiments.sparse_representation:sparse_task",
     "downscaling-benchmark": "core.experiments.downscaling_benchmark:benchmark_task",
     "swiss-roll-benchmark": "core.experiments.swiss_roll_benchmark:benchmark_task",
 }

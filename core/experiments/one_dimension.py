@@ -1,7 +1,7 @@
 """The one-dimensional problem: recover f from two scatters that never meet, beside the two naive ways."""
 
 import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import torch
@@ -46,13 +46,14 @@ class LineSettings:
     ----------
     method : a key of ``METHODS``.
     model : a whole model (``ModelSpec.to_dict``) to start from, instead of the problem's own start.
-    learn, restarts, steps, optimiser : as in ``LearningOptions``; ``tied`` sets λ = σ²/n while learning.
+    learn, restarts, steps, optimiser : as in ``LearningOptions``; ``tied`` sets λ = σ²/n while learning, as theorem 5.3
+        has it.
     """
 
     method: str = "task_transformed_gp"
     model: dict[str, Any] | None = None
     learn: bool = True
-    tied: bool = False
+    tied: bool = True
     restarts: int = 3
     steps: int = 60
     optimiser: str = "lbfgs"
@@ -143,8 +144,6 @@ def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit
         data = line.data.to(device)
         learned = learn(spec, data, COLUMNS, settings.options, report=reporter, check=context.check)
         spec, more = learned.spec, {"warnings": learned.warnings, "cancelled": learned.cancelled}
-    elif settings.tied:
-        spec = replace(spec, regularisation=spec.noise / len(line.inputs))
     return on_grid(line, condition_line(line, spec, device), spec, **more)
 
 

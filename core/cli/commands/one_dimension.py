@@ -1,0 +1,73 @@
+"""``python -m core one-dimension``: recover f from two scatters that never meet, methods × seeds."""
+
+import argparse
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.talk import say, stdout_kept_clean
+from core.errors import InputError
+
+HELP = "recover a hidden function from two scatters that never meet, beside the naive ways"
+_LINE = ("n", "m", "simulation", "target", "input_noise", "target_noise")
+_SETTINGS = ("learn", "tied", "restarts", "steps", "optimiser", "device")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--methods", nargs="+", metavar="METHOD", help="task_transformed_gp, dme, impute, cascade (all)"
+    )
+    parser.add_argument("--n", type=int, help="pairs (x, y) (200)")
+    parser.add_argument("--m", type=int, help="pairs (y, z) (200)")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the data")
+    parser.add_argument("--simulation", metavar="EXPR", help="r as an expression in y")
+    parser.add_argument("--target", metavar="EXPR", help="f as an expression in x")
+    parser.add_argument("--input-noise", type=float, help="sd of x around r(y) (0.25)")
+    parser.add_argument("--target-noise", type=float, help="sd of z around f(x) (0.25)")
+    parser.add_argument(
+        "--free", dest="tied", action="store_false", default=None, help="learn λ by itself instead of λ = σ²/n"
+    )
+    parser.add_argument("--optimiser", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
+    parser.add_argument("--restarts", type=int, help="starts of the optimiser (3)")
+    parser.add_argument("--steps", type=int, help="steps of each start (60)")
+    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit every method at every seed; a fit that fails says so, all failing is bad input."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        import torch
+
+        from core.datasets.one_dimension import LineSpec, make_line
+        from core.device import choose
+        from core.experiments.one_dimension import METHODS, LineSettings, summary_of
+
+        torch.set_num_threads(1)  # matrices this small are slower on several
+        line = {name: getattr(options, name) for name in _LINE if getattr(options, name) is not None}
+        given = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+        methods = [LineSettings(method, **given).method for method in options.methods or METHODS]
+        results = []
+        for seed in options.seeds:
+            problem = make_line(LineSpec(**line, seed=seed))
+            for method in methods:
+                try:
+                    row = summary_of(problem, LineSettings(method, seed=seed, **given))
+                except InputError as error:
+                    results.append(Result(method, seed, status="failed", message=str(error)))
+                    continue
+                if not options.quiet:
+                    say(f"{method}, seed {seed}: RMSE {row['scores']['rmse']:.3f}")
+                message = " ".join(row["warnings"]) or None
+                results.append(
+                    Result(method, seed, row["scores"], message=message, seconds=row["seconds"], peak_mb=row["peak_mb"])
+                )
+        device = str(choose(options.device or "auto"))
+    if all(result.status != "ok" for result in results):
+        raise InputError(str(results[0].message))
+    everything = {**LineSpec(**line).to_dict(), **vars(LineSettings(**given)), "seeds": options.seeds}
+    for name in ("seed", "method", "model"):
+        everything.pop(name)
+    write(document(options.command, {"methods": methods, **everything}, results, device=device), options.json)
