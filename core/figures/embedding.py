@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import SERIES, Colours, colour_scale, model_colour
-from core.figures.style import INK, Figure, axis, compact, layout
+from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
@@ -157,8 +157,8 @@ def rate_plot(
     ]  # fmt: skip
     picture = _frame(title, height, dark) | {"showlegend": True}
     picture["margin"] = picture["margin"] | {"t": 74}
-    picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **_log(targets))
-    picture["yaxis"] = axis(label, dark, automargin=False, **_log(np.concatenate([known.ravel(), *lines.values()])))
+    picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
+    picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
     picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {', '.join(lines)}."
     return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
 
@@ -183,8 +183,8 @@ def grid_plot(
     ]  # fmt: skip
     picture = _frame(title, height, dark) | {"showlegend": True}
     picture["margin"] = picture["margin"] | {"t": 74}
-    picture["xaxis"] = axis("N, samples of the first stage", dark, automargin=False, **_log(samples))
-    picture["yaxis"] = axis(label, dark, automargin=False, **_log(np.concatenate(list(curves.values()))))
+    picture["xaxis"] = axis("N, samples of the first stage", dark, automargin=False, **log_axis(samples))
+    picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate(list(curves.values()))))
     ends = ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
     picture["meta"]["alt"] = f"{title} against N from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
     return {"data": traces, "layout": picture}
@@ -215,8 +215,8 @@ def cost_plot(
     picture = _frame("CPU time of the weights", height, dark) | {"showlegend": True}
     picture["margin"] = picture["margin"] | {"t": 74}
     everything = [*rows, *now]
-    picture["xaxis"] = axis("N, points", dark, automargin=False, **_log(np.array([n for _, n, _, _ in everything])))
-    picture["yaxis"] = axis("seconds", dark, automargin=False, **_log(np.array([t for _, _, t, _ in everything])))
+    picture["xaxis"] = axis("N, points", dark, automargin=False, **log_axis(np.array([n for _, n, _, _ in everything])))
+    picture["yaxis"] = axis("seconds", dark, automargin=False, **log_axis(np.array([t for _, _, t, _ in everything])))
     says = ", ".join(f"{name} {t:.2g} s" for name, _, t, _ in now)
     picture["meta"]["alt"] = f"CPU time against the number of points; for the data shown: {says}."
     return {"data": traces, "layout": picture}
@@ -230,16 +230,6 @@ def _costs(points: Sequence[tuple[float, float, bool]], colour: str, size: int) 
         "text": ["extrapolated" if guess else "measured" for _, _, guess in points],
         "hovertemplate": "N = %{x:,.0f}: %{y:.3~g} s (%{text})",
     }  # fmt: skip
-
-
-def _log(values: np.ndarray) -> dict[str, Any]:
-    """A log axis over the values; whole decades are labelled where it spans more than one."""
-    known = np.asarray(values, dtype=float)
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
-    pad = 0.05 * max(high - low, 0.2)
-    ticks = {"dtick": 1} if high - low > 1.5 else {"nticks": 6}
-    return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
 
 
 def _frame(title: str, height: int, dark: bool) -> dict[str, Any]:

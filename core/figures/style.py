@@ -29,6 +29,16 @@ def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
     return base | {"title": heading, "tickfont": {"size": 11}} | more
 
 
+def log_axis(values: np.ndarray) -> dict[str, Any]:
+    """A log axis over the values; whole decades are labelled where it spans more than one."""
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known) & (known > 0)]
+    low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
+    pad = 0.05 * max(high - low, 0.2)
+    ticks: dict[str, Any] = {"dtick": max(1, round((high - low) / 5))} if high - low > 1.5 else {"nticks": 6}
+    return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
+
+
 def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:
     """The common layout; `role` tells the page's chart component how to treat the figure."""
     base: dict[str, Any] = {

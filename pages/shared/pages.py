@@ -31,6 +31,7 @@ class Listed:
 PAGES = (
     Listed("start.py", "Start", ":material/explore:", "welcome"),
     Listed("downscaling.py", "Downscaling", ":material/grid_on:", "downscale"),
+    Listed("one_dimension.py", "One dimension", ":material/show_chart:", "line"),
     Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
     Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),

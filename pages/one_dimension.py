@@ -1,0 +1,25 @@
+"""Page One dimension: deconditioning you can touch."""
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.shared.layout import page_header
+from pages.shared.one_dimension import bayes, recover, trip
+from pages.shared.state import apply_values
+
+VIEWS = {"Recover f": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}
+
+
+def main() -> None:
+    """One of the views."""
+    page_header("One dimension", "Two scatters that never meet, and the function that connects them.")
+    apply_values()
+    view = st.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", bind="query-params",
+                                label_visibility="collapsed")  # fmt: skip
+    try:
+        VIEWS[view or "Recover f"]()
+    except InputError as error:
+        recover.refused(error)
+
+
+main()

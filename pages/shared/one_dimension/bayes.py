@@ -1,0 +1,102 @@
+"""The view Bayes' rule: a posterior of y from samples of a prior and of a simulation."""
+
+import json
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.one_dimension import LineSpec
+from core.experiments.bayes_by_embedding import PRIORS, Posterior, posterior_of_y
+from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from core.kernels.spec import KernelSpec
+from pages.shared.layout import explain
+from pages.shared.one_dimension import controls
+from pages.shared.one_dimension.recover import line_of
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import log_slider
+from pages.shared.theme import is_dark
+
+#: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
+START_K, START_L, START_LAMBDA, START_EPSILON = (0.6, 1.0), (0.5, 1.0), 1e-5, 1e-2
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _posterior(
+    line: LineSpec, prior: str, x: float, k: str, ell: str, lam: float, epsilon: float, herded: int
+) -> Posterior:
+    first, second = (KernelSpec.from_dict(json.loads(text)) for text in (k, ell))
+    return posterior_of_y(line_of(line), prior, x, first, second, lam, epsilon, herded)
+
+
+def show() -> None:
+    """The whole view."""
+    with st.sidebar:
+        prior = st.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior", bind="query-params")
+        at = st.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x", bind="query-params")
+        spec = controls.choose_problem()
+        k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
+        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
+        lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
+        epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
+        herded = int(st.slider("Herded samples", 10, 500, 200, 10, key="b-herd", bind="query-params"))
+    prior = prior or "uniform"
+    texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
+    found = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
+    _said(found, at)
+    _pictures(spec, found, at)
+    _equation(spec, lam, epsilon)
+
+
+def _said(found: Posterior, at: float) -> None:
+    mean, sd = found.moments["exact"]
+    words = f"Given x = {at:.2f}, the exact posterior of y has mean {mean:.2f} and sd {sd:.2f}"
+    if "herded" in found.moments:
+        mean, sd = found.moments["herded"]
+        words += f"; {len(found.herded)} herded samples say **{mean:.2f}** and **{sd:.2f}**"
+    total = found.mean.total
+    negative = float(-found.mean.weights.clamp_max(0).sum())
+    st.markdown(
+        f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. Its weights sum to "
+        f"{total:.3f}, {negative:.2g} of it negative: they are no probabilities."
+    )
+    if found.lost:
+        st.warning(f"No samples can be herded here. {found.lost}")
+
+
+def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
+    dark, line = is_dark(), line_of(spec)
+    left, right = st.columns(2)
+    y = np.linspace(-spec.half_width, spec.half_width, 300)
+    with left:
+        figure = pairs_plot(
+            line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
+            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, height=320, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "b-data")
+        lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
+        plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding")
+    with right:
+        figure = posterior_plot(found.y, found.density, found.prior, found.herded, dark=dark)
+        plotly_live(figure, "b-posterior")
+        points, weights = found.mean.points[:, 0].numpy(), found.mean.weights.numpy()
+        plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights")
+
+
+def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
+    explain(
+        "No density is ever evaluated: a sample of the simulation gives the likelihood, a sample of the prior the "
+        "evidence, and the deconditional operator turns x into a weighted sample of y. Where the curve r crosses x "
+        "several times the posterior has several modes.",
+        rf"""
+$$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
+w = (A^\top K A + m\epsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
+
+$$p(y \mid x) \propto N(x; r(y), {spec.input_noise:.2g}^2)\, p(y)$$
+
+$n = {spec.n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
+$n\lambda = {spec.n * lam:.3g}$, $m\epsilon = {spec.m * epsilon:.3g}$.
+
+Herding: $y_{{t+1}} = \arg\max_y\,(t+1)\,\hat\mu(y) - \sum_s \ell(y_s, y)$.
+""",
+        "Hsu and Ramos 2019, §6; Chen, Welling and Smola 2010",
+    )
