@@ -92,14 +92,18 @@ def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     if model.mediated:
         middle = r"N\lambda D^{-1}" if model.replicated else r"B\lambda I"
         weights = rf"W = (L + {middle})^{{-1}}\tilde L,\quad \lambda = {spec.regularisation:.2g}"
+    sigma = r"\sigma^2 I"
+    if model.correlated:
+        sigma += r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
     lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
     explain(
         "A slice's mean is an average of f over points from several windings; the posterior undoes the averaging as "
         "far as the kernel's smoothness allows.",
         rf"""
-$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \sigma^2 I),\qquad {weights},\qquad \sigma^2 = {spec.noise:.2g}$$
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad {weights},\qquad
+\Sigma = {sigma},\quad \sigma^2 = {spec.noise:.2g}$$
 
-$$E[f(x)\mid \tilde z] = c(x)^\top W (W^\top \bar K W + \sigma^2 I)^{{-1}} \tilde z$$
+$$E[f(x)\mid \tilde z] = c(x)^\top W (W^\top \bar K W + \Sigma)^{{-1}} \tilde z$$
 
 $B = {bags}$ slices with points, $M = {targets}$ means; $k$ Gaussian with variance {spec.kernel.variance:.2g} and
 lengthscales {lengths} for x, width and height; $\bar K$ its mean over slices, $c(x)$ its mean between $x$ and slices.

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
 from core.kernels.bag_mean import cross, gram
 from core.kernels.blocks import SortedBags
@@ -48,6 +49,11 @@ class BagEmbedding:
         if len(values) != points:
             raise InputError(f"`values` has {len(values)} rows, the bags hold {points} points: give one row per point.")
         return torch.tensordot(self.weights.T, self.bags.bags.mean(values), dims=1)
+
+    def kernel_mean(self, column: int) -> KernelMean:
+        """One of the embeddings as a weighted sample: point i of bag j weighs ``w_i W_j(y)``."""
+        bags = self.bags.bags
+        return KernelMean(bags.inputs, bags.weights * self.weights[bags.bag, column], self.kernel)
 
     def distance(self, other: "BagEmbedding") -> Float[Tensor, " G"]:
         """``‖μ̂ − ν̂‖_k = √(vᵀ K̄ v)``, ``v = W − V``, for each y, of two estimates from the same bags."""

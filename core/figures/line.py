@@ -11,7 +11,7 @@ from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 FAINT_POINT, EDGE = "#8b949b", "#1e2a32"
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
-DROPS = (0, 1, 9, 50, 200)
+DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
 
 
 def pairs_plot(
@@ -59,6 +59,7 @@ def function_plot(
         traces.append(_line(grid, values, model_name(other), ink, _DASHES.get(other, "solid"), 1.8))
     traces.append(_line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
     picture = _frame(title, labels, height, dark)
+    picture["margin"]["t"] = 70  # the legend takes two rows in a narrow column
     low, high = limits or _limits(grid, mean, sd, lines)
     picture["yaxis"] |= {"range": [low, high]}
     if marks is not None and len(marks):
@@ -134,7 +135,7 @@ def surface_plot(
             "y": compact(np.log10(second), "f8"), "colorscale": colour_scale("sequential"),
             "contours": {"coloring": "fill", "showlines": False},
             "ncontours": 30, "customdata": _customdata(values),
-            "colorbar": _bar() | {"tickvals": [-np.log10(1 + d) for d in DROPS], "ticktext": [f"−{d}" if d else "0" for d in DROPS]},
+            "colorbar": _bar() | {"tickvals": [-np.log10(1 + d) for d in DROPS], "ticktext": list(DROP_NAMES)},
             "hovertemplate": "log evidence %{customdata:.1f}<extra></extra>",
         }
     ]  # fmt: skip

@@ -32,6 +32,7 @@ PAGES = (
     Listed("start.py", "Start", ":material/explore:", "welcome"),
     Listed("downscaling.py", "Downscaling", ":material/grid_on:", "downscale"),
     Listed("one_dimension.py", "One dimension", ":material/show_chart:", "line"),
+    Listed("sparse_representation.py", "Sparse representation", ":material/scatter_plot:", "sparse"),
     Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
     Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
                         message=" ".join(row["warnings"]) or None,
                         seconds=row["seconds"],
                         peak_mb=row["peak_mb"],
-                        more={"locations": row["learned"]["locations"]} if row["learned"] else {},
+                        more={"learned": row["learned"]} if row["learned"] else {},
                     )
                 )
         device = str(choose(options.device))

@@ -126,7 +126,7 @@ def _sliders(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     )  # fmt: skip
     if model.mediated and start.mediator_kernel is not None:
         with st.expander("Mediator kernel ℓ"):
-            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=False)
+            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.correlated)
     return replace(start, **changes)
 
 

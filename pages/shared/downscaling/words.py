@@ -37,6 +37,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         weights = rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad {inside}"
         if not model.replicated:
             weights = rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}"
+    unknown = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L" if model.correlated else ""
     evidence = (
         f" The {'bound on the ' if model.sparse else ''}log evidence of the {targets} targets is {view.evidence:.2f}."
         if view.evidence is not None
@@ -46,7 +47,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
         f"standard deviations say how far the latent field may reasonably lie from it.{evidence}",
         rf"""
-$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad \Sigma = \sigma^2 I + \varsigma^2 W^\top D^{{-1}} W$$
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
+\Sigma = \sigma^2 I + \varsigma^2 W^\top D^{{-1}} W{unknown}$$
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma$$

@@ -107,8 +107,8 @@ def _slice(layout: BagLayout, sample: BagSample, found: Comparison, at: float, d
     query = torch.tensor([[at]], dtype=torch.float64)
     standard, shrinkage = embeddings(layout, sample, query)
     truth = true_embedding(found.x, query[0], sample.lengthscales[0])
-    columns = {"standard": standard.at(found.x[:, None]), "shrinkage": shrinkage.at(found.x[:, None]), "truth": truth}
-    lines = {name: values[:, 0].numpy() for name, values in columns.items()}
+    at_y = {"standard": standard.kernel_mean(0), "shrinkage": shrinkage.kernel_mean(0)}
+    lines = {name: mean.at(found.x[:, None]).numpy() for name, mean in at_y.items()} | {"truth": truth[:, 0].numpy()}
     return slice_plot(found.x.numpy(), lines, at, dark=dark)
 
 

@@ -74,13 +74,20 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
 
 
 def choose_kernel(
-    symbol: str, column: str, key: str, start: tuple[float, float], *, variance: bool, page: str = "o"
+    symbol: str,
+    column: str,
+    key: str,
+    start: tuple[float, float],
+    *,
+    variance: bool,
+    page: str = "o",
+    family: str = "rbf",
 ) -> KernelSpec:
     """Family, lengthscale and (where it matters) variance of one kernel; ``page`` names the view's own controls."""
     scale, size = start
     family = st.selectbox(
-        f"Kernel {symbol} on {column}", list(FAMILIES), key=f"{page}-{key}-family", bind="query-params",
-        format_func=FAMILIES.__getitem__,
+        f"Kernel {symbol} on {column}", list(FAMILIES), index=list(FAMILIES).index(family),
+        key=f"{page}-{key}-family", bind="query-params", format_func=FAMILIES.__getitem__,
     )  # fmt: skip
     length = log_slider(f"Lengthscale of {symbol}", f"{page}-{key}-scale", 2e-2, 20.0, scale)
     size = log_slider(f"Variance of {symbol}", f"{page}-{key}-size", 1e-2, 1e3, size) if variance else 1.0

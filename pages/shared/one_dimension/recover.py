@@ -24,8 +24,8 @@ from pages.shared.theme import is_dark
 
 TASK = "one-dimension"
 SCORES = ("rmse", "mae", "bias", "crps", "coverage50", "coverage95", "coverage_2sd")
-#: Points a side of the evidence picture; fewer where a matrix is large.
-FINE, COARSE, LARGE = 21, 13, 250
+#: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
+COARSE, FINE, LARGE = 11, 21, 250
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -200,20 +200,27 @@ def _surface(line: Line, model: ModelSpec) -> None:
     if across == up:
         st.caption("Both axes are the same hyperparameter: choose two.")
         return
-    size = FINE if max(line.spec.n, line.spec.m) <= LARGE else COARSE
-    frozen = json.dumps([line.spec.to_dict(), _without(model, across, up), across, up, size], sort_keys=True)
-    key = "surface-" + hashlib.blake2b(frozen.encode(), digest_size=12).hexdigest()
-    job = get_background().request(
-        key, "line-surface", lambda check: evidence_surface(line, model, across, up, size, check=check)
-    )
-    ready = job.done() and not isinstance(job.exception(), Cancelled)
-    if ready:
-        st.session_state["_o-surface"] = job.result()
+    sizes = (COARSE, FINE) if max(line.spec.n, line.spec.m) <= LARGE else (COARSE,)
+    asked = [_requested(line, model, across, up, size) for size in sizes]
+    waiting = [key for key in asked if key is not None]
     shown: Surface | None = st.session_state.get("_o-surface")
     if shown is not None and shown.names == (across, up):
         _draw_surface(shown, model, line.spec)
-    if not ready:
-        _wait_for_surface(key)
+    if waiting:
+        _wait_for_surface(waiting[0])
+
+
+def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) -> str | None:
+    """Ask for a picture; None when it is there (and kept for drawing), otherwise the key to wait for."""
+    frozen = json.dumps([line.spec.to_dict(), _without(model, across, up), across, up, size], sort_keys=True)
+    key = "surface-" + hashlib.blake2b(frozen.encode(), digest_size=12).hexdigest()
+    job = get_background().request(
+        key, f"line-surface-{size}", lambda check: evidence_surface(line, model, across, up, size, check=check)
+    )
+    if not job.done() or isinstance(job.exception(), Cancelled):
+        return key
+    st.session_state["_o-surface"] = job.result()
+    return None
 
 
 def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:

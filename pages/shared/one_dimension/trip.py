@@ -52,7 +52,7 @@ def show() -> None:
         if which == FUNCTIONS[1]:
             draw = int(st.number_input("Draw", 0, 9999, 0, key="t-draw", bind="query-params"))
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="t")
-        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="t")
+        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="t", family="matern12")
         lam = log_slider("λ, of the first stage", "t-lam", 1e-14, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the second stage", "t-eps", 1e-12, 1.0, START_EPSILON)
         at = st.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x", bind="query-params")
@@ -122,8 +122,8 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         f"nothing by **{missed:.2g}** of what Ĉ lets through (lower curve); what Ĉ maps to nothing stays lost (upper). "
         "Middle and right, with the same y on both sides: at "
         f"λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the conditional mean operator of the other "
-        "direction. A smooth ℓ has eigenvalues below any λ a computer can hold: choose Matérn 1/2 for ℓ to see the "
-        "limit reached."
+        "direction. A smooth ℓ has eigenvalues below any λ a computer can hold: choose a Gaussian ℓ to see the limit "
+        "out of reach."
     )
 
 

@@ -49,6 +49,7 @@ def choose_model(roll: RollSpec) -> ModelSpec:
     if model.mediated:
         lam = log_slider("λ", "r-lam", 1e-9, 1.0, lam, help="Inside Nλ (CMP) or Bλ (shrinkage CMP).")
         ell = log_slider("Lengthscale of ℓ (height)", "r-ell", 2e-2, 5.0, ell)
+    spread = log_slider("Variance of ℓ", "r-ls", 1e-3, 1e3, 1.0) if model.correlated else 1.0
     scales = tuple(
         log_slider(f"Lengthscale of k: {column}", f"r-k{index}", 5e-2, 50.0, lengths[index])
         for index, column in enumerate(INPUTS)
@@ -58,7 +59,7 @@ def choose_model(roll: RollSpec) -> ModelSpec:
     return ModelSpec(
         name,
         KernelSpec((Term((Factor("rbf", INPUTS, scales),), variance),)),
-        KernelSpec((Term((Factor("rbf", MEDIATORS, (ell,)),)),)),
+        KernelSpec((Term((Factor("rbf", MEDIATORS, (ell,)),), spread),)),
         lam,
         noise,
         inducing=inducing,
@@ -83,6 +84,8 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
     values |= {f"r-k{index}": length for index, length in enumerate(term.factors[0].lengthscales)}
     if named(spec.model).mediated and spec.mediator_kernel is not None:
         values |= {"r-lam": spec.regularisation, "r-ell": spec.mediator_kernel.terms[0].factors[0].lengthscales[0]}
+    if named(spec.model).correlated and spec.mediator_kernel is not None:
+        values["r-ls"] = spec.mediator_kernel.terms[0].scale
     return {key: math.log10(value) for key, value in values.items()}
 
 

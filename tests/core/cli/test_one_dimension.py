@@ -43,7 +43,7 @@ def test_sparse_representation_in_the_one_shape(command) -> None:
     found = answer.document
     models = [r["model"] for r in found["results"]]
     assert models == ["random", "learned", "learned_points", "variational_gp", "exact_gp"]
-    assert len(found["results"][1]["locations"]) == 5 and all(r["status"] == "ok" for r in found["results"])
+    assert len(found["results"][1]["learned"]["locations"]) == 5 and all(r["status"] == "ok" for r in found["results"])
     far = command(
         "sparse-representation", "--data", 3000, "--starts", 1, "--steps", 2, "--versions", "random", "exact_gp"
     )

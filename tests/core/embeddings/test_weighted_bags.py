@@ -66,3 +66,9 @@ def test_wrong_shapes_are_refused():
         BagEmbedding(embedding.kernel, embedding.bags, normal(3, 2))
     with pytest.raises(InputError, match="12 points"):
         embedding.expectation(normal(11))
+
+
+def test_one_of_them_as_a_weighted_sample_has_the_same_values():
+    embedding, at = embeddings()[0], normal(6, 1, seed=3)
+    for column in range(3):
+        assert torch.allclose(embedding.kernel_mean(column).at(at), embedding.at(at)[:, column], atol=1e-12)

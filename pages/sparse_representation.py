@@ -1,0 +1,270 @@
+"""Page Sparse representation: a few learned points that stand for many data."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.sparse_toy import HALF_WIDTH, Toy, ToySpec, make_toy
+from core.engine import Run, RunSpec
+from core.errors import InputError
+from core.experiments.sparse_representation import (
+    VERSIONS,
+    Represented,
+    SparseSettings,
+    random_points,
+    read,
+    represent,
+    spec_from_dict,
+    true_model,
+)
+from core.figures.line import function_plot
+from core.models.sparse_representation import SparseRepresentation
+from pages.shared.layout import explain, page_header, score_table
+from pages.shared.plotly_live import plotly_live
+from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.state import apply_values, get_engine, log_slider, set_values
+from pages.shared.theme import is_dark
+
+TASK = "sparse-representation"
+STORED = Path(__file__).resolve().parents[1] / "data" / "benchmarks" / "sparse_representation.json"
+PLACES = ("random", "even", "learned")
+LEARNABLE = {"learned": "points, kernel and noise", "learned_points": "points only"}
+#: Data drawn at most.
+MOST_SHOWN = 2000
+
+
+def main() -> None:
+    """Read the controls, represent, draw."""
+    page_header("Sparse representation", "How few points can stand for all the data?")
+    apply_values()
+    try:
+        body()
+    except InputError as error:
+        st.error(str(error))
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+
+
+def body() -> None:
+    """Two pictures: at the sliders' values, and learned; the table of all versions."""
+    with st.sidebar:
+        toy_spec, count = choose_toy()
+        places, scale, variance, noise = choose_values()
+        settings = choose_learning(count, toy_spec.seed)
+        learn_button(toy_spec, settings)
+    toy = _toy(toy_spec)
+    kept = learned_specs(toy_spec, count)
+    here = at_values(toy, count, places, (scale, variance, noise), kept)
+    watch(toy_spec, count)
+    pictures(toy, here, kept, places)
+    table(toy, count, here, kept)
+    equation(toy, count, here)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _toy(spec: ToySpec) -> Toy:
+    return make_toy(spec)
+
+
+def choose_toy() -> tuple[ToySpec, int]:
+    """Data and points."""
+    data = st.select_slider("Data", [20, 50, 100, 300, 1000, 10_000, 100_000], 100, key="s-data", bind="query-params")
+    made_of = st.slider("Points that make the function", 1, 12, 5, key="s-made", bind="query-params")
+    count = st.slider("Points that represent it", 1, 20, 5, key="s-points", bind="query-params")
+    noise = st.slider("Noise of the data (sd)", 0.0, 1.0, 0.1, 0.05, key="s-noise", bind="query-params")
+    seed = st.number_input("Seed", 0, 9999, 0, key="s-seed", bind="query-params")
+    return ToySpec(int(data), int(made_of), float(noise), int(seed)), int(count)
+
+
+def choose_values() -> tuple[str, float, float, float]:
+    """Where the points stand, and the hyperparameters of the left picture."""
+    places = st.segmented_control("Points of the left picture", PLACES, default="random", key="s-places",
+                                  bind="query-params")  # fmt: skip
+    scale = log_slider("Lengthscale of k", "s-scale", 0.05, 20.0, 1.0)
+    variance = log_slider("Variance of k", "s-size", 1e-2, 1e3, 1.0)
+    noise = log_slider("σ²", "s-n", 1e-5, 1.0, 0.01)
+    return places or "random", scale, variance, noise
+
+
+def choose_learning(count: int, seed: int) -> SparseSettings:
+    """What is learned, and how long."""
+    with st.expander("How to learn"):
+        version = st.segmented_control("Learn", list(LEARNABLE), default="learned", key="s-learn", bind="query-params",
+                                       format_func=LEARNABLE.__getitem__)  # fmt: skip
+        starts = st.number_input("Starts", 1, 20, 6, key="s-starts", bind="query-params")
+        steps = st.number_input("Steps a start", 5, 300, 100, key="s-steps", bind="query-params")
+    return SparseSettings(version or "learned", count, int(starts), int(steps), seed)
+
+
+def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
+    """Learn as a run."""
+    run = run_of(TASK)
+    if st.button("Learn the points", type="primary", width="stretch", disabled=run is not None and run.active):
+        given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
+        begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
+
+
+def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
+    """What has been learned of this problem: kept with the app, or by runs on this page."""
+    found: dict[str, SparseRepresentation] = {}
+    kept = json.loads(STORED.read_text(encoding="utf-8"))
+    defaults = ToySpec(kept["settings"]["data"], noise=kept["settings"]["noise"])
+    if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
+        rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]
+        found = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
+    for run in _runs(toy, count):
+        found[run.spec.settings["settings"]["version"]] = spec_from_dict((run.result or {})["learned"])
+    return found
+
+
+def _runs(toy: ToySpec, count: int) -> list[Run]:
+    """Ended runs of exactly this problem, oldest first."""
+
+    def fits(run: Run) -> bool:
+        return (
+            run.spec.task == TASK
+            and not run.active
+            and bool((run.result or {}).get("learned"))
+            and run.spec.settings["toy"] == toy.to_dict()
+            and run.spec.settings["settings"]["points"] == count
+        )
+
+    return [run for run in reversed(get_engine().runs()) if fits(run)]  # fmt: skip
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _read(toy: ToySpec, spec: SparseRepresentation) -> Represented:
+    return read(_toy(toy), spec)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _version(toy: ToySpec, version: str, count: int) -> Represented:
+    return represent(_toy(toy), SparseSettings(version, count, seed=toy.seed))
+
+
+def at_values(
+    toy: Toy, count: int, places: str, values: tuple[float, float, float], kept: dict[str, SparseRepresentation]
+) -> Represented:
+    """The representation at the sliders' values."""
+    if places == "learned" and not kept:
+        st.info("Nothing has been learned of this problem yet: press Learn, or choose other points.")
+    if places == "learned" and kept:
+        chosen = kept.get("learned") or next(iter(kept.values()))
+        at = np.array(chosen.locations)[:, 0]
+    else:
+        even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
+        at = even if places == "even" else random_points(count, toy.spec.seed)
+    base, (scale, variance, noise) = true_model(toy, at), values
+    term = base.kernel.terms[0]
+    factor = replace(term.factors[0], lengthscales=(scale,))
+    kernel = replace(base.kernel, terms=(replace(term, factors=(factor,), scale=variance),))
+    return _read(toy.spec, replace(base, kernel=kernel, noise=noise))
+
+
+def watch(toy: ToySpec, count: int) -> None:
+    """The run's panel with the points as they move; when it has ended its values go to the sliders, once."""
+    run = run_of(TASK)
+    if run is None:
+        return
+    if run.active:
+        follow(run, lambda rows: moving(_toy(ToySpec(**run.spec.settings["toy"])), rows))
+        return
+    taken = st.session_state.setdefault("_s-taken", set())
+    learned = (run.result or {}).get("learned")
+    if learned and run.id not in taken:
+        taken.add(run.id)
+        if run.spec.settings["toy"] == toy.to_dict() and run.spec.settings["settings"]["points"] == count:
+            spec = spec_from_dict(learned)
+            term = spec.kernel.terms[0]
+            values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
+            set_values({key: math.log10(value) for key, value in values.items()} | {"s-places": "learned"})
+    outcome(run, "Learned", "Cancelled, the best so far is shown")
+    with st.expander("How it went"):
+        trace_charts(get_engine().trace(run.id))
+
+
+def moving(toy: Toy, rows: list[dict]) -> None:
+    """Where the points stand at this moment, and the evidence so far."""
+    seen = [row for row in rows if row.get("locations")]
+    if seen:
+        last, truth = np.array(seen[-1]["locations"]), toy.truth
+        figure = function_plot(
+            toy.grid[:, 0].numpy(), truth, None, {}, title="The points as they move", model="truth", name="truth",
+            marks=last, points=_shown(toy), labels=("x", "z"), height=260, dark=is_dark(),
+        )  # fmt: skip
+        plotly_live(figure, "s-moving")
+    trace_charts(rows)
+
+
+def _shown(toy: Toy) -> tuple[np.ndarray, np.ndarray]:
+    x, z = toy.inputs[:MOST_SHOWN, 0].numpy(), toy.targets[:MOST_SHOWN].numpy()
+    return x, z
+
+
+def pictures(toy: Toy, here: Represented, kept: dict[str, SparseRepresentation], places: str) -> None:
+    """At the sliders' values on the left, learned on the right."""
+    st.markdown(
+        f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly; "
+        f"{len(here.locations)} {places} points at the sliders' values reach RMSE **{here.scores(toy)['rmse']:.3g}**, "
+        f"log evidence **{here.evidence:,.1f}**."
+    )
+    low, high = float(toy.truth.min()), float(toy.truth.max())
+    room = 0.35 * max(high - low, 1.0)
+    shown = [("random", f"{places.capitalize()} points, values of the sliders", here)]
+    shown += [(version, VERSIONS[version], _read(toy.spec, spec)) for version, spec in kept.items()]
+    shown.append(
+        ("variational_gp", VERSIONS["variational_gp"], _version(toy.spec, "variational_gp", len(here.locations)))
+    )
+    columns = st.columns(2)
+    for index, (version, title, found) in enumerate(shown):
+        with columns[index % 2]:
+            figure = function_plot(
+                toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=title, model=version,
+                name="mean ±2 sd", marks=found.locations, points=_shown(toy), labels=("x", "f(x)"),
+                limits=(low - room, high + room), height=330, dark=is_dark(),
+            )  # fmt: skip
+            plotly_live(figure, f"s-{version if index else 'here'}")
+    st.caption(
+        "Triangles: where the points stand; their height means nothing. Between them the band is wide, because the "
+        "data are taken to see f at the points alone; the mean is what they agree on."
+    )
+
+
+def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseRepresentation]) -> None:
+    """Scores of all versions that need no learning or have been learned."""
+    rows = {"random": here.scores(toy)}
+    names = {**VERSIONS, "random": "At the sliders' values"}
+    rows |= {version: _read(toy.spec, spec).scores(toy) for version, spec in kept.items()}
+    for version in ("variational_gp", "exact_gp"):
+        try:
+            rows[version] = _version(toy.spec, version, count).scores(toy)
+        except InputError:
+            names[version] = f"{VERSIONS[version]} (too many)"
+    score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd"), names=names,
+                caption="Against f without noise, over the whole picture")  # fmt: skip
+
+
+def equation(toy: Toy, count: int, here: Represented) -> None:
+    """The model with today's numbers."""
+    assert here.spec is not None
+    explain(
+        "The points take the place of both x and y: every datum is a smoothed value of f at them, and the evidence "
+        "says where they should stand. Only n×n matrices are inverted, whatever the number of data.",
+        rf"""
+$$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
+\tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$
+
+$$\log p(\tilde z) = -\tfrac{{1}}{{2\sigma^2}}\left(\tilde z^\top\tilde z - (A\tilde z)^\top K\alpha\right)
+- \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{m-n}}{{2}}\log\sigma^2 - \tfrac m2\log 2\pi$$
+
+$n = {count}$ points, $m = {toy.spec.data}$ data, $\sigma^2 = {here.spec.noise:.3g}$, $\ell = k$ (f and g are one
+function here). $O(n^3 + m n^2)$ time, memory for one chunk of data.
+""",
+        "Hsu and Ramos 2019, §8.2, definition 4.4 and theorem 5.3 (4)",
+    )
+
+
+main()

@@ -1,0 +1,149 @@
+"""Page One dimension in AppTest: three views that open finished, follow their knobs and answer silly values."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page on a small problem."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page(str(ROOT / "pages" / "one_dimension.py")).run()
+    app.slider(key="o-n").set_value(40)
+    app.slider(key="o-m").set_value(50).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def view(page: AppTest, name: str) -> AppTest:
+    return page.segmented_control(key="o-view").set_value(name).run()
+
+
+def words(page: AppTest) -> str:
+    """Everything it says; no error, no exception."""
+    assert not page.exception and [error.value for error in page.error] == []
+    return " ".join(block.value for block in page.markdown)
+
+
+def until(page: AppTest, there, seconds: float = 30) -> None:
+    begun = time.monotonic()
+    while not there():
+        assert time.monotonic() - begun < seconds
+        time.sleep(0.1)
+        page.run()
+
+
+def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page):
+    assert "RMSE **" in words(page) and "log evidence **" in words(page)
+
+    def table() -> str:
+        return next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
+
+    until(page, lambda: "Cascade" in table())
+    assert "Impute" in table() and "Task-transformed GP" in table()
+
+
+@pytest.mark.parametrize("key", ["o-k-scale", "o-k-size", "o-l-scale", "o-l-size", "o-lam", "o-noise"])
+def test_every_slider_moves_the_posterior(page, key):
+    before = words(page)
+    slider = page.slider(key=key)
+    slider.set_value(min(slider.value + 0.5, slider.max)).run()
+    assert words(page) != before
+
+
+@pytest.mark.parametrize("end", ["min", "max"])
+@pytest.mark.parametrize("key", ["o-lam", "o-noise", "o-k-scale", "o-l-scale"])
+def test_either_end_of_a_slider_gives_a_picture_or_a_sentence(page, key, end):
+    slider = page.slider(key=key)
+    slider.set_value(getattr(slider, end)).run()
+    assert not page.exception
+    assert all("raise" in error.value or "shorten" in error.value for error in page.error)
+
+
+@pytest.mark.parametrize("family", ["matern12", "rational_quadratic", "periodic"])
+def test_every_family_is_conditioned(page, family):
+    page.selectbox(key="o-k-family").set_value(family)
+    page.selectbox(key="o-l-family").set_value(family).run()
+    assert "RMSE **" in words(page)
+
+
+def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):
+    before = words(page)
+    page.segmented_control(key="o-method").set_value("dme").run()
+    assert words(page) != before and "o-l-size" not in [slider.key for slider in page.slider]
+    assert "ℓ1 variance" not in page.selectbox(key="o-up").options
+
+
+def test_an_expression_of_ones_own_is_read_or_refused(page):
+    page.selectbox(key="o-f").set_value("write your own").run()
+    page.text_input(key="o-f-own").set_value("2*x + cos(3*x)").run()
+    assert "RMSE **" in words(page)
+    for text, word in (
+        ("2*x +", "cannot be read"),
+        ("__import__('os')", "not allowed"),
+        ("log(x)", "no finite number"),
+    ):
+        page.text_input(key="o-f-own").set_value(text).run()
+        assert not page.exception and word in page.error[0].value
+    page.text_input(key="o-f-own").set_value("x").run()
+    assert "RMSE **" in words(page)
+
+
+@pytest.mark.parametrize("n, m", [(1, 50), (40, 1), (1, 1)])
+def test_single_pairs_and_no_noise_are_still_a_picture(page, n, m):
+    page.slider(key="o-n").set_value(n)
+    page.slider(key="o-m").set_value(m)
+    page.slider(key="o-eta").set_value(0.0)
+    page.slider(key="o-xi").set_value(0.0).run()
+    assert "RMSE **" in words(page)
+
+
+def test_the_evidence_picture_follows_and_equal_axes_are_said(page):
+    until(page, lambda: page.session_state["_o-surface"].values.shape == (21, 21) if "_o-surface" in page.session_state
+          else False)  # fmt: skip
+    words(page)
+    page.selectbox(key="o-up").set_value(page.selectbox(key="o-across").value).run()
+    assert any("same hyperparameter" in caption.value for caption in page.caption)
+
+
+def test_learning_ends_on_the_sliders(page):
+    page.number_input(key="o-starts").set_value(1)
+    page.number_input(key="o-steps").set_value(8).run()
+    before = page.slider(key="o-noise").value
+    next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
+    until(page, lambda: any(info.value.startswith("Learned in") for info in page.info), 60)
+    assert page.slider(key="o-noise").value != before and "RMSE **" in words(page)
+
+
+def test_there_and_back_follows_its_knobs(page):
+    said = words(view(page, "There and back"))
+    assert "comes back with RMSE" in said
+    for key in ("t-lam", "t-eps", "t-k-scale", "t-l-scale"):
+        slider = page.slider(key=key)
+        slider.set_value(min(slider.value + 1.0, slider.max)).run()
+        assert words(page) != said
+        said = words(page)
+    page.segmented_control(key="t-which").set_value("a draw from k").run()
+    page.number_input(key="t-draw").set_value(3).run()
+    assert words(page) != said
+    page.slider(key="t-lam").set_value(-14.0).run()
+    assert not page.exception
+
+
+def test_bayes_rule_follows_its_prior_and_its_observation(page):
+    said = words(view(page, "Bayes' rule"))
+    assert "herded samples say" in said
+    page.segmented_control(key="b-prior").set_value("left").run()
+    assert words(page) != said
+    page.slider(key="b-x").set_value(-2.0).run()
+    assert "Given x = -2.00" in words(page)
+    page.slider(key="o-eta").set_value(0.0).run()
+    assert not page.exception and "no density" in page.error[0].value

@@ -1,0 +1,74 @@
+"""Page Sparse representation in AppTest: it opens on learned points, follows its sliders, learns on request."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page as it opens."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page(str(ROOT / "pages" / "sparse_representation.py")).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def words(page: AppTest) -> str:
+    assert not page.exception and [error.value for error in page.error] == []
+    return " ".join(block.value for block in page.markdown)
+
+
+def table(page: AppTest) -> str:
+    return next(block.proto.body for block in page.get("html") if "without noise" in block.proto.body)
+
+
+def test_it_opens_with_the_learned_points_it_was_shipped_with(page):
+    assert "5 random points" in words(page)
+    assert "Points and hyperparameters learned" in table(page) and "GP on all data" in table(page)
+
+
+@pytest.mark.parametrize("key", ["s-scale", "s-size", "s-n"])
+def test_every_slider_moves_the_left_picture(page, key):
+    before = words(page)
+    page.slider(key=key).set_value(page.slider(key=key).value + 0.4).run()
+    assert words(page) != before
+
+
+@pytest.mark.parametrize("places", ["even", "learned"])
+def test_points_can_stand_elsewhere(page, places):
+    before = words(page)
+    page.segmented_control(key="s-places").set_value(places).run()
+    assert words(page) != before and f"5 {places} points" in words(page)
+
+
+def test_another_problem_has_nothing_learned_until_it_is(page):
+    page.slider(key="s-points").set_value(3)
+    page.select_slider(key="s-data").set_value(50).run()
+    assert "hyperparameters learned" not in table(page)
+    page.segmented_control(key="s-places").set_value("learned").run()
+    assert "Nothing has been learned" in page.info[0].value
+    page.number_input(key="s-starts").set_value(1)
+    page.number_input(key="s-steps").set_value(10).run()
+    next(button for button in page.button if button.label == "Learn the points").click().run()
+    begun = time.monotonic()
+    while not any(info.value.startswith("Learned in") for info in page.info):
+        assert time.monotonic() - begun < 60
+        time.sleep(0.2)
+        page.run()
+    assert "hyperparameters learned" in table(page) and "3 learned points" in words(page)
+
+
+@pytest.mark.parametrize("data, points, noise", [(100_000, 20, 0.1), (20, 1, 0.0), (20, 20, 1.0)])
+def test_extremes_are_pictures(page, data, points, noise):
+    page.select_slider(key="s-data").set_value(data)
+    page.slider(key="s-points").set_value(points)
+    page.slider(key="s-noise").set_value(noise).run()
+    assert "RMSE **" in words(page)
