@@ -1,0 +1,47 @@
+"""Sparse representation of 100,000 data: CPU time of one evaluation with gradients, and memory above the imports."""
+
+import subprocess
+import sys
+
+import numpy as np
+import torch
+
+from core.datasets.sparse_toy import ToySpec, make_toy
+from core.experiments.sparse_representation import true_model
+from core.models.sparse_representation import sparse_objective
+from tests.benchmarks.timing import cpu_seconds
+from tests.core.models.test_memory import ROOT, SPARSE
+
+
+def bench_hundred_thousand_data() -> None:
+    """Against the evidence of the same model by its m×m matrix, at sizes where that can be formed."""
+    torch.set_num_threads(1)
+    print("\nm | n×n with gradients s | m×m with gradients s")
+    for count in (1000, 3000, 100_000):
+        toy = make_toy(ToySpec(count, points=12))
+        spec = true_model(toy, np.linspace(-5, 5, 30))
+        loss, vector, _ = sparse_objective(spec, toy.inputs, toy.targets)
+
+        def ours(loss=loss, vector=vector) -> None:
+            vector.clear_gradient()
+            loss().backward()
+
+        plain = f"{cpu_seconds(lambda toy=toy, spec=spec: _plain(toy, spec)):.3f}" if count <= 3000 else "–"
+        print(f"{count} | {cpu_seconds(ours, 5):.4f} | {plain}")
+    done = subprocess.run([sys.executable, "-c", SPARSE], cwd=ROOT, capture_output=True, text=True, check=True)
+    print(f"memory above the imports at 100,000 data, three evaluations and a posterior: {float(done.stdout):.0f} MB")
+
+
+def _plain(toy, spec) -> None:
+    """``N(z̃; 0, AᵀKA + σ²I)`` as written."""
+    points = torch.tensor(spec.locations, dtype=torch.float64, requires_grad=True)
+    noise = torch.tensor(spec.noise, dtype=torch.float64, requires_grad=True)
+
+    def kernel(left, right):
+        return torch.exp(-0.5 * (left - right.T) ** 2)
+
+    gram = kernel(points, points)
+    spread = torch.linalg.solve(gram + noise * torch.eye(len(points)).double(), kernel(points, toy.inputs))
+    covariance = spread.T @ gram @ spread + noise * torch.eye(len(toy.targets)).double()
+    zero = torch.zeros_like(toy.targets)
+    torch.distributions.MultivariateNormal(zero, covariance).log_prob(toy.targets).backward()
