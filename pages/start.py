@@ -37,7 +37,9 @@ def main() -> None:
         st.subheader("Learn", anchor=False)
         st.markdown("The worked example above, with every knob: move λ, σ and the lengthscales and watch the maps.")
         page_link("downscaling.py", "Open the worked example", icon=":material/school:")
+        page_link("one_dimension.py", "Deconditioning in five minutes", icon=":material/show_chart:")
         page_link("swiss_roll.py", "Unroll the swiss roll", icon=":material/cyclone:")
+        page_link("sparse_representation.py", "Five points for a hundred", icon=":material/scatter_plot:")
         page_link("conditional_mean_embeddings.py", "Two estimators of an embedding", icon=":material/blur_on:")
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
