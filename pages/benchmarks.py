@@ -9,8 +9,8 @@ from pages.shared.pages import page_link
 
 TITLES = {
     "ukv-645m": "UKV, 645 m, half the cells withheld (K)",
-    "planet-2deg": "Made-up planet, 90 × 180, matched through cloud-top pressure (K)",
-    "planet-half-deg": "Made-up planet at the paper's size, 360 × 720 (K)",
+    "planet-2deg": "Made-up planet, 90 × 180, matched by pressure (K)",
+    "planet-half-deg": "Made-up planet, paper's size, 360 × 720 (K)",
 }
 
 

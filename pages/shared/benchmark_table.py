@@ -20,6 +20,8 @@ from pages.shared.run_panel import begin_run, follow, outcome, run_of
 from pages.shared.theme import is_dark
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
+#: Tables of more scores than this stand beside their dots instead of below.
+MOST_BESIDE = 2
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
 
 
@@ -82,13 +84,15 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str) -> Non
         return
     rows = expanded(rows)
     there = [value for value in table.groups if any(row[table.group] == value for row in rows)]
-    for begin in range(0, len(there), 2):
-        for column, value in zip(st.columns(2), there[begin : begin + 2], strict=False):
-            with column:
-                _one(table, rows, value)
-    seeds = len({row["seed"] for row in rows})
+    if len(table.scores) > MOST_BESIDE:
+        for value in there:
+            _one(table, rows, value, *st.columns([2, 3]))
+    else:
+        for begin in range(0, len(there), 2):
+            for column, value in zip(st.columns(2), there[begin : begin + 2], strict=False):
+                _one(table, rows, value, column, column)
     st.caption(
-        f"Mean ± sd over {seeds} seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
+        f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
         "inside the central 95 % interval. CPU seconds of one fit, one thread."
     )
     with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
@@ -96,12 +100,15 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str) -> Non
             _tests([row for row in rows if row[table.group] == value], table.groups[value])
 
 
-def _one(table: BenchmarkTable, rows: list[dict[str, Any]], value: str) -> None:
+def _one(table: BenchmarkTable, rows: list[dict[str, Any]], value: str, left: Any, right: Any) -> None:
+    """A group's dots on the left, its numbers on the right."""
+    seeds = len({row["seed"] for row in rows if row[table.group] == value})
     found = table_rows(rows, table.group, value, paper=table.paper.get(value))
     units = f", {table.units}" if table.units else ""
-    figure = model_dots(found, title=table.groups[value], score=f"RMSE{units}", dark=is_dark())
-    plotly_live(figure, f"dots-{table.task}-{value}")
-    st.dataframe([_line(table, row) for row in found], hide_index=True, width="stretch")
+    figure = model_dots(found, title=table.groups[value], score=f"RMSE{units}, {seeds} seeds", dark=is_dark())
+    with left:
+        plotly_live(figure, f"dots-{table.task}-{value}")
+    right.dataframe([_line(table, row) for row in found], hide_index=True, width="stretch")
 
 
 def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +119,7 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
         found = row["means"].get(name)
         shown = "–" if found is None else f"{found:.0%}" if name.startswith("coverage") else f"{found:.3g}"
         line[SHORT[name]] = shown
-    line["CPU s"] = None if row["seconds"] is None else round(row["seconds"], 1)
+    line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line
 
 
