@@ -25,7 +25,7 @@ from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
 from pages.shared.layout import explain, page_header, score_table
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, set_values
 from pages.shared.theme import is_dark
 
@@ -172,10 +172,7 @@ def watch(toy: ToySpec, count: int) -> None:
     if run.active:
         follow(run, lambda rows: moving(_toy(ToySpec(**run.spec.settings["toy"])), rows))
         return
-    taken = st.session_state.setdefault("_s-taken", set())
-    learned = (run.result or {}).get("learned")
-    if learned and run.id not in taken:
-        taken.add(run.id)
+    if learned := learned_once(run):
         if run.spec.settings["toy"] == toy.to_dict() and run.spec.settings["settings"]["points"] == count:
             spec = spec_from_dict(learned)
             term = spec.kernel.terms[0]

@@ -9,7 +9,7 @@ from core.experiments.swiss_roll import RollSettings
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from pages.shared.layout import explain, page_header
-from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.swiss_roll import compare, controls, picture
 
@@ -73,10 +73,7 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
     if run.active:
         follow(run, trace_charts)
         return
-    taken = st.session_state.setdefault("_r-taken", set())
-    learned = (run.result or {}).get("learned")
-    if learned and run.id not in taken:
-        taken.add(run.id)
+    if learned := learned_once(run):
         found = ModelSpec.from_dict(learned)
         if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
             set_values(controls.slider_values(found))

@@ -113,9 +113,20 @@ class Line:
 
     def conditional_mean(self, y: Float[Tensor, " G"], nodes: int = 60) -> Float[Tensor, " G"]:
         """``g(y) = E[f(X) | Y = y]`` by Gauss-Hermite quadrature over η."""
+        values, weights = self._quadrature(y, nodes)
+        return torch.from_numpy(values @ weights)
+
+    def conditional_sd(self, y: Float[Tensor, " G"], nodes: int = 60) -> Float[Tensor, " G"]:
+        """Sd of z given y, ``√(Var[f(X) | Y = y] + ξ²)``, by the same quadrature."""
+        values, weights = self._quadrature(y, nodes)
+        spread = values**2 @ weights - (values @ weights) ** 2
+        return torch.from_numpy(np.sqrt(np.maximum(spread, 0) + self.spec.target_noise**2))
+
+    def _quadrature(self, y: Tensor, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+        """f at the nodes of x given each y (G, nodes), and their weights."""
         places, weights = np.polynomial.hermite_e.hermegauss(nodes)
         at = self.spec.r(y.numpy())[:, None] + self.spec.input_noise * places
-        return torch.from_numpy(self.spec.f(at) @ (weights / weights.sum()))
+        return self.spec.f(at), weights / weights.sum()
 
 
 def make_line(spec: LineSpec) -> Line:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from core.datasets.one_dimension import Line
 from core.embeddings.conditional_mean import MediatorGrams, shrinkage_weights
-from core.embeddings.deconditional import deconditional_weights
+from core.embeddings.deconditional import deconditional_weights, posterior_embedding
 from core.errors import InputError
 from core.experiments.one_dimension import COLUMNS
 from core.kernels.fourier import draw_prior
@@ -163,8 +163,10 @@ def both_ways(operators: Operators, x: float, y: Float[Tensor, " G"]) -> tuple[n
     at = torch.tensor([[x]], dtype=torch.float64)
     with torch.no_grad():
         near = evaluate(k, operators.line.inputs[:, None], at)[:, 0]
-        over = evaluate(ell, y[:, None], operators.line.mediators[:, None])
+    seen = operators.line.mediators[:, None]
     forth = deconditional_weights(
         operators.gram, operators.within, operators.within, operators.regularisation, operators.second_regularisation
     )
-    return (over @ (forth @ near)).numpy(), (over @ (_reverse(operators) @ near)).numpy()
+    embeddings = (posterior_embedding(weights, near, seen, ell) for weights in (forth, _reverse(operators)))
+    first, second = (mean.at(y[:, None]).numpy() for mean in embeddings)
+    return first, second

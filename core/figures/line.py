@@ -16,11 +16,14 @@ DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
 
 def pairs_plot(
     across: np.ndarray, up: np.ndarray, *, title: str, labels: tuple[str, str], curve: np.ndarray | None = None,
-    curve_at: np.ndarray | None = None, curve_name: str = "", rule: float | None = None, height: int = 300,
-    dark: bool = False,
+    curve_at: np.ndarray | None = None, curve_name: str = "", curve_sd: np.ndarray | None = None,
+    rule: float | None = None, height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """A scatter (n,) with an optional curve behind it and an optional horizontal rule."""
-    traces: list[dict[str, Any]] = [
+    """A scatter (n,) with an optional curve behind it, its ±2 sd, and an optional horizontal rule."""
+    traces: list[dict[str, Any]] = []
+    if curve is not None and curve_at is not None and curve_sd is not None:
+        traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, FAINT_POINT))
+    traces += [
         {
             "type": "scatter", "mode": "markers", "x": compact(across, "f8"), "y": compact(up, "f8"),
             "marker": {"size": 4, "color": SERIES[0], "opacity": 0.65}, "name": "data",

@@ -45,6 +45,16 @@ def run_of(task: str) -> Run | None:
     return None
 
 
+def learned_once(run: Run) -> Any:
+    """What an ended run learned, the first time this session asks; None afterwards, or when it learned nothing."""
+    taken = st.session_state.setdefault("_taken-runs", set())
+    learned = (run.result or {}).get("learned")
+    if not learned or run.id in taken:
+        return None
+    taken.add(run.id)
+    return learned
+
+
 def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
     """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
 

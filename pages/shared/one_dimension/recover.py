@@ -18,7 +18,7 @@ from pages.shared.background import get_background
 from pages.shared.layout import explain, score_table
 from pages.shared.one_dimension import controls
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 
@@ -73,27 +73,31 @@ def _pictures(line: Line, method: str, found: LineFit, naive: dict[str, LineFit]
             limits=_window(line), height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "o-function")
+        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
     y = np.linspace(-spec.half_width, spec.half_width, 300)
     with first:
         figure = pairs_plot(
             line.mediators.numpy(), line.inputs.numpy(), title="D₁: x where y is", labels=("y", "x"), curve=spec.r(y),
-            curve_at=y, curve_name="r(y)", height=330, dark=dark,
+            curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise), height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "o-first")
+        st.caption("Simulated pairs; grey: p(x | y), ±2 sd.")
     with second:
+        mean, sd = _conditional(spec)
         figure = pairs_plot(
-            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"),
-            curve=_conditional_mean(spec), curve_at=y, curve_name="E[f(X) | Y = y]", height=330, dark=dark,
+            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"), curve=mean,
+            curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "o-second")
+        st.caption("Observed pairs, other y; grey: p(z | y), ±2 sd.")
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _conditional_mean(spec: LineSpec) -> np.ndarray:
+def _conditional(spec: LineSpec) -> tuple[np.ndarray, np.ndarray]:
     import torch
 
-    y = torch.linspace(-spec.half_width, spec.half_width, 300, dtype=torch.float64)
-    return line_of(spec).conditional_mean(y).numpy()
+    y, line = torch.linspace(-spec.half_width, spec.half_width, 300, dtype=torch.float64), line_of(spec)
+    return line.conditional_mean(y).numpy(), line.conditional_sd(y).numpy()
 
 
 def _window(line: Line) -> tuple[float, float]:
@@ -127,10 +131,7 @@ def _watch(line: LineSpec, method: str) -> None:
     if run.active:
         follow(run, trace_charts)
         return
-    taken = st.session_state.setdefault("_o-taken", set())
-    learned = (run.result or {}).get("learned")
-    if learned and run.id not in taken:
-        taken.add(run.id)
+    if learned := learned_once(run):
         if run.spec.settings["settings"]["method"] == method and run.spec.settings["line"] == line.to_dict():
             set_values(controls.slider_values(ModelSpec.from_dict(learned)))
     outcome(run, "Learned", "Cancelled, the best so far is on the sliders")
@@ -177,11 +178,14 @@ def _second_row(
     first, second, third = st.columns(3)
     with second:
         plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights")
+        st.caption("Column ỹ: how its z̃ is spread over the known x.")
     with third:
         error = (found.mean - line.truth).numpy()
         plotly_live(
             error_band_plot(line.grid.numpy(), error, found.sd.numpy(), model=method, dark=is_dark()), "o-error"
         )
+        share = float((abs(error) <= 2 * found.sd.numpy()).mean())
+        st.caption(f"{100 * share:.0f} % of the error lies inside the band.")
     with first:
         _surface(line, model)
 
@@ -233,6 +237,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
         best=shown.best, path=_path(shown.names, line), dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-surface")
+    st.caption(f"Star: best of the picture ({np.nanmax(shown.values):.1f}); circle: the sliders; line: learning.")
 
 
 def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:

@@ -55,6 +55,8 @@ def test_the_conditional_mean_by_quadrature_is_that_of_many_draws():
     y = torch.tensor([-3.0, 0.4, 5.0]).double()
     draws = line.spec.r(y.numpy())[:, None] + 0.25 * np.random.default_rng(0).standard_normal((3, 200_000))
     assert np.allclose(line.conditional_mean(y).numpy(), line.spec.f(draws).mean(1), atol=0.01)
+    spread = np.sqrt(line.spec.f(draws).var(1) + 0.25**2)
+    assert np.allclose(line.conditional_sd(y).numpy(), spread, atol=0.01)
 
 
 def test_a_problem_without_noise_or_of_one_pair_is_still_a_problem():

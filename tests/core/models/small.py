@@ -1,5 +1,7 @@
 """A small indirect problem with everything uneven, shared by the tests of the models."""
 
+import numpy as np
+import pytest
 import torch
 
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -35,6 +37,20 @@ def problem(sizes=(3, 7, 1, 5, 10), targets: int = 4, matched: bool = False) -> 
 def model(name: str, regularisation: float = 1e-2, noise: float = 0.1, point_noise: float = 0.2, mean: float = 0.3):
     """A model on the small problem's columns."""
     return ModelSpec(name, KERNEL, MEDIATOR_KERNEL, regularisation, noise, point_noise, mean)
+
+
+def assert_gradient(loss, vector) -> None:
+    """The gradient of ``loss()`` over a ``ParameterVector`` equals central differences."""
+    vector.clear_gradient()
+    loss().backward()
+    found, start = vector.gradient(), vector.get()
+    for index in range(len(start)):
+        ends = []
+        for sign in (1, -1):
+            vector.set(start + sign * 1e-5 * np.eye(len(start))[index])
+            ends.append(float(loss().detach()))
+        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5, rel=1e-5), vector.names[index]
+        vector.set(start)
 
 
 def dense(spec: KernelSpec, columns: tuple[str, ...], left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

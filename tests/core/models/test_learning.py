@@ -15,7 +15,7 @@ from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.optimise import minimise
 from core.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
-from tests.core.models.small import COLUMNS, KERNEL, model, problem
+from tests.core.models.small import COLUMNS, KERNEL, assert_gradient, model, problem
 
 
 def test_the_evidence_gradient_equals_finite_differences():
@@ -28,17 +28,7 @@ def test_the_evidence_gradient_equals_finite_differences():
     def value() -> torch.Tensor:
         return log_evidence(gram(kernel, bags), weights, noise, data.targets)
 
-    value().backward()
-    found, start = vector.gradient(), vector.get()
-    for index in range(len(start)):
-        step = np.zeros_like(start)
-        step[index] = 1e-5
-        ends = []
-        for sign in (1, -1):
-            vector.set(start + sign * step)
-            ends.append(float(value().detach()))
-        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5, rel=1e-5)
-        vector.set(start)
+    assert_gradient(value, vector)
 
 
 @pytest.mark.parametrize("name", ["shrinkage_cmp", "cmp", "bag_gp"])

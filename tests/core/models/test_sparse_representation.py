@@ -20,6 +20,7 @@ from core.models.sparse_representation import (
 )
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
+from tests.core.models.small import assert_gradient
 
 
 def rbf(scale: float, variance: float) -> KernelSpec:
@@ -56,15 +57,7 @@ SHARED = replace(SPEC, mediator_kernel=None)
 def test_the_gradient_equals_finite_differences_in_points_and_hyperparameters(spec, hyperparameters, moving):
     loss, vector, _ = sparse_objective(spec, TOY.inputs, TOY.targets, hyperparameters=hyperparameters)
     assert len(vector.names) == moving
-    loss().backward()
-    found, start = vector.gradient(), vector.get()
-    for index in range(len(start)):
-        ends = []
-        for sign in (1, -1):
-            vector.set(start + sign * 1e-5 * np.eye(len(start))[index])
-            ends.append(float(loss().detach()))
-        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5, rel=1e-5)
-        vector.set(start)
+    assert_gradient(loss, vector)
 
 
 def rmse(spec: SparseRepresentation) -> float:
