@@ -1,0 +1,182 @@
+"""Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs that show the likelihood.
+
+Weights of the prior on the pairs are ``μ̂ = (G_X + nεI)⁻¹ m_Π``; as a distribution they sum to about one (eq. 18; the
+factor n of the paper's Figure 1 would only rescale δ). Source: Fukumizu et al. 2013, §3.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core import linalg
+from core.embeddings.kernel_mean import KernelMean, empirical
+from core.errors import InputError
+from core.kernels.low_rank import LowRank, incomplete_cholesky
+from core.kernels.tiles import evaluate
+
+
+@dataclass(frozen=True)
+class KernelBayes:
+    """The rule learned from pairs (X_i, Y_i).
+
+    Parameters
+    ----------
+    inputs, observations : X (n, d) and Y (n, q), rows belonging together.
+    kernel, observation_kernel : k on X and k on Y.
+    regularisation, second_regularisation : ε (inside nε) and δ.
+    tolerance : share of the trace that low-rank factors of both Gram matrices may leave out; 0 keeps them dense.
+    """
+
+    inputs: Float[Tensor, "n d"]
+    observations: Float[Tensor, "n q"]
+    kernel: gpytorch.kernels.Kernel
+    observation_kernel: gpytorch.kernels.Kernel
+    regularisation: float
+    second_regularisation: float
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.observations) or len(self.inputs) < 1:
+            raise InputError(
+                f"There are {len(self.inputs)} states and {len(self.observations)} observations: give one of each."
+            )
+        for name in ("inputs", "observations"):
+            if not bool(torch.isfinite(getattr(self, name)).all()):
+                raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
+        if not (self.regularisation > 0 and self.second_regularisation > 0):
+            raise InputError(
+                f"ε = {self.regularisation:.3g}, δ = {self.second_regularisation:.3g} are not both positive."
+            )
+
+    @property
+    def _ridge(self) -> float:
+        return len(self.inputs) * self.regularisation
+
+    @cached_property
+    def gram(self) -> Float[Tensor, "n n"]:
+        """``G_X``."""
+        with torch.no_grad():
+            return evaluate(self.kernel, self.inputs, self.inputs)
+
+    @cached_property
+    def observation_gram(self) -> Float[Tensor, "n n"]:
+        """``G_Y``."""
+        with torch.no_grad():
+            return evaluate(self.observation_kernel, self.observations, self.observations)
+
+    @cached_property
+    def low_rank(self) -> tuple[LowRank, LowRank]:
+        """Factors of ``G_X`` and ``G_Y`` at the tolerance."""
+        pairs = ((self.kernel, self.inputs), (self.observation_kernel, self.observations))
+        first, second = (incomplete_cholesky(kernel, at, self.tolerance) for kernel, at in pairs)
+        return first, second
+
+    @cached_property
+    def _factor(self) -> linalg.Factor:
+        return linalg.cholesky(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
+
+    def _smoothed(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``(G_X + nεI)⁻¹ v``, by the low-rank factor where there is one (Woodbury)."""
+        if not self.tolerance:
+            return self._factor.solve(values)
+        root = self.low_rank[0].factor
+        inner = linalg.cholesky(root.T @ root + self._ridge * _eye(root), "kernel matrix of the states")
+        return (values - root @ inner.solve(root.T @ values)) / self._ridge
+
+    def prior_weights(self, prior: KernelMean) -> Float[Tensor, " n"]:
+        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior."""
+        return self._smoothed(prior.at(self.inputs))
+
+    def near(self, observation: Float[Tensor, " q"]) -> Float[Tensor, " n"]:
+        """``k_Y(y) = k(Y_i, y)``."""
+        if observation.shape != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
+            raise InputError(
+                f"An observation of shape {tuple(observation.shape)} was given, training ones have "
+                f"{tuple(self.observations.shape[1:])} finite numbers: give the same."
+            )
+        with torch.no_grad():
+            return evaluate(self.observation_kernel, self.observations, observation[None])[:, 0]
+
+    def update(self, weights: Float[Tensor, " n"], near: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X.
+
+        With ``G_Y ≈ CCᵀ`` and ``S = CᵀΛC`` that is ``ΛC(S² + δI)⁻¹CᵀΛk_Y(y)``: one symmetric r×r system.
+        """
+        seen = weights * near
+        if self.tolerance:
+            root = self.low_rank[1].factor
+            inner = root.T @ (weights[:, None] * root)
+            factor = linalg.cholesky(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
+            return weights * (root @ factor.solve(root.T @ seen))
+        joint = weights[:, None] * self.observation_gram
+        system = joint @ joint + self.second_regularisation * _eye(joint)
+        return joint @ linalg.solve_general(system, seen[:, None], "squared evidence")[0][:, 0]
+
+    def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
+        """The embedding of X given Y = y, form (b): a weighted sample at the training X."""
+        return KernelMean(self.inputs, self.update(self.prior_weights(prior), self.near(observation)), self.kernel)
+
+    def posterior_on_prior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
+        """Form (a), weights on the prior's points U:
+        ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ k_Y(y)``.
+
+        Source: Song et al. 2013; Hsu and Ramos 2019, §7 and App. F.
+        """
+        weights = self.prior_weights(prior)
+        joint = self.observation_gram * weights
+        system = joint @ joint + self.second_regularisation * _eye(joint)
+        right = joint @ self.near(observation)
+        inverse = linalg.solve_general(system, right[:, None], "squared evidence")[0][:, 0]
+        with torch.no_grad():
+            cross = evaluate(self.kernel, prior.points, self.inputs)
+        return KernelMean(prior.points, prior.weights * (cross @ self._smoothed(inverse)), self.kernel)
+
+    def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
+        """The conditional kernel mean ``(G_Y + nεI)⁻¹ k_Y(y)`` on the training X: the prior is the pairs' own.
+
+        Source: Song et al. 2009; Fukumizu et al. 2013, §5.2.
+        """
+        factor = linalg.cholesky(
+            self.observation_gram + self._ridge * _eye(self.observation_gram), "kernel matrix of the observations"
+        )
+        return KernelMean(self.inputs, factor.solve(self.near(observation)), self.kernel)
+
+
+def cross_validation(rule: KernelBayes, folds: int = 10) -> float:
+    """``Σ_a ‖mean_{j∈T_a} μ̂^{[−a]}_{X|Y_j} − μ̂_X^{[a]}‖²`` with the training X as prior: what §4.2 minimises.
+
+    Fold a holds the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows a fold.
+    """
+    count = len(rule.inputs)
+    if not 2 <= folds <= count // 2:
+        raise InputError(f"{folds} folds of {count} rows were asked for: give between 2 and {max(2, count // 2)}.")
+    total, order = 0.0, torch.arange(count, device=rule.inputs.device)
+    for fold in range(folds):
+        out = order % folds == fold
+        kept = KernelBayes(
+            rule.inputs[~out], rule.observations[~out], rule.kernel, rule.observation_kernel, rule.regularisation,
+            rule.second_regularisation, rule.tolerance,
+        )  # fmt: skip
+        prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
+        posteriors = [kept.update(prior, kept.near(y)) for y in rule.observations[out]]
+        average = KernelMean(kept.inputs, torch.stack(posteriors).mean(0), rule.kernel)
+        total += average.distance(empirical(rule.inputs[out], rule.kernel)) ** 2
+    return total
+
+
+def median_distance(points: Float[Tensor, "n d"], most: int = 2000) -> float:
+    """Median of the positive pairwise distances (of at most ``most`` rows); ``InputError`` where there are none."""
+    rows = torch.linspace(0, len(points) - 1, min(len(points), most)).round().long()
+    distances = torch.nn.functional.pdist(points[rows])
+    positive = distances[distances > 0]
+    if not len(positive):
+        raise InputError("All points are the same: there is no distance to take a lengthscale from.")
+    return float(positive.median())
+
+
+def _eye(like: Tensor) -> Tensor:
+    return torch.eye(like.shape[1], dtype=like.dtype, device=like.device)
