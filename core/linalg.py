@@ -82,6 +82,18 @@ def solve_general(
     return torch.linalg.lu_solve(factor, pivots, right), pivot.log().sum()
 
 
+def solve_positive_batch(
+    matrices: Float[Tensor, "s n n"], right: Float[Tensor, "s n k"], name: str = "matrix"
+) -> Float[Tensor, "s n k"]:
+    """``A_s⁻¹ B_s`` of many symmetric positive definite matrices; ``InputError`` where one is not, no jitter."""
+    lower, failed = torch.linalg.cholesky_ex(matrices)
+    if bool(failed.any()) or not bool(torch.isfinite(lower).all()):
+        raise InputError(
+            f"The {name} ({matrices.shape[-1]}×{matrices.shape[-1]}) is singular: raise the regularisation δ."
+        )
+    return torch.cholesky_solve(right, lower)
+
+
 def log_normal_density(residual: Float[Tensor, " n"], factor: Factor) -> Float[Tensor, ""]:
     """``log N(r; 0, A) = −½ (rᵀA⁻¹r + log det A + n log 2π)``."""
     fit = factor.half_solve(residual).square().sum()

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "device"}
+GROUND = {"errors", "device", "expressions"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -22,6 +22,7 @@ ALLOWED = {
     "__init__": set(),
     "errors": set(),
     "device": {"errors"},
+    "expressions": {"errors"},
     "observations": {"errors"},
     "posterior": {"errors"},
     "linalg": GROUND,

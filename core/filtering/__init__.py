@@ -1,0 +1,1 @@
+"""State-space models: systems, the kernel Bayes filter, and the Kalman and particle filters beside it."""

@@ -1,0 +1,248 @@
+"""The kernel Bayes filter: a hidden state followed by samples of it alone, without a model of either noise.
+
+Trained on one series of states and observations; a state is a weighted sample at the training states. Source:
+Fukumizu et al. 2013, §4.3.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import gpytorch
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from core import linalg
+from core.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, PreImage
+from core.errors import InputError
+from core.kernels.low_rank import LowRank, incomplete_cholesky
+from core.kernels.tiles import evaluate
+
+#: Fewer training steps say nothing of a transition.
+FEWEST = 10
+#: Below this largest similarity to any training observation there is "no training data near here".
+NEAR = 1e-3
+
+
+@dataclass(frozen=True)
+class FilterState:
+    """Where S series stand: ``weights`` α (S, T) on the training states; ``mass`` Σμ (S,) of the prediction behind
+    them; ``lost`` (S,) whether that had lost its mass and the state was found anew from the observation alone; ``far``
+    (S,) whether no training observation is near."""
+
+    weights: Float[Tensor, "S T"]
+    mass: Float[Tensor, " S"]
+    lost: Bool[Tensor, " S"]
+    far: Bool[Tensor, " S"]
+
+
+@dataclass(frozen=True)
+class KernelBayesFilter:
+    """The trained filter.
+
+    Parameters
+    ----------
+    states : X_1 … X_{T+1} (T + 1, d), in order.  observations : Y_1 … Y_T (T, q).
+    kernel, observation_kernel : k on states and on observations.
+    regularisation, second_regularisation : ε (inside Tε) and δ.
+    tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
+
+    Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not belong together.
+    """
+
+    states: Float[Tensor, "T1 d"]
+    observations: Float[Tensor, "T q"]
+    kernel: gpytorch.kernels.Kernel
+    observation_kernel: gpytorch.kernels.Kernel
+    regularisation: float
+    second_regularisation: float
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        steps = len(self.observations)
+        if len(self.states) != steps + 1:
+            raise InputError(
+                f"There are {len(self.states)} states and {steps} observations: give one state more than observations."
+            )
+        if steps < FEWEST:
+            raise InputError(f"A series of {steps} steps was given: at least {FEWEST} are needed to learn from.")
+        for name in ("states", "observations"):
+            values = getattr(self, name)
+            if not bool(torch.isfinite(values).all()):
+                raise InputError(f"`{name}` has gaps or infinite values: fill or cut them out first.")
+            if not bool((values.std(0) > 0).any()):
+                raise InputError(f"`{name}` never change: there is nothing to follow.")
+        if not (self.regularisation > 0 and self.second_regularisation > 0):
+            raise InputError("ε and δ must both be positive.")
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return len(self.observations)
+
+    @property
+    def _ridge(self) -> float:
+        return self.length * self.regularisation
+
+    @cached_property
+    def state_factor(self) -> LowRank:
+        """One factor of the Gram matrix of X_1 … X_{T+1}."""
+        return incomplete_cholesky(self.kernel, self.states, self.tolerance)
+
+    @cached_property
+    def observation_factor(self) -> LowRank:
+        """Factor of ``G_Y``."""
+        return incomplete_cholesky(self.observation_kernel, self.observations, self.tolerance)
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Ranks of both factors; T + 1 and T where matrices are dense."""
+        if not self.tolerance:
+            return len(self.states), self.length
+        return self.state_factor.rank, self.observation_factor.rank
+
+    @cached_property
+    def _now_and_next(self) -> tuple[Tensor, Tensor]:
+        """Factors C of X_1 … X_T and C₊ of X_2 … X_{T+1}; dense: any root of the joint Gram matrix serves."""
+        if self.tolerance:
+            root = self.state_factor.factor
+        else:
+            with torch.no_grad():
+                gram = evaluate(self.kernel, self.states, self.states)
+            values, vectors = torch.linalg.eigh(gram)
+            root = vectors * values.clamp_min(0).sqrt()
+        return root[:-1], root[1:]
+
+    @cached_property
+    def _observation_root(self) -> Tensor:
+        if self.tolerance:
+            return self.observation_factor.factor
+        with torch.no_grad():
+            gram = evaluate(self.observation_kernel, self.observations, self.observations)
+        values, vectors = torch.linalg.eigh(gram)
+        return vectors * values.clamp_min(0).sqrt()
+
+    @cached_property
+    def _regress(self) -> tuple[Tensor, Tensor]:
+        """``M⁻¹Cᵀ`` (r, T) with ``M = CᵀC + TεI``, and ``M⁻¹ C₊ᵀ C`` (r, r)."""
+        now, after = self._now_and_next
+        inner = now.T @ now + self._ridge * _eye(now)
+        factor = linalg.cholesky(inner, "kernel matrix of the states")
+        return factor.solve(now.T), factor.solve(after.T @ now)
+
+    def transition_weights(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
+        """``(G_X + TεI)⁻¹ G_X α``: weights on X_2 … X_{T+1}, the embedding one step ahead."""
+        now, _ = self._now_and_next
+        return (weights @ self._regress[0].T) @ now.T
+
+    def prior_weights(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
+        """``μ = (G_X + TεI)⁻¹ G_{XX₊} (G_X + TεI)⁻¹ G_X α``: the prediction on the training pairs, for Bayes' rule."""
+        now, _ = self._now_and_next
+        regress, shift = self._regress
+        return ((weights @ regress.T) @ shift.T) @ now.T
+
+    def near(self, observation: Float[Tensor, "S q"]) -> Float[Tensor, "S T"]:
+        """``k(Y_i, ỹ)`` of each series."""
+        if observation.ndim != 2 or observation.shape[1] != self.observations.shape[1]:
+            raise InputError(
+                f"Observations of shape {tuple(observation.shape)} were given: training ones have "
+                f"{self.observations.shape[1]} numbers each."
+            )
+        if not bool(torch.isfinite(observation).all()):
+            raise InputError("An observation is missing or infinite: leave that step out with `predict`.")
+        with torch.no_grad():
+            return evaluate(self.observation_kernel, observation, self.observations)
+
+    def update(self, weights: Float[Tensor, "S T"], near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
+        """``ΛG_Y((ΛG_Y)² + δI)⁻¹Λk_Y`` through ``S = C_YᵀΛC_Y`` for each series."""
+        return self._weigh(self._observation_root, weights, near)
+
+    def _weigh(self, root: Tensor, weights: Tensor, near: Tensor) -> Tensor:
+        inner = (root.T[None] * weights[:, None, :]) @ root
+        system = inner @ inner + self.second_regularisation * _eye(root)
+        right = (weights * near) @ root
+        solved = linalg.solve_positive_batch(system, right[:, :, None], "squared evidence")[:, :, 0]
+        return weights * (solved @ root.T)
+
+    def from_observation(self, near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
+        """``(G_Y + TεI)⁻¹ k_Y``: the conditional mean embedding of the state given one observation alone."""
+        root = self._observation_root
+        inner = linalg.cholesky(root.T @ root + self._ridge * _eye(root), "kernel matrix of the observations")
+        return (near - inner.solve(root.T @ near.T).T @ root.T) / self._ridge
+
+    def start(self, observation: Float[Tensor, "S q"]) -> FilterState:
+        """The state after the first observation, without a prior."""
+        near = self.near(observation)
+        weights = self.from_observation(near)
+        none = torch.zeros(len(near), dtype=torch.bool, device=near.device)
+        return FilterState(weights, torch.ones_like(near[:, 0]), none, near.amax(1) < NEAR)
+
+    def start_from(self, prior: KernelMean, observation: Float[Tensor, "S q"]) -> FilterState:
+        """The state after the first observation, from a prior of the state."""
+        now, _ = self._now_and_next
+        inner = linalg.cholesky(now.T @ now + self._ridge * _eye(now), "kernel matrix of the states")
+        values = prior.at(self.states[:-1])
+        weights = (values - now @ inner.solve(now.T @ values)) / self._ridge
+        return self._observed(weights.expand(len(observation), -1), self.near(observation))
+
+    def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:
+        """One step on: predict, then weigh by the observation. Where the prediction lost its mass, or the weights are
+        no finite numbers, the state is found anew from the observation, and ``lost`` says so."""
+        return self._observed(self.prior_weights(state.weights), self.near(observation))
+
+    def _observed(self, prior: Tensor, near: Tensor) -> FilterState:
+        mass = prior.sum(1)
+        lost = ~(mass > LEAST_TOTAL)
+        usable = torch.where(lost[:, None], torch.ones_like(prior) / self.length, prior)
+        weights = self.update(usable, near)
+        lost = lost | ~torch.isfinite(weights).all(1) | ~(weights.sum(1) > LEAST_TOTAL)
+        if bool(lost.any()):
+            weights = torch.where(lost[:, None], self.from_observation(near), weights)
+        return FilterState(weights, mass, lost, near.amax(1) < NEAR)
+
+    def skip(self, state: FilterState) -> FilterState:
+        """A step without an observation: the prediction itself, as weights on the training states."""
+        prior = self.prior_weights(state.weights)
+        lost = ~(prior.sum(1) > LEAST_TOTAL)
+        return FilterState(prior, prior.sum(1), lost, torch.zeros_like(lost))
+
+    def predict(self, state: FilterState, steps: int = 1) -> list[KernelMean]:
+        """Embeddings of the state ``steps`` steps ahead, one a series."""
+        if steps < 1:
+            raise InputError(f"A prediction {steps} steps ahead was asked for: give at least one.")
+        for _ in range(steps - 1):
+            state = self.skip(state)
+        weights = self.transition_weights(state.weights)
+        return [KernelMean(self.states[1:], row, self.kernel) for row in weights]
+
+    def smooth(self, states: list[FilterState]) -> list[Float[Tensor, "S T"]]:
+        """Weights of every step given all observations, backwards by Bayes' rule on the transition:
+        ``β_t = ΛG₊((ΛG₊)² + δI)⁻¹ΛG₊ₓ β_{t+1}``, ``Λ = diag((G_X + TεI)⁻¹G_X α_t)``, ``β_end = α_end``."""
+        now, after = self._now_and_next
+        out = [states[-1].weights]
+        for state in reversed(states[:-1]):
+            weights = self.transition_weights(state.weights)
+            found = self._weigh(after, weights, (out[0] @ now) @ after.T)
+            good = torch.isfinite(found).all(1) & (found.sum(1) > LEAST_TOTAL)
+            out.insert(0, torch.where(good[:, None], found, state.weights))
+        return out
+
+    def embeddings(self, weights: Float[Tensor, "S T"]) -> list[KernelMean]:
+        """One weighted sample a series."""
+        return [KernelMean(self.states[:-1], row, self.kernel) for row in weights]
+
+    def estimate(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S d"]:
+        """Point estimates by the pre-image (Gaussian k), one a series."""
+        found: list[PreImage] = [mean.preimage() for mean in self.embeddings(weights)]
+        return torch.stack([image.point for image in found])
+
+    def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
+        """All states of S series of n observations."""
+        states = [self.start(observations[:, 0])]
+        for step in range(1, observations.shape[1]):
+            states.append(self.step(states[-1], observations[:, step]))
+        return states
+
+
+def _eye(like: Tensor) -> Tensor:
+    return torch.eye(like.shape[1], dtype=like.dtype, device=like.device)
