@@ -189,9 +189,10 @@ def curves_plot(
 
 
 def posterior_plot(
-    y: np.ndarray, density: np.ndarray, prior: np.ndarray, herded: np.ndarray, *, height: int = 320, dark: bool = False
-) -> Figure:
-    """Exact posterior and prior densities of y, and herded samples as a histogram."""
+    y: np.ndarray, density: np.ndarray, prior: np.ndarray, herded: np.ndarray, *, variable: str = "y",
+    height: int = 320, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Exact posterior and prior densities of a variable, and herded samples as a histogram."""
     traces: list[dict[str, Any]] = []
     if len(herded):
         counts, edges = np.histogram(herded, bins=40, range=(y[0], y[-1]), density=True)
@@ -204,26 +205,30 @@ def posterior_plot(
         )  # fmt: skip
     traces.append(_line(y, prior, "prior", FAINT_POINT, "dash", 1.6))
     traces.append(_line(y, density, "exact posterior", INK[dark], "solid", 2))
-    picture = _frame("Posterior of y", ("y", "density"), height, dark)
-    picture["meta"]["alt"] = f"Exact posterior of y with {len(herded)} herded samples and the prior."
+    picture = _frame(f"Posterior of {variable}", (variable, "density"), height, dark)
+    picture["meta"]["alt"] = f"Exact posterior of {variable} with {len(herded)} herded samples and the prior."
     return {"data": traces, "layout": picture}
 
 
 def embeddings_plot(
-    y: np.ndarray, lines: Mapping[str, np.ndarray], *, title: str, height: int = 320, dark: bool = False
-) -> Figure:
-    """Embeddings over y, by name; the exact one is drawn in ink."""
+    y: np.ndarray, lines: Mapping[str, np.ndarray], *, title: str, variable: str = "y", height: int = 320,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Embeddings over a variable, by name; the exact one is drawn in ink."""
     traces = [
         _line(y, values, name, INK[dark] if "exact" in name else SERIES[index], "dot" if "exact" in name else
               ("solid", "dash")[index % 2], 2)
         for index, (name, values) in enumerate(lines.items())
     ]  # fmt: skip
-    picture = _frame(title, ("y", "μ(y)"), height, dark)
-    picture["meta"]["alt"] = f"{title} over y: {', '.join(lines)}."
+    picture = _frame(title, (variable, f"μ({variable})"), height, dark)
+    picture["meta"]["alt"] = f"{title} over {variable}: {', '.join(lines)}."
     return {"data": traces, "layout": picture}
 
 
-def signed_weights_plot(at: np.ndarray, weights: np.ndarray, *, height: int = 300, dark: bool = False) -> Figure:
+def signed_weights_plot(
+    at: np.ndarray, weights: np.ndarray, *, title: str = "Weights of the prior's draws", variable: str = "ỹ",
+    height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
     """A weighted sample as stems, negative weights in a colour of their own."""
     traces = []
     for name, chosen, colour in (("positive", weights >= 0, SERIES[0]), ("negative", weights < 0, SERIES[1])):
@@ -231,7 +236,7 @@ def signed_weights_plot(at: np.ndarray, weights: np.ndarray, *, height: int = 30
         stems = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
         tips = np.column_stack([np.zeros(len(w)), w, np.full(len(w), np.nan)]).ravel()
         traces.append(_line(stems, tips, name, colour, "solid", 1.4) | {"hoverinfo": "skip"})
-    picture = _frame("Weights of the prior's draws", ("ỹ", "weight"), height, dark)
+    picture = _frame(title, (variable, "weight"), height, dark)
     negative = float(-weights[weights < 0].sum())
     picture["meta"]["alt"] = f"{len(weights)} weights, sum {weights.sum():.3f}, of which negative {negative:.3f}."
     return {"data": traces, "layout": picture}

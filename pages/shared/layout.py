@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared.warm_up import is_warm, warm_up
 
 _CSS = Path(__file__).with_name("layout.css")
-LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse")
+LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance")
 HIGHER_IS_BETTER = ("pearson", "ssim")
 SCORE_NAMES: dict[str, str] = {
     "rmse": "RMSE",
@@ -23,6 +23,7 @@ SCORE_NAMES: dict[str, str] = {
     "coverage90": "Coverage of 90 %",
     "coverage95": "Coverage of 95 %",
     "coverage_2sd": "Coverage of ±2 sd",
+    "distance": "Distance",
     "ms": "Time, ms",
 }
 WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")

@@ -35,6 +35,7 @@ PAGES = (
     Listed("sparse_representation.py", "Sparse representation", ":material/scatter_plot:", "sparse"),
     Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
     Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
+    Listed("kernel_bayes.py", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),
     Listed("runs.py", "Runs", ":material/monitoring:", "all-runs"),
 )

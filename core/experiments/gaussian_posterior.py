@@ -1,0 +1,94 @@
+"""One observation of the Gaussian problem, answered by every rule: embeddings, weights, means, beside the exact one."""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from core.embeddings.bayes_rule import KernelBayes
+from core.embeddings.kernel_mean import KernelMean, empirical
+from core.errors import InputError
+from core.experiments.kernel_bayes import GaussianProblem, density_means, gaussian_rule
+
+#: Draws of rejection ABC, and the share of them that is kept.
+ABC_DRAWS, ABC_SHARE = 20_000, 0.005
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A rule's ``mean`` of X (d,), its weighted sample (none for ABC and densities) and CPU seconds."""
+
+    mean: np.ndarray
+    sample: KernelMean | None
+    seconds: float
+
+
+def answers(
+    problem: GaussianProblem, y: np.ndarray, *, scale: float, epsilon: float, delta: float, bandwidth: float
+) -> dict[str, Answer]:
+    """Kernel Bayes' rule in both forms, the conditional mean, densities with importance weights, and rejection ABC.
+
+    ``scale`` of the lengthscales in median distances, ε and δ of the rule, ``bandwidth`` of the densities. A rule that
+    fails is left out. Source: Fukumizu et al. 2013, §5.1-5.2.
+    """
+    rule = replace(gaussian_rule(problem, scale), regularisation=epsilon, second_regularisation=delta)
+    prior = empirical(torch.from_numpy(problem.draws), rule.kernel)
+    at = torch.from_numpy(np.asarray(y, dtype=float))
+    ways = {
+        "kbr": lambda: rule.posterior(prior, at),
+        "kbr_a": lambda: rule.posterior_on_prior(prior, at),
+        "cme": lambda: _conditional(problem, rule, at),
+    }
+    found: dict[str, Answer] = {}
+    for name, way in ways.items():
+        begun = time.process_time()
+        try:
+            sample = way()
+        except InputError:
+            continue
+        mean = sample.expectation(sample.points).numpy()
+        found[name] = Answer(mean, sample, time.process_time() - begun)
+    begun = time.process_time()
+    means = density_means(replace(problem, tests=np.asarray(y, dtype=float)[None]), bandwidth)[0]
+    found["kde"] = Answer(means, None, time.process_time() - begun)
+    begun = time.process_time()
+    found["abc"] = Answer(rejection(problem, y).mean(0), None, time.process_time() - begun)
+    return found
+
+
+def _conditional(problem: GaussianProblem, rule: KernelBayes, at: torch.Tensor) -> KernelMean:
+    """The conditional mean from pairs simulated at the prior's own draws."""
+    pairs = KernelBayes(
+        torch.from_numpy(problem.draws), torch.from_numpy(problem.simulated), rule.kernel, rule.observation_kernel,
+        0.01 / len(problem.draws) ** 0.5, 1.0,
+    )  # fmt: skip
+    return pairs.conditional_mean(at)
+
+
+def rejection(problem: GaussianProblem, y: np.ndarray, draws: int = ABC_DRAWS) -> np.ndarray:
+    """Prior draws whose simulated observation is among the nearest 0.5 % to y: samples of the ABC posterior."""
+    rng, d = np.random.default_rng([problem.spec.seed, 5]), problem.spec.dimension
+    slope = np.linalg.solve(problem.xx, problem.xy).T
+    noise = np.linalg.cholesky(problem.yy - slope @ problem.xy)
+    u = rng.standard_normal((draws, d)) @ np.linalg.cholesky(problem.xx / 2).T
+    simulated = 1 + u @ slope.T + rng.standard_normal((draws, d)) @ noise.T
+    far = ((simulated - y) ** 2).sum(1)
+    keep = max(10, round(ABC_SHARE * draws))
+    return u[np.argpartition(far, keep)[:keep]]
+
+
+def exact_embedding(problem: GaussianProblem, y: np.ndarray, at: np.ndarray, lengthscale: float) -> np.ndarray:
+    """``E[k(x, X) | Y = y]`` in closed form for a Gaussian k: ``|I + C/s²|^{−½} exp(−½ (x−m)ᵀ(C + s²I)⁻¹(x−m))``."""
+    mean, covariance = problem.posterior(np.asarray(y, dtype=float))
+    wide = covariance + lengthscale**2 * np.eye(len(covariance))
+    misfit = at - mean
+    size = np.sqrt(np.linalg.det(wide / lengthscale**2))
+    return np.exp(-0.5 * np.einsum("ij,ij->i", misfit, np.linalg.solve(wide, misfit.T).T)) / size
+
+
+def normal_density(mean: np.ndarray, covariance: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Density of N(mean, covariance) at points (P, d)."""
+    misfit = at - mean
+    square = np.einsum("ij,ij->i", misfit, np.linalg.solve(covariance, misfit.T).T)
+    return np.exp(-0.5 * square) / np.sqrt(np.linalg.det(2 * np.pi * covariance))

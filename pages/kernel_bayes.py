@@ -1,0 +1,244 @@
+"""Page Kernel Bayes' rule: a posterior made of samples alone, moved by its observation."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+
+from core.errors import InputError
+from core.experiments.gaussian_posterior import Answer, answers, exact_embedding, normal_density
+from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, make_gaussian
+from core.figures.embedding import embedding_map
+from core.figures.line import curves_plot, embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from pages.shared.layout import explain, page_header, score_table
+from pages.shared.plotly_live import plotly_live
+from pages.shared.state import apply_values, log_slider
+from pages.shared.theme import is_dark
+
+STORED = Path(__file__).resolve().parents[1] / "data" / "benchmarks" / "kernel_bayes.json"
+TITLES = {
+    "kbr": "Kernel Bayes' rule (b)",
+    "kbr_a": "Kernel Bayes' rule (a)",
+    "cme": "Conditional kernel mean",
+    "kde": "Densities + importance weights",
+    "abc": "Rejection ABC",
+}
+FORMS = {"kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean"}
+
+
+def main() -> None:
+    """Read the controls, apply every rule, draw."""
+    page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.")
+    apply_values()
+    try:
+        body()
+    except InputError as error:
+        st.error(str(error))
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+
+
+def body() -> None:
+    """One observation in one or two dimensions; below, error against dimension."""
+    with st.sidebar:
+        spec, y = choose_problem()
+        values = choose_rule(spec)
+        form = st.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", bind="query-params",
+                                    format_func=FORMS.__getitem__) or "kbr"  # fmt: skip
+        herded = int(st.slider("Herded samples", 10, 300, 100, 10, key="k-herd", bind="query-params"))
+    problem = _problem(spec)
+    found = _answers(spec, tuple(y.tolist()), *values)
+    if form not in found:
+        raise InputError("This rule has no answer at these values: raise ε or δ, or choose another form.")
+    mean, _ = problem.posterior(y)
+    said(found, form, mean, y)
+    (line if spec.dimension == 1 else plane)(problem, found[form], y, herded)
+    table(found, mean)
+    equation(spec, values)
+    dimensions()
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _problem(spec: GaussianSpec) -> GaussianProblem:
+    return make_gaussian(spec)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _answers(
+    spec: GaussianSpec, y: tuple[float, ...], scale: float, epsilon: float, delta: float, bandwidth: float
+) -> dict[str, Answer]:
+    return answers(_problem(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth)
+
+
+def choose_problem() -> tuple[GaussianSpec, np.ndarray]:
+    """Dimension, samples, seed and the observation."""
+    dimension = st.segmented_control("Dimension", [1, 2], default=1, key="k-dim", bind="query-params") or 1
+    names = ("Observed y",) if dimension == 1 else ("Observed y₁", "Observed y₂")
+    y = [st.slider(name, -8.0, 8.0, 4.0, 0.1, key=f"k-y{i}", bind="query-params") for i, name in enumerate(names)]
+    pairs = st.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n", bind="query-params")
+    prior = st.slider("Draws of the prior", 10, 500, 200, 10, key="k-l", bind="query-params")
+    seed = st.number_input("Seed", 0, 9999, 26, key="k-seed", bind="query-params")
+    return GaussianSpec(int(dimension), int(pairs), int(prior), 1, int(seed)), np.array(y)
+
+
+def choose_rule(spec: GaussianSpec) -> tuple[float, float, float, float]:
+    """β, ε, δ and the bandwidth of the densities."""
+    scale = log_slider("Lengthscales, in median distances", "k-beta", 0.05, 5.0, 0.7)
+    epsilon = log_slider("ε", "k-eps", 1e-8, 1.0, 1e-4, help=f"Inside nε, n = {spec.pairs}.")
+    delta = log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
+    bandwidth = log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
+    return scale, epsilon, delta, bandwidth
+
+
+def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
+    """What the rule says, beside the exact mean."""
+    sample = found[form].sample
+    assert sample is not None
+    negative = float(-sample.weights.clamp_max(0).sum())
+    st.markdown(
+        f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} says "
+        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, {negative:.2g} of it negative: they "
+        "are no probabilities."
+    )
+
+
+def _vector(values: np.ndarray) -> str:
+    inside = ", ".join(f"{value:.2f}" for value in values)
+    return inside if len(values) == 1 else f"({inside})"
+
+
+def _herded(answer: Answer, count: int, candidates: torch.Tensor) -> np.ndarray:
+    assert answer.sample is not None
+    try:
+        return answer.sample.herd(count, candidates).numpy()
+    except InputError as error:
+        st.warning(f"No samples can be herded here. {error}")
+        return np.empty((0, candidates.shape[1]))
+
+
+def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -> None:
+    """Pairs with the observation, posterior, embedding and weights in one dimension."""
+    dark, sample = is_dark(), answer.sample
+    assert sample is not None
+    reach = 3.2 * float(np.sqrt(problem.xx[0, 0]))
+    grid = np.linspace(-reach, reach, 400)[:, None]
+    mean, covariance = problem.posterior(y)
+    left, right = st.columns(2)
+    with left:
+        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
+                            labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
+        plotly_live(figure, "k-pairs")
+        scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale)
+        lines = {
+            "this rule": sample.at(torch.from_numpy(grid)).numpy(),
+            "exact": exact_embedding(problem, y, grid, scale),
+        }
+        plotly_live(
+            embeddings_plot(grid[:, 0], lines, title="Embedding of X given Y = y", variable="x", dark=dark),
+            "k-embedding",
+        )
+    with right:
+        chosen = _herded(answer, herded, torch.from_numpy(grid))[:, 0]
+        prior = normal_density(np.zeros(1), problem.xx / 2, grid)
+        figure = posterior_plot(
+            grid[:, 0], normal_density(mean, covariance, grid), prior, chosen, variable="x", dark=dark
+        )
+        plotly_live(figure, "k-posterior")
+        figure = signed_weights_plot(
+            sample.points[:, 0].numpy(), sample.weights.numpy(), title="Weights, negative ones in their own colour",
+            variable="x", height=320, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "k-weights")
+
+
+def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -> None:
+    """Embedding and exact density over the plane, with herded samples said in numbers."""
+    dark, sample = is_dark(), answer.sample
+    assert sample is not None
+    reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
+    axes = [np.linspace(-r, r, 70) for r in reach]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
+    scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale)
+    pictures = {
+        "Embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
+        "Exact embedding": exact_embedding(problem, y, grid, scale),
+        "Exact posterior density": normal_density(*problem.posterior(y), grid),
+    }
+    for column, (title, values) in zip(st.columns(3), pictures.items(), strict=True):
+        with column:
+            figure = embedding_map(values.reshape(70, 70), axes[0], axes[1], title=title, dark=dark)
+            figure["layout"]["xaxis"]["title"]["text"], figure["layout"]["yaxis"]["title"]["text"] = "x₂", "x₁"
+            plotly_live(figure, f"k-{title}")
+    chosen = _herded(answer, herded, torch.from_numpy(grid))
+    if len(chosen):
+        mean, covariance = problem.posterior(y)
+        st.markdown(
+            f"{len(chosen)} herded samples have mean {_vector(chosen.mean(0))} and sd {_vector(chosen.std(0))}; exact: "
+            f"{_vector(mean)} and {_vector(np.sqrt(np.diag(covariance)))}."
+        )
+
+
+def table(found: dict[str, Answer], exact: np.ndarray) -> None:
+    """How far each rule's mean lies from the exact one, and its time."""
+    rows = {
+        name: {"distance": float(np.linalg.norm(answer.mean - exact)), "ms": 1000 * answer.seconds}
+        for name, answer in found.items()
+    }
+    score_table(
+        rows, columns=("distance", "ms"), names=TITLES, caption="Distance of the posterior mean from the exact one"
+    )
+
+
+def equation(spec: GaussianSpec, values: tuple[float, float, float, float]) -> None:
+    """The rule with today's numbers."""
+    _, epsilon, delta, _ = values
+    explain(
+        "The prior's draws are carried over to the pairs, whose weights the observation then changes; no density is "
+        "evaluated and no likelihood known.",
+        rf"""
+$$\hat\mu = (G_X + n\epsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
+\Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\epsilon = {spec.pairs * epsilon:.3g}$$
+
+$$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda\,k_Y(y),\qquad \delta = {delta:.3g},\qquad
+\hat m_{{X|y}} = \textstyle\sum_i \rho_i\, k(X_i, \cdot)$$
+
+$n = {spec.pairs}$ pairs from $N((0, 1), V)$, $\ell = {spec.prior}$ draws of the prior $N(0, V_{{XX}}/2)$. Form (a) puts
+its weights on the prior's draws. The conditional mean and ABC simulate at those draws; densities weigh them by a kernel
+estimate of the likelihood.
+""",
+        "Fukumizu et al. 2013, §3 and §5.1-5.2; Song et al. 2013",
+    )
+
+
+def dimensions() -> None:
+    """Stored errors against the dimension, with the command that made them."""
+    kept: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
+    at = sorted({row["dimension"] for row in kept["results"]})
+    curves = {
+        TITLES[name]: np.array([_mean(kept["results"], name, d) for d in at]) for name in kept["settings"]["methods"]
+    }
+    left, right = st.columns([3, 2])
+    with left:
+        figure = curves_plot(np.array(at, float), curves, title="Error of the posterior mean against dimension",
+                             labels=("dimension d", "mean square error"), height=340, dark=is_dark())  # fmt: skip
+        plotly_live(figure, "k-dimensions")
+    with right:
+        settings = kept["settings"]
+        st.markdown(
+            f"Mean over {settings['runs']} drawn problems, {settings['pairs']} pairs, {settings['prior']} draws of the "
+            "prior. Densities get the bandwidth that is best given the truth; kernels take the median distance."
+        )
+        st.caption(
+            "Stored; made by `python -m core kernel-bayes --dimension 2 4 8 16 32 64 --runs "
+            f"{settings['runs']} --tests {settings['tests']} --json FILE`, version {kept['version']}, seeds 0 to "
+            f"{settings['runs'] - 1}."
+        )
+
+
+def _mean(rows: list[dict[str, Any]], model: str, dimension: int) -> float:
+    return float(np.mean([r["scores"]["mse"] for r in rows if r["model"] == model and r["dimension"] == dimension]))
+
+
+main()
