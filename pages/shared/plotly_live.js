@@ -205,6 +205,18 @@ const draw = (P, node, data) => {
   });
 };
 
+// A chart that may come later lets the others be painted first; of several waiting pictures only the last is drawn.
+const later = (P, node, data) => {
+  const waiting = node.chart.waiting;
+  node.chart.waiting = data;
+  if (waiting) return;
+  requestAnimationFrame(() => setTimeout(() => {
+    const newest = node.chart.waiting;
+    node.chart.waiting = null;
+    if (node.isConnected) draw(P, node, newest);
+  }, 30));
+};
+
 const begin = node => {
   const plot = node.querySelector('.live-plot'), tip = node.querySelector('.live-tip');
   node.chart = { plot, tip, drawn: false, silent: false, size: [0, 0] };
@@ -222,7 +234,7 @@ export default function (component) {
   chart.plot.setAttribute('aria-label', data.alt);
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;
-  plotly().then(P => draw(P, node, data)).catch(problem => { chart.plot.textContent = String(problem.message); });
+  plotly().then(P => (data.later && chart.drawn ? later : draw)(P, node, data)).catch(problem => { chart.plot.textContent = String(problem.message); });
   return () => setTimeout(() => {
     if (node.isConnected) return;
     chart.observer?.disconnect();

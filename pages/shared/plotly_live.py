@@ -33,6 +33,7 @@ def plotly_live(
     group: str | None = None,
     alt: str = "",
     clickable: bool = False,
+    later: bool = False,
     on_click: Callable[[], None] | None = None,
     config: dict[str, Any] | None = None,
 ) -> tuple[float, float] | None:
@@ -45,6 +46,7 @@ def plotly_live(
     key : the chart's name on the page; under the same key new data are drawn into the old picture.
     group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
     alt : what the picture shows, for those who cannot see it; a figure of `core.figures` brings its own.
+    later : a new picture under an old key waits until those that are not `later` have been painted.
     clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
     """
@@ -60,6 +62,7 @@ def plotly_live(
         "group": group,
         "alt": alt or meta.get("alt") or "Chart",
         "clickable": clickable or on_click is not None,
+        "later": later,
         "config": config or {},
         "box": {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
         | box

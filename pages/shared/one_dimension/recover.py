@@ -177,12 +177,15 @@ def _second_row(
 ) -> None:  # fmt: skip
     first, second, third = st.columns(3)
     with second:
-        plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights")
+        plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights",
+                    later=True)  # fmt: skip
         st.caption("Column ỹ: how its z̃ is spread over the known x.")
     with third:
         error = (found.mean - line.truth).numpy()
         plotly_live(
-            error_band_plot(line.grid.numpy(), error, found.sd.numpy(), model=method, dark=is_dark()), "o-error"
+            error_band_plot(line.grid.numpy(), error, found.sd.numpy(), model=method, dark=is_dark()),
+            "o-error",
+            later=True,
         )
         share = float((abs(error) <= 2 * found.sd.numpy()).mean())
         st.caption(f"{100 * share:.0f} % of the error lies inside the band.")
@@ -236,7 +239,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
         shown.first, shown.second, shown.values, names=(_plain(shown.names[0]), _plain(shown.names[1])), now=now,
         best=shown.best, path=_path(shown.names, line), dark=is_dark(),
     )  # fmt: skip
-    plotly_live(figure, "o-surface")
+    plotly_live(figure, "o-surface", later=True)
     st.caption(f"Star: best of the picture ({np.nanmax(shown.values):.1f}); circle: the sliders; line: learning.")
 
 
