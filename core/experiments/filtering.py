@@ -140,3 +140,55 @@ def _kernel_bayes(
     words = f"β = {trained.scale:g}, ε = {trained.regularisation:g}, δ = 2ε; found anew {lost} times"
     scores = {"mse": mse(found, truth), "ms_per_step": spent, "rank": float(max(kept.ranks))}
     return {"model": "kbr", "seed": seed, "scores": scores, "message": words}
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One test series followed by every filter.
+
+    ``truth`` and ``seen`` (n, d); ``means`` (n, d) by method; the kernel Bayes filter's ``weights`` (n, T) on its
+    ``points`` (T, d), ``mass``, ``lost`` and ``far`` (n,); ``words`` on each method's parameters; ``seconds`` a step.
+    """
+
+    truth: np.ndarray
+    seen: np.ndarray
+    means: dict[str, np.ndarray]
+    points: np.ndarray
+    weights: np.ndarray
+    mass: np.ndarray
+    lost: np.ndarray
+    far: np.ndarray
+    ranks: tuple[int, int]
+    words: dict[str, str]
+    seconds: float
+
+
+def follow(
+    system: RotationSystem, train_steps: int, test_steps: int, seed: int, settings: FilterSettings
+) -> Followed:  # fmt: skip
+    """Train on one series, follow another with every filter; all there is to draw."""
+    states, observations = system.simulate(train_steps + 1, seed)
+    truth, seen = system.simulate(test_steps, TEST_SEED + seed)
+    trained = train(states, observations[:-1], settings)
+    kept = trained.filter
+    series = torch.as_tensor(seen[None], dtype=torch.float64, device=kept.states.device)
+    kept.run(series[:, :2])
+    begun = time.process_time()
+    steps = kept.run(series)
+    spent = (time.process_time() - begun) / len(seen)
+    told = {
+        "ekf": extended_kalman(system, seen),
+        "ukf": unscented_kalman(system, seen),
+        "particle": particle_filter(system, seen, seed=seed),
+    }
+    means = {"kbr": estimates(kept, steps)[0].cpu().numpy()} | {name: found.means for name, found in told.items()}
+    words = {"kbr": f"β = {trained.scale:g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
+    words |= {name: found.parameters for name, found in told.items()}
+
+    def rows(name: str) -> np.ndarray:
+        return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
+
+    return Followed(
+        truth, seen, means, kept.states[:-1].cpu().numpy(), rows("weights"), rows("mass"), rows("lost"), rows("far"),
+        kept.ranks, words, spent,
+    )  # fmt: skip

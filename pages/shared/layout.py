@@ -24,6 +24,7 @@ SCORE_NAMES: dict[str, str] = {
     "coverage95": "Coverage of 95 %",
     "coverage_2sd": "Coverage of ±2 sd",
     "distance": "Distance",
+    "mse": "MSE",
     "ms": "Time, ms",
 }
 WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")

@@ -1,0 +1,84 @@
+"""Pictures of a point that is followed: the plane at one step, and errors over all steps."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.figures.colours import SERIES, model_colour, model_name
+from core.figures.line import FAINT_POINT
+from core.figures.style import INK, Figure, axis, compact, layout
+
+#: Steps of the trail behind the truth.
+TRAIL = 12
+
+
+def plane_plot(
+    truth: np.ndarray, seen: np.ndarray, means: Mapping[str, np.ndarray], step: int, *,
+    sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] = (-2.2, 2.2), height: int = 430,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Truth with its trail, the observation, every estimate, and a weighted sample with its negative weights apart."""
+    traces: list[dict[str, Any]] = []
+    if sample is not None:
+        points, weights = sample
+        largest = max(float(np.abs(weights).max()), 1e-12)
+        for name, chosen, colour in (
+            ("positive weights", weights > 0.02 * largest, SERIES[0]),
+            ("negative weights", weights < -0.02 * largest, SERIES[1]),
+        ):
+            size = 3 + 11 * np.sqrt(np.abs(weights[chosen]) / largest)
+            marker = {"size": compact(size), "color": colour, "opacity": 0.35, "line": {"width": 0}}
+            traces.append(_points(points[chosen], name, marker))
+    trail = truth[max(0, step - TRAIL) : step + 1]
+    line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
+    traces.append(_points(trail, "truth's way", {}) | {"mode": "lines", "line": line})
+    traces.append(_points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": FAINT_POINT}))
+    for name, values in means.items():
+        marker = {"size": 10, "color": model_colour(name), "symbol": "diamond"}
+        traces.append(_points(values[step : step + 1], model_name(name), marker))
+    ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
+    traces.append(_points(truth[step : step + 1], "truth", ring))
+    picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 46, "r": 8, "t": 92, "b": 42}
+    for side, label in (("xaxis", "u"), ("yaxis", "v")):
+        picture[side] = axis(label, dark, automargin=False, range=list(limits))
+    picture["yaxis"] |= {"scaleanchor": "x"}
+    at = truth[step]
+    picture["meta"]["alt"] = f"Step {step + 1}: truth at ({at[0]:.2f}, {at[1]:.2f}), {', '.join(means)} beside it."
+    return {"data": traces, "layout": picture}
+
+
+def errors_plot(
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, height: int = 300, dark: bool = False
+) -> Figure:
+    """Mean square error so far, one line a filter, with a rule at the present step."""
+    steps = np.arange(1, len(truth) + 1)
+    traces = []
+    for name, values in means.items():
+        so_far = np.cumsum(((values - truth) ** 2).sum(1)) / steps
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
+                "name": model_name(name), "line": {"color": model_colour(name), "width": 2},
+                "hovertemplate": "%{y:.4f}",
+            }
+        )  # fmt: skip
+    picture = layout("Mean square error so far", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 52, "r": 8, "t": 62, "b": 42}
+    picture["hovermode"] = "x unified"
+    picture["xaxis"] = axis("step", dark, automargin=False)
+    picture["yaxis"] = axis("MSE", dark, automargin=False, rangemode="tozero")
+    rule = {"dash": "dot", "color": FAINT_POINT}
+    picture["shapes"] = [
+        {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
+    ]
+    picture["meta"]["alt"] = f"Mean square error up to each step of {', '.join(means)}."
+    return {"data": traces, "layout": picture}
+
+
+def _points(places: np.ndarray, name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "x": compact(places[:, 0], "f8"), "y": compact(places[:, 1], "f8"),
+        "name": name, "marker": marker, "hovertemplate": "%{x:.2f}, %{y:.2f}",
+    }  # fmt: skip

@@ -1,0 +1,82 @@
+"""Page Filtering in AppTest: it opens followed, plays, steps, answers silly values."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.experiments.filtering import FilterSettings, follow
+from core.figures.filtering import errors_plot, plane_plot
+from core.filtering.systems import RotationSystem
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page on a short series."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page(str(ROOT / "pages" / "filtering.py")).run()
+    app.slider(key="f-train").set_value(60)
+    app.slider(key="f-test").set_value(20).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def words(page: AppTest) -> str:
+    assert not page.exception and [error.value for error in page.error] == []
+    return " ".join(block.value for block in page.markdown)
+
+
+def button(page: AppTest, label: str):
+    return next(b for b in page.button if b.label == label)
+
+
+def test_it_opens_with_all_four_filters(page):
+    assert "kernel Bayes filter's mean square error" in words(page)
+    table = next(block.proto.body for block in page.get("html") if "summed over" in block.proto.body)
+    assert all(name in table for name in ("Kernel Bayes filter", "Unscented", "Particle", "α = 1"))
+
+
+@pytest.mark.parametrize("key", ["f-beta", "f-eps", "f-tol"])
+def test_every_slider_moves_the_filter(page, key):
+    before = words(page)
+    page.slider(key=key).set_value(page.slider(key=key).value - 0.5).run()
+    assert words(page) != before or key == "f-tol"
+
+
+def test_it_steps_plays_and_pauses(page):
+    page.slider(key="f-step").set_value(1).run()
+    button(page, "Step").click().run()
+    assert page.slider(key="f-step").value == 2
+    button(page, "Back").click().run()
+    button(page, "Back").click().run()
+    assert page.slider(key="f-step").value == 20
+    button(page, "Play").click().run()
+    assert button(page, "Pause") and not page.exception
+    button(page, "Pause").click().run()
+    assert button(page, "Play")
+    page.slider(key="f-step").set_value(7).run()
+    assert page.slider(key="f-step").value == 7
+    page.slider(key="f-test").set_value(20).run()
+    words(page)
+
+
+def test_ones_own_system_and_validation(page):
+    page.segmented_control(key="f-system").set_value("own").run()
+    page.slider(key="f-sh").set_value(0.0)
+    page.toggle(key="f-validate").set_value(True).run()
+    assert "mean square error" in words(page)
+
+
+def test_what_is_drawn_is_what_was_followed():
+    found = follow(RotationSystem.named("a"), 60, 15, 0, FilterSettings(0.7, 1e-4))
+    figure = plane_plot(found.truth, found.seen, found.means, 14, sample=(found.points, found.weights[14]))
+    names = [trace["name"] for trace in figure["data"]]
+    assert {"positive weights", "observation", "truth", "Kernel Bayes", "EKF"} <= set(names)
+    lines = errors_plot(found.truth, found.means, 14)["data"]
+    assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
