@@ -130,7 +130,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
                             labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
         plotly_live(figure, "k-pairs")
-        scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale)
+        scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),
             "exact": exact_embedding(problem, y, grid, scale),
@@ -160,7 +160,7 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
     axes = [np.linspace(-r, r, 70) for r in reach]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
-    scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale)
+    scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
     pictures = {
         "Embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
         "Exact embedding": exact_embedding(problem, y, grid, scale),

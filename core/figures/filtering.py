@@ -40,7 +40,7 @@ def plane_plot(
     ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
     traces.append(_points(truth[step : step + 1], "truth", ring))
     picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 46, "r": 8, "t": 92, "b": 42}
+    picture["margin"] = {"l": 46, "r": 8, "t": 112, "b": 42}
     for side, label in (("xaxis", "u"), ("yaxis", "v")):
         picture[side] = axis(label, dark, automargin=False, range=list(limits))
     picture["yaxis"] |= {"scaleanchor": "x"}

@@ -26,8 +26,7 @@ def test_the_navigation_holds_the_pages(addresses: list[str]) -> None:
     assert len(addresses) == len(set(addresses)) >= 3, addresses
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["wide and light", "narrow and dark"])
 def test_every_page_opens_cleanly(new_page: Callable[..., Page], addresses: list[str], width: int, dark: bool) -> None:
     wrong, titles = [], set()
     for address in addresses:
