@@ -1,6 +1,7 @@
 """The Dask cluster behind the engine: one of our own, or the user's by its scheduler's address."""
 
 import contextlib
+import gc
 import os
 import threading
 from collections.abc import Callable
@@ -70,10 +71,13 @@ class Cluster:
         try:
             return Client(self.address, timeout=_CONNECT_S, set_as_default=False, name="deconditioning")
         except (OSError, ValueError, ImportError, AssertionError) as error:  # the last: its event loop did not start
-            raise InputError(
-                f"No Dask scheduler answers at {self.address} ({type(error).__name__}): start one there, correct "
-                "DASK_SCHEDULER_ADDRESS, or unset it to compute on this machine."
-            ) from None
+            why = type(error).__name__
+        # A failed client must be gone before another starts: collected meanwhile, distributed waits for its own lock.
+        gc.collect()
+        raise InputError(
+            f"No Dask scheduler answers at {self.address} ({why}): start one there, correct DASK_SCHEDULER_ADDRESS, or "
+            "unset it to compute on this machine."
+        )
 
     def _embedded(self) -> Any:
         from distributed import Client
