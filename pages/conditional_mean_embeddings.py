@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from core.errors import InputError
 from pages.shared.embeddings import estimates, rates
-from pages.shared.layout import page_header
+from pages.shared.layout import page_header, refusals
 
 VIEWS = {"Estimates": estimates.show, "Rates": rates.show}
 
@@ -16,11 +15,8 @@ def main() -> None:
     )
     view = st.segmented_control("View", list(VIEWS), default="Estimates", key="e-view", bind="query-params",
                                 label_visibility="collapsed")  # fmt: skip
-    try:
+    with refusals():
         VIEWS[view or "Estimates"]()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 main()

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from core.errors import InputError
 from pages.shared.downscaling import data, learn, model, numbers, out, picture, words
-from pages.shared.layout import notes, page_header
+from pages.shared.layout import notes, page_header, refusals
 from pages.shared.state import apply_values
 
 
@@ -17,11 +16,8 @@ def main() -> None:
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)
-    try:
+    with refusals():
         body()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 def body() -> None:

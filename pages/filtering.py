@@ -3,11 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
 from core.experiments.filtering import EPSILONS, SCALES, FilterSettings, Followed, follow, mse
 from core.figures.filtering import errors_plot, plane_plot
 from core.filtering.systems import GENERATORS, SYSTEMS, RotationSystem
-from pages.shared.layout import explain, page_header, score_table
+from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, log_slider
 from pages.shared.theme import is_dark
@@ -28,11 +27,8 @@ def main() -> None:
     """Read the controls, follow, play."""
     page_header("Filtering", "A hidden point is followed from noisy looks, by a filter that has only seen examples.")
     apply_values()
-    try:
+    with refusals():
         body()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 def body() -> None:

@@ -1,7 +1,5 @@
 """Page Kernel Bayes' rule: a posterior made of samples alone, moved by its observation."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +11,13 @@ from core.experiments.gaussian_posterior import Answer, answers, exact_embedding
 from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, make_gaussian
 from core.figures.embedding import embedding_map
 from core.figures.line import curves_plot, embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
-from pages.shared.layout import explain, page_header, score_table
+from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, log_slider
+from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
-STORED = Path(__file__).resolve().parents[1] / "data" / "benchmarks" / "kernel_bayes.json"
+STORED = "kernel_bayes.json"
 TITLES = {
     "kbr": "Kernel Bayes' rule (b)",
     "kbr_a": "Kernel Bayes' rule (a)",
@@ -33,11 +32,8 @@ def main() -> None:
     """Read the controls, apply every rule, draw."""
     page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.")
     apply_values()
-    try:
+    with refusals():
         body()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 def body() -> None:
@@ -214,7 +210,7 @@ estimate of the likelihood.
 
 def dimensions() -> None:
     """Stored errors against the dimension, with the command that made them."""
-    kept: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
+    kept = stored(STORED)
     at = sorted({row["dimension"] for row in kept["results"]})
     curves = {
         TITLES[name]: np.array([_mean(kept["results"], name, d) for d in at]) for name in kept["settings"]["methods"]

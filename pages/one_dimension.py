@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from core.errors import InputError
-from pages.shared.layout import page_header
+from pages.shared.layout import page_header, refusals
 from pages.shared.one_dimension import bayes, recover, trip
 from pages.shared.state import apply_values
 
@@ -16,10 +15,8 @@ def main() -> None:
     apply_values()
     view = st.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", bind="query-params",
                                 label_visibility="collapsed")  # fmt: skip
-    try:
+    with refusals():
         VIEWS[view or "Recover f"]()
-    except InputError as error:
-        recover.refused(error)
 
 
 main()

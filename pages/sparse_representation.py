@@ -1,9 +1,7 @@
 """Page Sparse representation: a few learned points that stand for many data."""
 
-import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -23,14 +21,15 @@ from core.experiments.sparse_representation import (
 )
 from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
-from pages.shared.layout import explain, page_header, score_table
+from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, set_values
+from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
 TASK = "sparse-representation"
-STORED = Path(__file__).resolve().parents[1] / "data" / "benchmarks" / "sparse_representation.json"
+STORED = "sparse_representation.json"
 PLACES = ("random", "even", "learned")
 LEARNABLE = {"learned": "points, kernel and noise", "learned_points": "points only"}
 #: Data drawn at most.
@@ -41,11 +40,8 @@ def main() -> None:
     """Read the controls, represent, draw."""
     page_header("Sparse representation", "How few points can stand for all the data?")
     apply_values()
-    try:
+    with refusals():
         body()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 def body() -> None:
@@ -110,7 +106,7 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
     """What has been learned of this problem: kept with the app, or by runs on this page."""
     found: dict[str, SparseRepresentation] = {}
-    kept = json.loads(STORED.read_text(encoding="utf-8"))
+    kept = stored(STORED)
     defaults = ToySpec(kept["settings"]["data"], noise=kept["settings"]["noise"])
     if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
         rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]

@@ -4,11 +4,10 @@ import streamlit as st
 
 from core.datasets.swiss_roll import RollSpec
 from core.engine import RunSpec
-from core.errors import InputError
 from core.experiments.swiss_roll import RollSettings
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
-from pages.shared.layout import explain, page_header
+from pages.shared.layout import explain, page_header, refusals
 from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.swiss_roll import compare, controls, picture
@@ -20,11 +19,8 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header("Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?")
     apply_values()
-    try:
+    with refusals():
         body()
-    except InputError as error:
-        st.error(str(error))
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
     st.subheader("The paper's Table 1, with our numbers", anchor=False)
     compare.benchmark()
 

@@ -1,9 +1,7 @@
 """A benchmark on a page: stored results, a run from here with its partial table, dots, scores, signed-rank tests."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -17,12 +15,12 @@ from core.figures.roll import model_dots
 from core.metrics import pairwise_wilcoxon
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of
+from pages.shared.stored import FOLDER, stored
 from pages.shared.theme import is_dark
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
 #: Tables of more scores than this stand beside their dots instead of below.
 MOST_BESIDE = 2
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,10 @@ def show(table: BenchmarkTable) -> None:
     _tables(table, rows, told)
 
 
-@st.cache_data(show_spinner=False)
-def _stored(file: str, changed: float) -> dict[str, Any]:
-    return json.loads((FOLDER / file).read_text(encoding="utf-8"))
-
-
 def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
-    path = FOLDER / table.file
-    if not path.is_file():
+    if not (FOLDER / table.file).is_file():
         return [], ""
-    kept = _stored(table.file, path.stat().st_mtime)
+    kept = stored(table.file)
     return kept["rows"], f"stored; made by `{kept['command']}`, version {kept['version']}"
 
 

@@ -1,11 +1,13 @@
 """What every page looks like: its header with the device, explanations, score tables, panels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
+from core.errors import InputError
 from pages.shared.warm_up import is_warm, warm_up
 
 _CSS = Path(__file__).with_name("layout.css")
@@ -62,6 +64,16 @@ def device_sentence() -> str:
     own = psutil.Process().memory_info().rss
     memory = f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
     return f"{device.label} · {memory} · this app {own / 1e9:.1f} GB"
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What is refused inside becomes a sentence on the page, and a word that nothing is lost."""
+    try:
+        yield
+    except InputError as error:
+        st.error(str(error))
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
 def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:

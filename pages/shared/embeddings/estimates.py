@@ -1,8 +1,5 @@
 """The view Estimates: bags, both embeddings with the truth, their difference, and what they cost."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import streamlit as st
 import torch
@@ -25,10 +22,11 @@ from pages.shared.background import get_background
 from pages.shared.layout import explain, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
+from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
 NAMES = {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
-STORED = Path(__file__).resolve().parents[3] / "data" / "benchmarks" / "conditional_means.json"
+STORED = "conditional_means.json"
 #: Up to here the N×N estimator is timed at once; beyond, on request.
 AT_ONCE = 1000
 
@@ -172,7 +170,7 @@ def _costs(bags: int, per_bag: int, seed: int) -> list[Cost]:
 def costs(layout: BagLayout) -> None:
     """CPU time of the three routes to the weights, beside the kept table."""
     here = _costs(layout.bags, layout.per_bag, layout.seed)
-    kept = [Cost(**row) for row in json.loads(STORED.read_text(encoding="utf-8"))["times"]]
+    kept = [Cost(**row) for row in stored(STORED)["times"]]
     left, right = st.columns(2)
     with left:
         plotly_live(cost_plot(_rows(kept), _rows(here), dark=is_dark()), "e-costs")

@@ -1,12 +1,9 @@
 """The view Rates: the exponent of theorem 4.2 over its parameters, and measured errors beside it."""
 
-import json
 import math
 import time
 from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -26,9 +23,10 @@ from core.figures.embedding import exponent_plot, grid_plot, rate_plot
 from pages.shared.background import get_background
 from pages.shared.layout import explain
 from pages.shared.plotly_live import plotly_live
+from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
-STORED = Path(__file__).resolve().parents[3] / "data" / "benchmarks" / "deconditional_rates.json"
+STORED = "deconditional_rates.json"
 EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
 #: What is measured, its name on an axis, and its words.
 ERRORS = {
@@ -89,14 +87,9 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     )
 
 
-@st.cache_data(show_spinner=False)
-def _stored() -> dict[str, Any]:
-    return json.loads(STORED.read_text(encoding="utf-8"))
-
-
 def stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
     """The kept curve of the same parameters and seed, where it reaches at least as far."""
-    for curve in _stored()["curves"]:
+    for curve in stored(STORED)["curves"]:
         kept = RateSettings(**curve["settings"])
         effort = {"largest": kept.largest, "sizes": kept.sizes, "seeds": kept.seeds}
         if replace(settings, **effort) == kept and settings.largest <= kept.largest:
@@ -184,7 +177,7 @@ def reading(found: float, theory: float, name: str) -> str:
 def _grid(kind: str) -> None:
     """The kept table of all M and N: more of the one helps until the other limits."""
     name, label, words = ERRORS[kind]
-    grid = _stored()["grid"]
+    grid = stored(STORED)["grid"]
     settings, rows = RateSettings(**grid["settings"]), [Measured(**row) for row in grid["rows"]]
     samples = sorted({row.samples for row in rows})
     curves = {

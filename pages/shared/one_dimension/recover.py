@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.datasets.one_dimension import Line, LineSpec, make_line
 from core.engine import RunSpec
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled
 from core.experiments.evidence_surface import AXES, Surface, evidence_surface, read
 from core.experiments.one_dimension import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
 from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
@@ -304,9 +304,3 @@ the mean of a GP of $\tilde z$ on $\tilde y$ for $z$; cascade predicts $y$ from 
 """,
         "Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
     )
-
-
-def refused(error: InputError) -> None:
-    """A sentence instead of pictures."""
-    st.error(str(error))
-    st.caption("Nothing is lost: change the control on the left, the page comes back.")
