@@ -15,7 +15,7 @@ from torch import Tensor
 from core import linalg
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
-from core.kernels.low_rank import LowRank, incomplete_cholesky
+from core.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
 from core.kernels.tiles import evaluate
 
 
@@ -79,42 +79,48 @@ class KernelBayes:
     def _factor(self) -> linalg.Factor:
         return linalg.cholesky(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
 
+    @cached_property
+    def _low_rank_ridge(self) -> RidgeInverse:
+        return RidgeInverse(self.low_rank[0].factor, self._ridge, "kernel matrix of the states")
+
     def _smoothed(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``(G_X + nεI)⁻¹ v``, by the low-rank factor where there is one (Woodbury)."""
         if not self.tolerance:
             return self._factor.solve(values)
-        root = self.low_rank[0].factor
-        inner = linalg.cholesky(root.T @ root + self._ridge * _eye(root), "kernel matrix of the states")
-        return (values - root @ inner.solve(root.T @ values)) / self._ridge
+        return self._low_rank_ridge.solve(values)
 
     def prior_weights(self, prior: KernelMean) -> Float[Tensor, " n"]:
         """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior."""
         return self._smoothed(prior.at(self.inputs))
 
-    def near(self, observation: Float[Tensor, " q"]) -> Float[Tensor, " n"]:
-        """``k_Y(y) = k(Y_i, y)``."""
-        if observation.shape != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
+    def near(self, observation: Float[Tensor, "*k q"]) -> Float[Tensor, "n *k"]:
+        """``k_Y(y) = k(Y_i, y)`` of one observation, or a column for each of k."""
+        if observation.shape[-1:] != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
             raise InputError(
                 f"An observation of shape {tuple(observation.shape)} was given, training ones have "
                 f"{tuple(self.observations.shape[1:])} finite numbers: give the same."
             )
         with torch.no_grad():
-            return evaluate(self.observation_kernel, self.observations, observation[None])[:, 0]
+            near = evaluate(self.observation_kernel, self.observations, observation.reshape(-1, observation.shape[-1]))
+        return near[:, 0] if observation.ndim == 1 else near
 
-    def update(self, weights: Float[Tensor, " n"], near: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+    def update(self, weights: Float[Tensor, " n"], near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X.
 
         With ``G_Y ≈ CCᵀ`` and ``S = CᵀΛC`` that is ``ΛC(S² + δI)⁻¹CᵀΛk_Y(y)``: one symmetric r×r system.
         """
-        seen = weights * near
+        columns = near if near.ndim == 2 else near[:, None]
+        seen = weights[:, None] * columns
         if self.tolerance:
             root = self.low_rank[1].factor
             inner = root.T @ (weights[:, None] * root)
             factor = linalg.cholesky(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
-            return weights * (root @ factor.solve(root.T @ seen))
-        joint = weights[:, None] * self.observation_gram
-        system = joint @ joint + self.second_regularisation * _eye(joint)
-        return joint @ linalg.solve_general(system, seen[:, None], "squared evidence")[0][:, 0]
+            found = weights[:, None] * (root @ factor.solve(root.T @ seen))
+        else:
+            joint = weights[:, None] * self.observation_gram
+            system = joint @ joint + self.second_regularisation * _eye(joint)
+            found = joint @ linalg.solve_general(system, seen, "squared evidence")[0]
+        return found if near.ndim == 2 else found[:, 0]
 
     def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
         """The embedding of X given Y = y, form (b): a weighted sample at the training X."""
@@ -135,15 +141,21 @@ class KernelBayes:
             cross = evaluate(self.kernel, prior.points, self.inputs)
         return KernelMean(prior.points, prior.weights * (cross @ self._smoothed(inverse)), self.kernel)
 
-    def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
-        """The conditional kernel mean ``(G_Y + nεI)⁻¹ k_Y(y)`` on the training X: the prior is the pairs' own.
+    @cached_property
+    def _observation_factor(self) -> linalg.Factor:
+        gram = self.observation_gram
+        return linalg.cholesky(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
+
+    def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X; the prior is the pairs' own.
 
         Source: Song et al. 2009; Fukumizu et al. 2013, §5.2.
         """
-        factor = linalg.cholesky(
-            self.observation_gram + self._ridge * _eye(self.observation_gram), "kernel matrix of the observations"
-        )
-        return KernelMean(self.inputs, factor.solve(self.near(observation)), self.kernel)
+        return self._observation_factor.solve(near)
+
+    def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
+        """The embedding by ``conditional_weights``."""
+        return KernelMean(self.inputs, self.conditional_weights(self.near(observation)), self.kernel)
 
 
 def cross_validation(rule: KernelBayes, folds: int = 10) -> float:
@@ -162,8 +174,8 @@ def cross_validation(rule: KernelBayes, folds: int = 10) -> float:
             rule.second_regularisation, rule.tolerance,
         )  # fmt: skip
         prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
-        posteriors = [kept.update(prior, kept.near(y)) for y in rule.observations[out]]
-        average = KernelMean(kept.inputs, torch.stack(posteriors).mean(0), rule.kernel)
+        posteriors = kept.update(prior, kept.near(rule.observations[out]))
+        average = KernelMean(kept.inputs, posteriors.mean(1), rule.kernel)
         total += average.distance(empirical(rule.inputs[out], rule.kernel)) ** 2
     return total
 

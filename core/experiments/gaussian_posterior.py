@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from core.embeddings.bayes_rule import KernelBayes
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
-from core.experiments.kernel_bayes import GaussianProblem, density_means, gaussian_rule
+from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule
 
 #: Draws of rejection ABC, and the share of them that is kept.
 ABC_DRAWS, ABC_SHARE = 20_000, 0.005
@@ -38,7 +37,7 @@ def answers(
     ways = {
         "kbr": lambda: rule.posterior(prior, at),
         "kbr_a": lambda: rule.posterior_on_prior(prior, at),
-        "cme": lambda: _conditional(problem, rule, at),
+        "cme": lambda: conditional_rule(problem, scale).conditional_mean(at),
     }
     found: dict[str, Answer] = {}
     for name, way in ways.items():
@@ -57,20 +56,11 @@ def answers(
     return found
 
 
-def _conditional(problem: GaussianProblem, rule: KernelBayes, at: torch.Tensor) -> KernelMean:
-    """The conditional mean from pairs simulated at the prior's own draws."""
-    pairs = KernelBayes(
-        torch.from_numpy(problem.draws), torch.from_numpy(problem.simulated), rule.kernel, rule.observation_kernel,
-        0.01 / len(problem.draws) ** 0.5, 1.0,
-    )  # fmt: skip
-    return pairs.conditional_mean(at)
-
-
 def rejection(problem: GaussianProblem, y: np.ndarray, draws: int = ABC_DRAWS) -> np.ndarray:
     """Prior draws whose simulated observation is among the nearest 0.5 % to y: samples of the ABC posterior."""
     rng, d = np.random.default_rng([problem.spec.seed, 5]), problem.spec.dimension
-    slope = np.linalg.solve(problem.xx, problem.xy).T
-    noise = np.linalg.cholesky(problem.yy - slope @ problem.xy)
+    slope, covariance = problem.channel
+    noise = np.linalg.cholesky(covariance)
     u = rng.standard_normal((draws, d)) @ np.linalg.cholesky(problem.xx / 2).T
     simulated = 1 + u @ slope.T + rng.standard_normal((draws, d)) @ noise.T
     far = ((simulated - y) ** 2).sum(1)

@@ -6,17 +6,16 @@ Fukumizu et al. 2013, §5.1.
 
 import time
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
-from core import linalg
 from core.embeddings.bayes_rule import KernelBayes, median_distance
 from core.embeddings.kernel_mean import empirical
 from core.errors import InputError
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
 
 METHODS = ("kbr", "kde", "cme")
 #: Bandwidths that density estimation may choose from (the paper's).
@@ -58,13 +57,22 @@ class GaussianProblem:
     simulated: np.ndarray
     tests: np.ndarray
 
+    @cached_property
+    def channel(self) -> tuple[np.ndarray, np.ndarray]:
+        """``V_YX V_XX⁻¹`` and the covariance of Y given X: ``Y = 1 + slope X + noise``."""
+        return _channel(self.xx, self.xy, self.yy)
+
     def posterior(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Exact posterior means (…, d) and the covariance (d, d) of X given Y = y under the prior N(0, V_XX/2)."""
-        slope = np.linalg.solve(self.xx, self.xy).T  # V_YX V_XX⁻¹
-        noise = self.yy - slope @ self.xy
+        slope, noise = self.channel
         precision = 2 * np.linalg.inv(self.xx) + slope.T @ np.linalg.solve(noise, slope)
         covariance = np.linalg.inv(precision)
         return (y - 1) @ np.linalg.solve(noise, slope) @ covariance, covariance
+
+
+def _channel(xx: np.ndarray, xy: np.ndarray, yy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    slope = np.linalg.solve(xx, xy).T
+    return slope, yy - slope @ xy
 
 
 def make_gaussian(spec: GaussianSpec) -> GaussianProblem:
@@ -75,8 +83,8 @@ def make_gaussian(spec: GaussianSpec) -> GaussianProblem:
     xx, xy, yy = v[:d, :d], v[:d, d:], v[d:, d:]
     joint = rng.multivariate_normal(np.r_[np.zeros(d), np.ones(d)], v, size=spec.pairs, method="cholesky")
     draws = rng.multivariate_normal(np.zeros(d), xx / 2, size=spec.prior, method="cholesky")
-    slope = np.linalg.solve(xx, xy).T
-    noise = rng.multivariate_normal(np.zeros(d), yy - slope @ xy, size=spec.prior, method="cholesky")
+    slope, covariance = _channel(xx, xy, yy)
+    noise = rng.multivariate_normal(np.zeros(d), covariance, size=spec.prior, method="cholesky")
     tests = rng.multivariate_normal(np.zeros(d), yy, size=spec.tests, method="cholesky")
     return GaussianProblem(
         spec, xx, xy, yy, joint[:, :d], joint[:, d:], draws, 1 + draws @ slope.T + noise, tests
@@ -96,18 +104,20 @@ def kernel_bayes_means(problem: GaussianProblem, tolerance: float = 1e-10) -> np
     """Posterior means ``Σ ρ_i X_i`` at every test y."""
     rule = gaussian_rule(problem, tolerance=tolerance)
     weights = rule.prior_weights(empirical(torch.from_numpy(problem.draws), rule.kernel))
-    found = [rule.update(weights, rule.near(y)) @ rule.inputs for y in torch.from_numpy(problem.tests)]
-    return torch.stack(found).numpy()
+    return (rule.update(weights, rule.near(torch.from_numpy(problem.tests))).T @ rule.inputs).numpy()
+
+
+def conditional_rule(problem: GaussianProblem, scale: float = 1.0) -> KernelBayes:
+    """For the conditional kernel mean: pairs (U, Y) simulated at the prior's own draws, ``ε = 0.01/√n``."""
+    pairs = gaussian_rule(replace(problem, inputs=problem.draws, observations=problem.simulated), scale)
+    return replace(pairs, regularisation=0.01 / len(pairs.inputs) ** 0.5)
 
 
 def conditional_means(problem: GaussianProblem) -> np.ndarray:
-    """The conditional kernel mean from pairs (U, Y) simulated at the prior's own draws, ``ε = 0.01/√n``."""
-    x, y = torch.from_numpy(problem.draws), torch.from_numpy(problem.simulated)
-    base = gaussian_rule(replace(problem, inputs=problem.draws, observations=problem.simulated))
-    gram = base.observation_gram + len(x) * 0.01 / len(x) ** 0.5 * torch.eye(len(x), dtype=torch.float64)
-    with torch.no_grad():
-        near = evaluate(base.observation_kernel, y, torch.from_numpy(problem.tests))
-    return (linalg.cholesky(gram, "kernel matrix of the observations").solve(near).T @ x).numpy()
+    """Posterior means by the conditional kernel mean at every test y."""
+    rule = conditional_rule(problem)
+    weights = rule.conditional_weights(rule.near(torch.from_numpy(problem.tests)))
+    return (weights.T @ rule.inputs).numpy()
 
 
 def density_means(problem: GaussianProblem, bandwidth: float) -> np.ndarray:

@@ -15,7 +15,7 @@ from torch import Tensor
 from core import linalg
 from core.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, PreImage
 from core.errors import InputError
-from core.kernels.low_rank import LowRank, incomplete_cholesky
+from core.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
 from core.kernels.tiles import evaluate
 
 #: Fewer training steps say nothing of a transition.
@@ -123,12 +123,19 @@ class KernelBayesFilter:
         return vectors * values.clamp_min(0).sqrt()
 
     @cached_property
+    def _state_ridge(self) -> RidgeInverse:
+        return RidgeInverse(self._now_and_next[0], self._ridge, "kernel matrix of the states")
+
+    @cached_property
+    def _observation_ridge(self) -> RidgeInverse:
+        return RidgeInverse(self._observation_root, self._ridge, "kernel matrix of the observations")
+
+    @cached_property
     def _regress(self) -> tuple[Tensor, Tensor]:
         """``M⁻¹Cᵀ`` (r, T) with ``M = CᵀC + TεI``, and ``M⁻¹ C₊ᵀ C`` (r, r)."""
         now, after = self._now_and_next
-        inner = now.T @ now + self._ridge * _eye(now)
-        factor = linalg.cholesky(inner, "kernel matrix of the states")
-        return factor.solve(now.T), factor.solve(after.T @ now)
+        inner = self._state_ridge.inner
+        return inner.solve(now.T), inner.solve(after.T @ now)
 
     def transition_weights(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
         """``(G_X + TεI)⁻¹ G_X α``: weights on X_2 … X_{T+1}, the embedding one step ahead."""
@@ -166,9 +173,7 @@ class KernelBayesFilter:
 
     def from_observation(self, near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
         """``(G_Y + TεI)⁻¹ k_Y``: the conditional mean embedding of the state given one observation alone."""
-        root = self._observation_root
-        inner = linalg.cholesky(root.T @ root + self._ridge * _eye(root), "kernel matrix of the observations")
-        return (near - inner.solve(root.T @ near.T).T @ root.T) / self._ridge
+        return self._observation_ridge.solve(near.T).T
 
     def start(self, observation: Float[Tensor, "S q"]) -> FilterState:
         """The state after the first observation, without a prior."""
@@ -179,10 +184,7 @@ class KernelBayesFilter:
 
     def start_from(self, prior: KernelMean, observation: Float[Tensor, "S q"]) -> FilterState:
         """The state after the first observation, from a prior of the state."""
-        now, _ = self._now_and_next
-        inner = linalg.cholesky(now.T @ now + self._ridge * _eye(now), "kernel matrix of the states")
-        values = prior.at(self.states[:-1])
-        weights = (values - now @ inner.solve(now.T @ values)) / self._ridge
+        weights = self._state_ridge.solve(prior.at(self.states[:-1]))
         return self._observed(weights.expand(len(observation), -1), self.near(observation))
 
     def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:

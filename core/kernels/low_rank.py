@@ -1,12 +1,14 @@
 """Low-rank factors of Gram matrices by pivoted incomplete Cholesky, with what they leave out."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import gpytorch
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core import linalg
 from core.errors import InputError
 from core.kernels.tiles import diagonal, evaluate
 
@@ -72,3 +74,22 @@ def incomplete_cholesky(
         chosen = torch.tensor(pivots, dtype=torch.long, device=inputs.device)
         factor = factor[:, : len(pivots)].clone()
         return LowRank(factor, chosen, factor[chosen].tril(), residual)
+
+
+@dataclass(frozen=True)
+class RidgeInverse:
+    """``(CCᵀ + aI)⁻¹ = (I − C(CᵀC + aI)⁻¹Cᵀ)/a`` (Woodbury); ``root`` C (n, r), ``amount`` a > 0."""
+
+    root: Float[Tensor, "n r"]
+    amount: float
+    name: str
+
+    @cached_property
+    def inner(self) -> linalg.Factor:
+        """Factor of ``CᵀC + aI`` (r, r)."""
+        identity = torch.eye(self.root.shape[1], dtype=self.root.dtype, device=self.root.device)
+        return linalg.cholesky(self.root.T @ self.root + self.amount * identity, self.name)
+
+    def solve(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``(CCᵀ + aI)⁻¹ v``."""
+        return (values - self.root @ self.inner.solve(self.root.T @ values)) / self.amount
