@@ -1,0 +1,17 @@
+"""The process that opens an uploaded table: see ``core.sandbox``."""
+
+import sys
+from pathlib import Path
+
+from core.sandbox import serve
+
+
+def read(source: Path, target: Path, name: str, memory: int) -> None:
+    """Read and store; raises ``InputError``."""
+    from core.tables.table import read_table, write_table
+
+    write_table(read_table(source, name), target)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(read, sys.argv[1:]))

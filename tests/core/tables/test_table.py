@@ -1,0 +1,66 @@
+"""Tables as people have them: separators, commas, gaps, words, NetCDF; and files that are none."""
+
+import gzip
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from core.errors import InputError
+from core.tables import Table, open_table, read_table
+from core.tables import table as tables
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b,who\n1,2.5,x\n3,4,y\n", "a;b;who\n1;2,5;x\n3;4;y\n", "\ufeffa\tb\twho\n1\t2.5\tx\n3\t4\ty\n",
+     'a, b, who\r\n1, 2.5, "x"\r\n3, 4, "y"\r\n'],
+)  # fmt: skip
+def test_the_same_table_however_it_is_written(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    found = read_table(tmp_path / "t.csv")
+    assert found.numeric == ["a", "b"] and list(found.column("who")) == ["x", "y"]
+    assert np.array_equal(found.numbers(["b", "a"]), [[2.5, 1.0], [4.0, 3.0]])
+
+
+@pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_CLASSIC"])
+def test_netcdf_columns_lie_along_its_main_dimension(tmp_path, form):
+    rng = np.random.default_rng(0)
+    state, seen = rng.standard_normal((7, 2)), rng.standard_normal(7)
+    data = {"state": (("time", "part"), state), "seen": ("time", seen), "other": ("part", [1.0, 2.0]), "one": 3.0}
+    kept = xr.Dataset(data, coords={"time": np.arange(7) * np.timedelta64(60, "s") + np.datetime64("2000-01-01", "s")})
+    engine = "h5netcdf" if form == "NETCDF4" else "scipy"
+    kept.to_netcdf(tmp_path / "t.nc", format=form, engine=engine)
+    found = open_table((tmp_path / "t.nc").read_bytes(), "t.nc")
+    assert set(found.columns) == {"state[0]", "state[1]", "seen", "time"} and len(found) == 7
+    assert np.array_equal(found.numbers(["state[1]", "seen"]), np.stack([state[:, 1], seen], 1))
+    assert np.array_equal(found.column("time"), 60.0 * np.arange(7))
+
+
+def test_what_is_wrong_with_a_cell_is_said_with_its_row(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n1,x,2\n,y,inf\n3,4,5\n")
+    found = open_table((tmp_path / "t.csv").read_bytes(), "C:\\here\\t.csv")
+    assert found.source == "t.csv"
+    for name, words in (("a", "1 empty .* row 2"), ("b", "'x' in row 1"), ("c", "row 2"), ("d", "has 'a', 'b', 'c'")):
+        with pytest.raises(InputError, match=words):
+            found.numbers([name])
+    assert found.numbers([]).shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"a,b\n", gzip.compress(b"a,b\n1,2\n"), b"a,b\n1,2,3\n4,5,6,7\n", b"\xff\xfe\x00a", b"CDF\x01broken"]
+)
+def test_a_file_that_is_no_table_is_one_sentence(data):
+    with pytest.raises(InputError) as refused:
+        open_table(data, "t.csv")
+    assert str(refused.value).startswith("t.csv") and str(refused.value).endswith(".")
+
+
+def test_too_long_a_table_names_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_ROWS", 3)
+    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n4\n")
+    with pytest.raises(InputError, match="more than 3 rows"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="no file"):
+        read_table(tmp_path / "none.csv")
+    assert len(Table({})) == 0
