@@ -7,8 +7,8 @@ import streamlit as st
 import torch
 
 from core.errors import InputError
-from core.experiments.gaussian_posterior import Answer, answers, exact_embedding, normal_density
-from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, make_gaussian
+from core.experiments.gaussian_posterior import Answer, answers, normal_density
+from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, exact_embedding, make_gaussian
 from core.figures.embedding import embedding_map
 from core.figures.line import curves_plot, embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
 from pages.shared.layout import explain, page_header, refusals, score_table

@@ -31,7 +31,7 @@ ALLOWED = {
     "kernels": RECORDS | {"linalg"},
     "embeddings": KERNELS,
     "models": METHODS,
-    "filtering": METHODS,
+    "filtering": METHODS | FIELDS | TABLES,
     "simulation": METHODS,
     "fields": GROUND | {"observations"},
     "tables": FIELDS,

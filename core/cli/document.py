@@ -51,21 +51,29 @@ def units_of(scores: Iterable[str], units: str) -> dict[str, str]:
 
 
 def document(
-    command: str, settings: dict[str, Any], results: list[Result], *, device: str = "cpu", **more: Any
-) -> dict[str, Any]:
-    """The whole document; numbers that are not finite become null. ``more`` adds keys of the command's own."""
+    command: str, settings: dict[str, Any], results: list[Result], *, device: str = "cpu", by: tuple[str, ...] = (),
+    **more: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The whole document; numbers that are not finite become null.
+
+    ``by``: keys of the results, such as a dimension, whose values are summarised apart. ``more`` adds keys of the
+    command's own.
+    """
     entries = [jsonable(result.to_dict()) for result in results]
     head = {"schema": 1, "command": command, "version": core.__version__, "device": device}
     good = [entry for entry in entries if entry["status"] == "ok"]
-    return jsonable({**head, "settings": settings, "results": entries, "summary": _summary(good), **more})
+    return jsonable({**head, "settings": settings, "results": entries, "summary": _summary(good, by), **more})
 
 
-def _summary(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _summary(entries: list[dict[str, Any]], by: tuple[str, ...]) -> list[dict[str, Any]]:
     if not any(entry["scores"] for entry in entries):
         return []
     from core.metrics import summarise
 
-    return summarise(entries)
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for entry in entries:
+        groups.setdefault(tuple(entry.get(name) for name in by), []).append(entry)
+    return [{**row, **dict(zip(by, values, strict=True))} for values, rows in groups.items() for row in summarise(rows)]
 
 
 def add_json_option(parser: argparse.ArgumentParser, default: str | None = "-") -> None:

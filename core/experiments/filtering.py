@@ -1,7 +1,9 @@
-"""Following a hidden point: the kernel Bayes filter, trained on samples, beside filters that know the equations."""
+"""Following a hidden state: the kernel Bayes filter, trained on samples, beside filters that know more or less."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,12 @@ import torch
 from core.device import choose
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
-from core.filtering.baselines import extended_kalman, particle_filter, unscented_kalman
+from core.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
 from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
+from core.filtering.series import Scaling, Series, nearest_observation
 from core.filtering.systems import RotationSystem
 from core.kernels.spec import Factor, KernelSpec, Term
 
-METHODS = ("kbr", "ekf", "ukf", "particle")
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
 SCALES, EPSILONS = (0.35, 0.5, 0.7, 1.0), (1e-5, 1e-4, 1e-3)
 #: Seeds of test series are this far from those of training.
@@ -98,56 +100,57 @@ def mse(found: np.ndarray, truth: np.ndarray) -> float:
     return float(((found - truth) ** 2).sum(-1).mean())
 
 
-def compare(
-    system: RotationSystem, train_steps: int, test_steps: int, seed: int, settings: FilterSettings | None = None,
-    methods: tuple[str, ...] = METHODS,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """One run of every method on one test series: model, scores (mse, ms_per_step, rank), parameters in words."""
-    unknown = [name for name in methods if name not in METHODS]
-    if unknown:
-        raise InputError(f"The filter '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")
-    settings = settings or FilterSettings()
+@dataclass(frozen=True)
+class FilterProblem:
+    """``states`` X_1 … X_{T+1} (T + 1, d) and ``observations`` Y_1 … Y_T (T, q) to learn from; ``truth`` (n, d) and
+    ``seen`` (n, q) to follow; ``others``: the filters beside the kernel's, by name, each a function of ``seen``."""
+
+    states: np.ndarray
+    observations: np.ndarray
+    truth: np.ndarray
+    seen: np.ndarray
+    others: Mapping[str, Callable[[np.ndarray], Baseline]]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All there is to compare."""
+        return ("kbr", *self.others)
+
+
+def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, seed: int) -> FilterProblem:
+    """One series of the system to learn from, another to follow; EKF, UKF and particles are told its equations."""
+    states, observations = system.simulate(train_steps + 1, seed)
     truth, seen = system.simulate(test_steps, TEST_SEED + seed)
-    rows = []
-    for name in methods:
-        if name == "kbr":
-            rows.append(_kernel_bayes(system, train_steps, truth, seen, seed, settings))
-            continue
-        begun = time.process_time()
-        if name == "particle":
-            found = particle_filter(system, seen, seed=seed)
-        else:
-            found = (extended_kalman if name == "ekf" else unscented_kalman)(system, seen)
-        spent = 1000 * (time.process_time() - begun) / test_steps
-        scores = {"mse": mse(found.means, truth), "ms_per_step": spent}
-        rows.append({"model": name, "seed": seed, "scores": scores, "message": found.parameters})
-    return rows
+    others = {
+        "ekf": partial(extended_kalman, system),
+        "ukf": partial(unscented_kalman, system),
+        "particle": partial(particle_filter, system, seed=seed),
+    }
+    return FilterProblem(states, observations[:-1], truth, seen, others)
 
 
-def _kernel_bayes(
-    system: RotationSystem, steps: int, truth: np.ndarray, seen: np.ndarray, seed: int, settings: FilterSettings
-) -> dict[str, Any]:
-    states, observations = system.simulate(steps + 1, seed)
-    trained = train(states, observations[:-1], settings)
-    kept = trained.filter
-    series = torch.as_tensor(seen[None], dtype=torch.float64, device=kept.states.device)
-    kept.run(series[:, :2])  # factors are made once, before the clock
-    begun = time.process_time()
-    followed = kept.run(series)
-    spent = 1000 * (time.process_time() - begun) / len(seen)
-    found = estimates(kept, followed)[0].cpu().numpy()
-    lost = sum(int(state.lost.sum()) for state in followed)
-    words = f"β = {trained.scale:g}, ε = {trained.regularisation:g}, δ = 2ε; found anew {lost} times"
-    scores = {"mse": mse(found, truth), "ms_per_step": spent, "rank": float(max(kept.ranks))}
-    return {"model": "kbr", "seed": seed, "scores": scores, "message": words}
+def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Scaling]:
+    """A recorded series: its first part teaches, the rest is followed, all columns scaled by the training part.
+
+    Nobody knows equations here; beside stands the state of the nearest training observation.
+    """
+    teach, rest = series.split(train_steps)
+    states, observations = (
+        Scaling.of(teach.states, teach.state_names),
+        Scaling.of(teach.observations, teach.observation_names),
+    )
+    x, y = states.scaled(teach.states), observations.scaled(teach.observations)[:-1]
+    others = {"nearest": partial(nearest_observation, x[:-1], y)}
+    return FilterProblem(x, y, states.scaled(rest.states), observations.scaled(rest.observations), others), states
 
 
 @dataclass(frozen=True)
 class Followed:
     """One test series followed by every filter.
 
-    ``truth`` and ``seen`` (n, d); ``means`` (n, d) by method; the kernel Bayes filter's ``weights`` (n, T) on its
-    ``points`` (T, d), ``mass``, ``lost`` and ``far`` (n,); ``words`` on each method's parameters; ``seconds`` a step.
+    ``truth`` (n, d) and ``seen`` (n, q); ``means`` (n, d) by method; the kernel Bayes filter's ``weights`` (n, T) on
+    its ``points`` (T, d), ``mass``, ``lost`` and ``far`` (n,), ``ranks``; ``words`` on each method's parameters and
+    CPU ``seconds`` a step, by method; ``spread`` (d,) of the state's columns, by which errors are divided.
     """
 
     truth: np.ndarray
@@ -160,35 +163,71 @@ class Followed:
     far: np.ndarray
     ranks: tuple[int, int]
     words: dict[str, str]
-    seconds: float
+    seconds: dict[str, float]
+    spread: np.ndarray | float = 1.0
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Mean square error by method, in squares of ``spread``."""
+        return {name: mse(means / self.spread, self.truth / self.spread) for name, means in self.means.items()}
+
+    def in_units(self, scaling: Scaling) -> "Followed":
+        """The same with states in their own units; errors stay as they are."""
+        means = {name: scaling.original(values) for name, values in self.means.items()}
+        return replace(
+            self, truth=scaling.original(self.truth), means=means, points=scaling.original(self.points),
+            spread=scaling.spread,
+        )  # fmt: skip
 
 
-def follow(
-    system: RotationSystem, train_steps: int, test_steps: int, seed: int, settings: FilterSettings
-) -> Followed:  # fmt: skip
-    """Train on one series, follow another with every filter; all there is to draw."""
-    states, observations = system.simulate(train_steps + 1, seed)
-    truth, seen = system.simulate(test_steps, TEST_SEED + seed)
-    trained = train(states, observations[:-1], settings)
+def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) -> Followed:
+    """Train, and follow with every filter; all there is to draw."""
+    trained = train(problem.states, problem.observations, settings, check)
     kept = trained.filter
-    series = torch.as_tensor(seen[None], dtype=torch.float64, device=kept.states.device)
-    kept.run(series[:, :2])
+    series = torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device)
+    kept.run(series[:, :2])  # factors are made once, before the clock
     begun = time.process_time()
     steps = kept.run(series)
-    spent = (time.process_time() - begun) / len(seen)
-    told = {
-        "ekf": extended_kalman(system, seen),
-        "ukf": unscented_kalman(system, seen),
-        "particle": particle_filter(system, seen, seed=seed),
-    }
-    means = {"kbr": estimates(kept, steps)[0].cpu().numpy()} | {name: found.means for name, found in told.items()}
-    words = {"kbr": f"β = {trained.scale:g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
-    words |= {name: found.parameters for name, found in told.items()}
+    seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
+    means = {"kbr": estimates(kept, steps)[0].cpu().numpy()}
+    words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
+    for name in problem.others:
+        found, seconds[name] = _other(problem, name)
+        means[name], words[name] = found.means, found.parameters
 
     def rows(name: str) -> np.ndarray:
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
 
     return Followed(
-        truth, seen, means, kept.states[:-1].cpu().numpy(), rows("weights"), rows("mass"), rows("lost"), rows("far"),
-        kept.ranks, words, spent,
+        problem.truth, problem.seen, means, kept.states[:-1].cpu().numpy(), rows("weights"), rows("mass"),
+        rows("lost"), rows("far"), kept.ranks, words, seconds,
     )  # fmt: skip
+
+
+def _other(problem: FilterProblem, name: str) -> tuple[Baseline, float]:
+    begun = time.process_time()
+    found = problem.others[name](problem.seen)
+    return found, (time.process_time() - begun) / len(problem.seen)
+
+
+def compare(
+    problem: FilterProblem, seed: int, settings: FilterSettings | None = None, methods: tuple[str, ...] | None = None
+) -> list[dict[str, Any]]:
+    """One run of every method: model, scores (mse, ms_per_step, rank), parameters in words."""
+    methods = problem.methods if methods is None else methods
+    unknown = [name for name in methods if name not in problem.methods]
+    if unknown:
+        raise InputError(f"The filter '{unknown[0]}' is unknown here: choose among {', '.join(problem.methods)}.")
+    rows = []
+    for name in methods:
+        if name == "kbr":
+            alone = FilterProblem(problem.states, problem.observations, problem.truth, problem.seen, {})
+            found = follow(alone, settings or FilterSettings())
+            scores = {"mse": found.errors["kbr"], "ms_per_step": 1000 * found.seconds["kbr"]}
+            scores["rank"] = float(max(found.ranks))
+            words = f"{found.words['kbr']}; found anew {int(found.lost.sum())} times"
+        else:
+            other, spent = _other(problem, name)
+            scores, words = {"mse": mse(other.means, problem.truth), "ms_per_step": 1000 * spent}, other.parameters
+        rows.append({"model": name, "seed": seed, "scores": scores, "message": words})
+    return rows

@@ -8,7 +8,7 @@ import torch
 
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
-from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule
+from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule, simulate
 
 #: Draws of rejection ABC, and the share of them that is kept.
 ABC_DRAWS, ABC_SHARE = 20_000, 0.005
@@ -58,23 +58,10 @@ def answers(
 
 def rejection(problem: GaussianProblem, y: np.ndarray, draws: int = ABC_DRAWS) -> np.ndarray:
     """Prior draws whose simulated observation is among the nearest 0.5 % to y: samples of the ABC posterior."""
-    rng, d = np.random.default_rng([problem.spec.seed, 5]), problem.spec.dimension
-    slope, covariance = problem.channel
-    noise = np.linalg.cholesky(covariance)
-    u = rng.standard_normal((draws, d)) @ np.linalg.cholesky(problem.xx / 2).T
-    simulated = 1 + u @ slope.T + rng.standard_normal((draws, d)) @ noise.T
+    u, simulated = simulate(problem, draws)
     far = ((simulated - y) ** 2).sum(1)
     keep = max(10, round(ABC_SHARE * draws))
     return u[np.argpartition(far, keep)[:keep]]
-
-
-def exact_embedding(problem: GaussianProblem, y: np.ndarray, at: np.ndarray, lengthscale: float) -> np.ndarray:
-    """``E[k(x, X) | Y = y]`` in closed form for a Gaussian k: ``|I + C/s²|^{−½} exp(−½ (x−m)ᵀ(C + s²I)⁻¹(x−m))``."""
-    mean, covariance = problem.posterior(np.asarray(y, dtype=float))
-    wide = covariance + lengthscale**2 * np.eye(len(covariance))
-    misfit = at - mean
-    size = np.sqrt(np.linalg.det(wide / lengthscale**2))
-    return np.exp(-0.5 * np.einsum("ij,ij->i", misfit, np.linalg.solve(wide, misfit.T).T)) / size
 
 
 def normal_density(mean: np.ndarray, covariance: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -14,11 +14,12 @@ TRAIL = 12
 
 
 def plane_plot(
-    truth: np.ndarray, seen: np.ndarray, means: Mapping[str, np.ndarray], step: int, *,
-    sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] = (-2.2, 2.2), height: int = 430,
-    dark: bool = False,
+    truth: np.ndarray, seen: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
+    sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] | None = None,
+    labels: tuple[str, str] = ("u", "v"), height: int = 430, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Truth with its trail, the observation, every estimate, and a weighted sample with its negative weights apart."""
+    """Truth with its trail, the observation where it lies in the same plane, every estimate, and a weighted sample
+    with its negative weights apart; ``limits`` are those of both axes, which are then of one scale."""
     traces: list[dict[str, Any]] = []
     if sample is not None:
         points, weights = sample
@@ -33,7 +34,8 @@ def plane_plot(
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
     traces.append(_points(trail, "truth's way", {}) | {"mode": "lines", "line": line})
-    traces.append(_points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": FAINT_POINT}))
+    if seen is not None:
+        traces.append(_points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": FAINT_POINT}))
     for name, values in means.items():
         marker = {"size": 10, "color": model_colour(name), "symbol": "diamond"}
         traces.append(_points(values[step : step + 1], model_name(name), marker))
@@ -41,9 +43,10 @@ def plane_plot(
     traces.append(_points(truth[step : step + 1], "truth", ring))
     picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 46, "r": 8, "t": 112, "b": 42}
-    for side, label in (("xaxis", "u"), ("yaxis", "v")):
-        picture[side] = axis(label, dark, automargin=False, range=list(limits))
-    picture["yaxis"] |= {"scaleanchor": "x"}
+    for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
+        picture[side] = axis(label, dark, automargin=False, **({"range": list(limits)} if limits else {}))
+    if limits:
+        picture["yaxis"] |= {"scaleanchor": "x"}
     at = truth[step]
     picture["meta"]["alt"] = f"Step {step + 1}: truth at ({at[0]:.2f}, {at[1]:.2f}), {', '.join(means)} beside it."
     return {"data": traces, "layout": picture}
@@ -64,17 +67,44 @@ def errors_plot(
                 "hovertemplate": "%{y:.4f}",
             }
         )  # fmt: skip
-    picture = layout("Mean square error so far", height=height, dark=dark, showlegend=True)
+    picture = _over_steps("Mean square error so far", "MSE", step, height, dark)
+    picture["yaxis"] |= {"rangemode": "tozero"}
+    picture["meta"]["alt"] = f"Mean square error up to each step of {', '.join(means)}."
+    return {"data": traces, "layout": picture}
+
+
+def column_plot(
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, name: str, height: int = 240, dark: bool = False
+) -> Figure:
+    """One column of a state (n,) over the steps: truth, every estimate, and a rule at the present step."""
+    steps = compact(np.arange(1, len(truth) + 1), "f8")
+    lines = {"truth": (truth, {"color": INK[dark], "width": 1.6, "dash": "dot"})}
+    lines |= {key: (values, {"color": model_colour(key), "width": 2}) for key, values in means.items()}
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values, "f8"), "name": model_name(key),
+            "line": line, "hovertemplate": "%{y:.3~g}",
+        }
+        for key, (values, line) in lines.items()
+    ]  # fmt: skip
+    picture = _over_steps(name, name, step, height, dark)
+    error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
+    said = ", ".join(f"{key} {value:.3g}" for key, value in error.items())
+    picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def _over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
+    picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 52, "r": 8, "t": 62, "b": 42}
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
-    picture["yaxis"] = axis("MSE", dark, automargin=False, rangemode="tozero")
+    picture["yaxis"] = axis(label, dark, automargin=False)
     rule = {"dash": "dot", "color": FAINT_POINT}
     picture["shapes"] = [
         {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
     ]
-    picture["meta"]["alt"] = f"Mean square error up to each step of {', '.join(means)}."
-    return {"data": traces, "layout": picture}
+    return picture
 
 
 def _points(places: np.ndarray, name: str, marker: dict[str, Any]) -> dict[str, Any]:

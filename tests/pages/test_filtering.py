@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.filtering import FilterSettings, follow
+from core.experiments.filtering import FilterSettings, follow, rotation_problem
 from core.figures.filtering import errors_plot, plane_plot
 from core.filtering.systems import RotationSystem
 
@@ -74,7 +74,7 @@ def test_ones_own_system_and_validation(page):
 
 
 def test_what_is_drawn_is_what_was_followed():
-    found = follow(RotationSystem.named("a"), 60, 15, 0, FilterSettings(0.7, 1e-4))
+    found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.seen, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
     assert {"positive weights", "observation", "truth", "Kernel Bayes", "EKF"} <= set(names)

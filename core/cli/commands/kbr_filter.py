@@ -1,21 +1,32 @@
-"""``python -m core kbr-filter``: follow a hidden point by kernel Bayes' rule, beside filters told the equations."""
+"""``python -m core kbr-filter``: follow a hidden state by kernel Bayes' rule, beside filters told the equations."""
 
 import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, add_json_option, check_writable, document, write
 from core.cli.talk import say, stdout_kept_clean
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from core.experiments.filtering import FilterProblem
 
 HELP = "follow a hidden state with the kernel Bayes filter, beside EKF, UKF and a particle filter"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--system", choices=("a", "b"), default="a", help="a: a circle, b: a wavy circle")
+    parser.add_argument(
+        "--system", nargs="+", choices=("a", "b"), default=["a"], help="a: a circle, b: a wavy circle; one or both"
+    )
     parser.add_argument(
         "--generator", choices=("M", "D"), default="M", help="M: the angle of the noisy state, D: its own"
     )
+    parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step a row")
+    parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
+    parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
-    parser.add_argument("--train", type=int, default=400, help="training steps T")
+    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
     parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
     parser.add_argument("--runs", type=int, default=3, help="training and test series, seeds from 0")
     parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
@@ -33,21 +44,42 @@ def run(options: argparse.Namespace) -> None:
         import torch
 
         from core.device import choose
-        from core.experiments.filtering import METHODS, FilterSettings, compare
-        from core.filtering.systems import RotationSystem
+        from core.experiments.filtering import FilterSettings, compare
 
         torch.set_num_threads(1)  # matrices this small are slower on several
-        system = RotationSystem.named(options.system, options.generator)
         settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
-        methods = tuple(options.methods or METHODS)
+        methods = tuple(options.methods) if options.methods else None
         results = []
-        for seed in range(options.runs):
-            for row in compare(system, options.train, options.test, seed, settings, methods):
-                results.append(Result(row["model"], seed, row["scores"], message=row["message"]))
+        for problem, seed, about in _problems(options):
+            for row in compare(problem, seed, settings, methods):
+                results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=about))
                 if not options.quiet:
-                    say(f"{row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
+                    where = ", ".join(f"{name} {value}" for name, value in about.items())
+                    say(f"{where}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
         device = str(choose(options.device))
-    settings_said = {
-        name: getattr(options, name) for name in ("system", "generator", "train", "test", "runs", "tolerance")
-    }
-    write(document(options.command, {**system.to_dict(), **settings_said}, results, device=device), options.json)
+    said = ("system", "generator", "series", "states", "observations", "train", "test", "runs", "tolerance")
+    settings_said = {name: getattr(options, name) for name in said if getattr(options, name) is not None}
+    by = ("train",) if options.series else ("system", "train")
+    write(document(options.command, settings_said, results, device=device, by=by), options.json)
+
+
+def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int, dict[str, Any]]]":
+    """Each problem with its seed and what tells it from the others."""
+    from core.experiments.filtering import rotation_problem, series_problem
+    from core.filtering.series import Series
+    from core.filtering.systems import RotationSystem
+
+    if options.series:
+        if not options.states or not options.observations:
+            raise InputError("A series needs --states and --observations: name their columns.")
+        from core.tables import read_table
+
+        series = Series.from_table(read_table(options.series), options.states, options.observations)
+        for train in options.train:
+            yield series_problem(series, train)[0], 0, {"train": train}
+        return
+    for name in options.system:
+        system = RotationSystem.named(name, options.generator)
+        for train in options.train:
+            for seed in range(options.runs):
+                yield rotation_problem(system, train, options.test, seed), seed, {"system": name, "train": train}

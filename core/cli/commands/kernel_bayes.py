@@ -1,9 +1,15 @@
 """``python -m core kernel-bayes``: a Gaussian posterior from samples, beside densities with importance weights."""
 
 import argparse
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, add_json_option, check_writable, document, write
 from core.cli.talk import say, stdout_kept_clean
+
+if TYPE_CHECKING:
+    from core.experiments.kernel_bayes import GaussianSpec
 
 HELP = "find posterior means by kernel Bayes' rule, beside density estimation and the conditional mean embedding"
 
@@ -13,11 +19,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dimension", nargs="+", type=int, default=[2], metavar="D", help="of X and of Y, one or several"
     )
-    parser.add_argument("--pairs", type=int, default=200, help="pairs (X, Y), n")
-    parser.add_argument("--prior", type=int, default=200, help="draws of the prior")
+    parser.add_argument("--pairs", nargs="+", type=int, default=[200], metavar="N", help="pairs (X, Y), one or several")
+    parser.add_argument("--prior", type=int, help="draws of the prior (as many as pairs)")
+    parser.add_argument(
+        "--simulations", nargs="+", type=int, default=[20_000], metavar="S", help="of rejection ABC, one or several"
+    )
     parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
     parser.add_argument("--runs", type=int, default=3, help="drawn problems, seeds from 0")
-    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, kde, cme (all)")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, kde, cme, abc (all), kbr_theorem")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     add_json_option(parser)
 
@@ -29,15 +38,30 @@ def run(options: argparse.Namespace) -> None:
         from core.experiments.kernel_bayes import METHODS, GaussianSpec, compare_rules
 
         methods, results = tuple(options.methods or METHODS), []
-        runs = [(dimension, seed) for dimension in options.dimension for seed in range(options.runs)]
-        for dimension, seed in runs:
-            spec = GaussianSpec(dimension, options.pairs, options.prior, options.tests, seed)
-            for row in compare_rules(spec, methods):
-                more = {"dimension": dimension}
+        for dimension, pairs, seed in product(options.dimension, options.pairs, range(options.runs)):
+            spec = GaussianSpec(dimension, pairs, options.prior or pairs, options.tests, seed)
+            for size, row in _rows(spec, methods, options, compare_rules):
+                more = {"dimension": dimension, "size": size}
                 results.append(
                     Result(row["model"], seed, row["scores"], message=row["message"], seconds=row["seconds"], more=more)
                 )
                 if not options.quiet:
-                    say(f"d = {dimension}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4g}")
-    settings = {name: getattr(options, name) for name in ("dimension", "pairs", "prior", "tests", "runs")}
-    write(document(options.command, {"methods": list(methods), **settings}, results), options.json)
+                    say(f"d = {dimension}, {row['model']} of {size}, run {seed}: MSE {row['scores']['mse']:.4g}")
+    settings = {
+        name: getattr(options, name) for name in ("dimension", "pairs", "prior", "simulations", "tests", "runs")
+    }
+    said = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
+    write(said, options.json)
+
+
+def _rows(
+    spec: "GaussianSpec", methods: tuple[str, ...], options: argparse.Namespace, compare_rules: Any
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each row with its size: pairs, or the simulations of ABC, which are run beside the first number of pairs only."""
+    by_pairs = tuple(name for name in methods if name != "abc")
+    if by_pairs:
+        for row in compare_rules(spec, by_pairs):
+            yield spec.pairs, row
+    if "abc" in methods and spec.pairs == options.pairs[0]:
+        for simulations in options.simulations:
+            yield simulations, compare_rules(spec, ("abc",), simulations)[0]

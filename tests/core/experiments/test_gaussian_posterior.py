@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.experiments.gaussian_posterior import answers, exact_embedding, normal_density, rejection
-from core.experiments.kernel_bayes import GaussianSpec, make_gaussian
+from core.experiments.gaussian_posterior import answers, normal_density, rejection
+from core.experiments.kernel_bayes import GaussianSpec, exact_embedding, make_gaussian
 
 LINE = make_gaussian(GaussianSpec(1, 300, 300, 1, seed=1))
 PLANE = make_gaussian(GaussianSpec(2, 200, 200, 1, seed=2))

@@ -8,7 +8,7 @@ import torch
 
 from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
-from core.experiments.filtering import FilterSettings, build_filter, compare, estimates, mse, train
+from core.experiments.filtering import FilterSettings, build_filter, compare, estimates, mse, rotation_problem, train
 from core.filtering.kernel_bayes_filter import KernelBayesFilter
 from core.filtering.systems import RotationSystem
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -88,7 +88,7 @@ def test_low_rank_follows_the_dense_filter():
 def test_it_reaches_the_told_filters_and_passes_ekf_on_the_wavy_circle():
     """METHODS: system (a) at most 1.15 of EKF's MSE; (b) below EKF's. Loosely, on one run."""
     for name, most in (("a", 1.35), ("b", 1.0)):
-        rows = compare(RotationSystem.named(name), 600, 200, 0, FilterSettings(0.7, 1e-4))
+        rows = compare(rotation_problem(RotationSystem.named(name), 600, 200, 0), 0, FilterSettings(0.7, 1e-4))
         found = {row["model"]: row["scores"]["mse"] for row in rows}
         assert found["kbr"] < most * found["ekf"] and found["kbr"] < 0.08
 
@@ -190,7 +190,7 @@ def test_validation_chooses_among_its_candidates_and_keeps_what_is_given():
     assert free.scale in (0.35, 0.5, 0.7, 1.0) and free.regularisation in (1e-5, 1e-4, 1e-3)
     assert (fixed.scale, fixed.regularisation) == (0.5, 1e-3)
     with pytest.raises(InputError, match="unknown"):
-        compare(SYSTEM, 50, 10, 0, methods=("nonsense",))
+        compare(rotation_problem(SYSTEM, 50, 10, 0), 0, methods=("nonsense",))
 
 
 @pytest.mark.gpu

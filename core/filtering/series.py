@@ -1,0 +1,89 @@
+"""A recorded series of states and observations, cut into what is learned from and what is followed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InputError
+from core.filtering.baselines import Baseline
+from core.filtering.kernel_bayes_filter import FEWEST
+from core.tables import Table
+
+#: A longer training part is refused: the filter keeps a T×r factor and validation walks all of it several times.
+MOST_TRAIN = 5000
+
+
+@dataclass(frozen=True)
+class Series:
+    """``states`` X (N, d) and ``observations`` Y (N, q) of N steps in order, with the names of their columns."""
+
+    states: np.ndarray
+    observations: np.ndarray
+    state_names: tuple[str, ...]
+    observation_names: tuple[str, ...]
+
+    @staticmethod
+    def from_table(table: Table, states: list[str], observations: list[str]) -> "Series":
+        """Columns of a table; ``InputError`` for gaps, words, a column in both parts, or one that never changes."""
+        for what, names in (("state", states), ("observation", observations)):
+            if not names:
+                raise InputError(f"No {what} column is chosen: {table.source} has {', '.join(table.numeric)}.")
+        both = sorted(set(states) & set(observations))
+        if both:
+            raise InputError(f"Column '{both[0]}' is both state and observation: a hidden state cannot be looked at.")
+        found = Series(table.numbers(states), table.numbers(observations), tuple(states), tuple(observations))
+        for values, names in ((found.states, states), (found.observations, observations)):
+            for column, name in zip(values.T, names, strict=True):
+                if np.ptp(column) == 0:
+                    raise InputError(f"Column '{name}' never changes: there is nothing to follow, leave it out.")
+        return found
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def split(self, train: int) -> "tuple[Series, Series]":
+        """The first T + 1 steps, and the rest; ``InputError`` where either part is too short or T too long."""
+        if not FEWEST <= train <= min(MOST_TRAIN, len(self) - 2):
+            most = min(MOST_TRAIN, len(self) - 2)
+            raise InputError(
+                f"{train} of {len(self)} steps were given to learn from: give between {FEWEST} and {most}."
+                if most >= FEWEST
+                else f"The series has {len(self)} steps: at least {FEWEST + 2} are needed to learn and follow."
+            )
+        return self._rows(slice(0, train + 1)), self._rows(slice(train + 1, None))
+
+    def _rows(self, rows: slice) -> "Series":
+        return Series(self.states[rows], self.observations[rows], self.state_names, self.observation_names)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Each column less its ``centre`` over its ``spread`` (d,): a Gaussian kernel sees columns of any units alike."""
+
+    centre: np.ndarray
+    spread: np.ndarray
+
+    @staticmethod
+    def of(values: np.ndarray, names: tuple[str, ...]) -> "Scaling":
+        """Mean and sd of the columns; ``InputError`` where one is constant over the training part."""
+        spread = values.std(0)
+        if (spread == 0).any():
+            name = names[int((spread == 0).argmax())]
+            raise InputError(f"Column '{name}' never changes over the training part: lengthen it or leave it out.")
+        return Scaling(values.mean(0), spread)
+
+    def scaled(self, values: np.ndarray) -> np.ndarray:
+        """To mean 0 and sd 1."""
+        return (values - self.centre) / self.spread
+
+    def original(self, values: np.ndarray) -> np.ndarray:
+        """Back to the columns' own units."""
+        return values * self.spread + self.centre
+
+
+def nearest_observation(states: np.ndarray, observations: np.ndarray, seen: np.ndarray) -> Baseline:
+    """The control without time: the state of the training step whose observation is nearest."""
+    from scipy.spatial import cKDTree
+
+    _, rows = cKDTree(observations).query(seen)
+    return Baseline(states[rows], "state of the nearest training observation, no memory")
