@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "device", "expressions"}
+GROUND = {"errors", "device", "expressions", "plain_data"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -23,6 +23,7 @@ ALLOWED = {
     "errors": set(),
     "device": {"errors"},
     "expressions": {"errors"},
+    "plain_data": {"errors"},
     "observations": {"errors"},
     "posterior": {"errors"},
     "linalg": GROUND,

@@ -1,7 +1,7 @@
 """The one-dimensional problem: recover f from two scatters that never meet, beside the two naive ways."""
 
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from core.models.indirect_gp import Columns, IndirectPosterior, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
+from core.plain_data import from_known
 
 COLUMNS = Columns((INPUT,), (MEDIATOR,))
 #: Method → the model it is on bags of one point, or None for the naive ways.
@@ -67,11 +68,7 @@ class LineSettings:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "LineSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(LineSettings)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return LineSettings(**value)
+        return from_known(LineSettings, value)
 
     @property
     def options(self) -> LearningOptions:

@@ -1,7 +1,7 @@
 """The swiss roll experiment: fit a named model to slices, read it at every point, score it against the truth."""
 
 import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from jaxtyping import Float
@@ -22,6 +22,7 @@ from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
+from core.plain_data import from_known
 
 COLUMNS = Columns(INPUTS, MEDIATORS)
 #: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
@@ -78,11 +79,7 @@ class RollSettings:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "RollSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(RollSettings)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return RollSettings(**value)
+        return from_known(RollSettings, value)
 
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
