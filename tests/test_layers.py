@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "device", "expressions", "sandbox"}
+GROUND = {"errors", "device", "expressions", "plain_data", "sandbox"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -24,6 +24,7 @@ ALLOWED = {
     "errors": set(),
     "device": {"errors"},
     "expressions": {"errors"},
+    "plain_data": {"errors"},
     "sandbox": {"errors"},
     "observations": {"errors"},
     "posterior": {"errors"},

@@ -4,7 +4,7 @@
 """
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from core.errors import InputError
 from core.expressions import Expression
 from core.observations import Bags, IndirectData
+from core.plain_data import from_known
 
 INPUT, MEDIATOR = "x", "y"
 #: r and f to choose from; the first of each is the paper's.
@@ -73,11 +74,7 @@ class LineSpec:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "LineSpec":
         """From plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(LineSpec)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return LineSpec(**value)
+        return from_known(LineSpec, value)
 
 
 @dataclass(frozen=True)

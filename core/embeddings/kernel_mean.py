@@ -70,6 +70,11 @@ class KernelMean:
         """``Σ_i w_i``, near one for a good estimate of a distribution."""
         return float(self.weights.sum())
 
+    @property
+    def negative(self) -> float:
+        """``Σ_i max(−w_i, 0)``, what is negative among the weights: zero where they are probabilities."""
+        return float((-self.weights).clamp_min(0).sum())
+
     def normalised(self) -> "KernelMean":
         """The same with weights that sum to one; ``InputError`` when their sum is below 0.1."""
         if self.total < LEAST_TOTAL:

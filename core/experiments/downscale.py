@@ -1,7 +1,6 @@
 """The main job: learn, condition, predict on the grid, score beside the baselines, export."""
 
 import math
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from core import __version__
 from core.device import choose
 from core.errors import Cancelled
 from core.experiments.prediction import Prediction, matched_data, predict
-from core.experiments.reporting import Quiet, learning_reporter, peak_mb
+from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, _never
@@ -77,8 +76,7 @@ def downscale(
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or Quiet()
-    begin = (time.process_time(), time.perf_counter())
-    device = choose(settings.device)
+    watch, device = Stopwatch(), choose(settings.device)
     if settings.learn and learned is None:
         learned, _ = learn_model(problem, settings, context)
         if learned.cancelled:
@@ -95,7 +93,7 @@ def downscale(
         "routes": list(found.routes),
         "stages": {} if learned is None else learned.stages,
     }
-    seconds = {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]}
+    seconds = watch.seconds()
     return DownscalingResult(
         mean=fields[spec.model],
         sd=problem.physical_sd(found.sd),

@@ -1,6 +1,5 @@
 """The downscaling benchmark: models × cases × seeds on the made-up planet and the bundled real field."""
 
-import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from core.errors import InputError
 from core.experiments.downscale import learn_model
 from core.experiments.many import run_all
 from core.experiments.prediction import matched_data, predict
-from core.experiments.reporting import peak_mb
+from core.experiments.reporting import Stopwatch, peak_mb
 from core.experiments.settings import DownscaleSettings
 from core.experiments.source import Source, build_problem
 from core.models.catalogue import named
@@ -84,10 +83,10 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     if item["model"] == "interpolation":
         return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
     settings = DownscaleSettings.from_dict({**item["settings"], "model": item["model"], "seed": item["seed"]})
-    begin, device = (time.process_time(), time.perf_counter()), choose(settings.device)
+    watch, device = Stopwatch(), choose(settings.device)
     learned, _ = learn_model(problem, replace(settings, learn=True))
     found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
-    seconds = {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]}
+    seconds = watch.seconds()
     scores = score_field(
         problem.truth, problem.physical_mean(found.mean), problem.physical_sd(found.sd), area=problem.grid.area
     )

@@ -1,7 +1,6 @@
 """The one-dimensional problem: recover f from two scatters that never meet, beside the two naive ways."""
 
-import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from torch import Tensor
 from core.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
 from core.device import choose
 from core.errors import InputError
-from core.experiments.reporting import Quiet, learning_reporter, peak_mb
+from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.centroids import singletons
@@ -19,6 +18,7 @@ from core.models.indirect_gp import Columns, IndirectPosterior, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
+from core.plain_data import from_known
 
 COLUMNS = Columns((INPUT,), (MEDIATOR,))
 #: Method → the model it is on bags of one point, or None for the naive ways.
@@ -67,11 +67,7 @@ class LineSettings:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "LineSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(LineSettings)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return LineSettings(**value)
+        return from_known(LineSettings, value)
 
     @property
     def options(self) -> LearningOptions:
@@ -189,7 +185,7 @@ def line_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def summary_of(line: Line, settings: LineSettings, context: Any = None) -> dict[str, Any]:
     """Fit and keep what the closed form does not give again: scores, learned model, times."""
-    begin = (time.process_time(), time.perf_counter())
+    watch = Stopwatch()
     found = fit_line(line, settings, context)
     return {
         "cancelled": found.cancelled,
@@ -198,7 +194,7 @@ def summary_of(line: Line, settings: LineSettings, context: Any = None) -> dict[
         "learned": found.spec.to_dict() if found.spec else None,
         "evidence": found.evidence,
         "warnings": list(found.warnings),
-        "seconds": {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]},
+        "seconds": watch.seconds(),
         "peak_mb": peak_mb(choose(settings.device)),
     }
 

@@ -1,7 +1,8 @@
-"""What experiments say while they run: progress for a run's context, memory, and silence for callers without one."""
+"""What experiments say while they run: progress for a run's context, time, memory, silence for callers without one."""
 
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ class Quiet:
 
     def best(self, result: dict[str, Any]) -> None:
         """Drop the best so far."""
+
+
+class Stopwatch:
+    """CPU and wall seconds of this process since it was made."""
+
+    def __init__(self) -> None:
+        self._begun = (time.process_time(), time.perf_counter())
+
+    def seconds(self) -> dict[str, float]:
+        """``{"cpu": …, "wall": …}`` so far."""
+        return {"cpu": time.process_time() - self._begun[0], "wall": time.perf_counter() - self._begun[1]}
 
 
 def learning_reporter(context: Any, model: NamedModel, options: LearningOptions) -> Callable[[dict[str, Any]], None]:

@@ -5,7 +5,9 @@ theorems 4.2 and 6.2.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
+import gpytorch
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -23,10 +25,7 @@ from core.kernels.tiles import diagonal, evaluate
 
 @dataclass(frozen=True)
 class Operators:
-    """What both directions need: k and ℓ on the line's points, λ and ε.
-
-    ``gram`` K (n, n), ``within`` L (n, n), ``across`` L̃ (n, m), ``query`` L̃̃ (m, m).
-    """
+    """What both directions need: k and ℓ on the line's points, λ and ε; each matrix once, when first asked for."""
 
     line: Line
     kernel: KernelSpec
@@ -34,26 +33,49 @@ class Operators:
     regularisation: float
     second_regularisation: float
 
-    def __post_init__(self) -> None:
-        k, ell = self.kernel.build(COLUMNS.inputs), self.mediator_kernel.build(COLUMNS.mediators)
-        x, y, query = (v[:, None] for v in (self.line.inputs, self.line.mediators, self.line.query))
-        with torch.no_grad():
-            for name, value in (
-                ("gram", evaluate(k, x, x)),
-                ("within", evaluate(ell, y, y)),
-                ("across", evaluate(ell, y, query)),
-                ("query", evaluate(ell, query, query)),
-                ("prior", float(diagonal(ell, query).mean())),
-                ("cross", evaluate(k, x, self.line.grid[:, None])),
-            ):
-                object.__setattr__(self, name, value)
+    @cached_property
+    def gram(self) -> Float[Tensor, "n n"]:
+        """``K`` over the known x."""
+        return self._matrix(self._k, self.line.inputs, self.line.inputs)
 
-    gram: Float[Tensor, "n n"] = None  # type: ignore[assignment]
-    within: Float[Tensor, "n n"] = None  # type: ignore[assignment]
-    across: Float[Tensor, "n m"] = None  # type: ignore[assignment]
-    query: Float[Tensor, "m m"] = None  # type: ignore[assignment]
-    cross: Float[Tensor, "n P"] = None  # type: ignore[assignment]
-    prior: float = 0.0
+    @cached_property
+    def within(self) -> Float[Tensor, "n n"]:
+        """``L`` over the known y."""
+        return self._matrix(self._ell, self.line.mediators, self.line.mediators)
+
+    @cached_property
+    def across(self) -> Float[Tensor, "n m"]:
+        """``L̃`` between y and ỹ."""
+        return self._matrix(self._ell, self.line.mediators, self.line.query)
+
+    @cached_property
+    def query(self) -> Float[Tensor, "m m"]:
+        """``L̃̃`` over ỹ."""
+        return self._matrix(self._ell, self.line.query, self.line.query)
+
+    @cached_property
+    def cross(self) -> Float[Tensor, "n P"]:
+        """``k`` between the known x and the grid."""
+        return self._matrix(self._k, self.line.inputs, self.line.grid)
+
+    @cached_property
+    def prior(self) -> float:
+        """Mean of ``ℓ(ỹ, ỹ)``."""
+        with torch.no_grad():
+            return float(diagonal(self._ell, self.line.query[:, None]).mean())
+
+    @cached_property
+    def _k(self) -> gpytorch.kernels.Kernel:
+        return self.kernel.build(COLUMNS.inputs)
+
+    @cached_property
+    def _ell(self) -> gpytorch.kernels.Kernel:
+        return self.mediator_kernel.build(COLUMNS.mediators)
+
+    @staticmethod
+    def _matrix(kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
+        with torch.no_grad():
+            return evaluate(kernel, left[:, None], right[:, None])
 
     def mediation(self, across: Tensor | None = None, regularisation: float | None = None) -> Float[Tensor, "n m"]:
         """``A = (L + nλI)⁻¹ L̃``."""

@@ -1,6 +1,6 @@
 """Settings of a downscaling: what the person chose, validated once, with defaults from the data."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from core.models.defaults import default_kernel
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions
 from core.models.spec import Inducing, ModelSpec
+from core.plain_data import from_known
 
 #: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
 START_LAMBDA_TIMES_BAGS = 1e-3
@@ -67,11 +68,7 @@ class DownscaleSettings:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "DownscaleSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(DownscaleSettings)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return DownscaleSettings(**value)
+        return from_known(DownscaleSettings, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``."""

@@ -1,6 +1,5 @@
 """Sparse representation of a toy function: random points, learned points, and two yardsticks that see all data."""
 
-import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from core.datasets.sparse_toy import HALF_WIDTH, LENGTHSCALE, VARIANCE, Toy, Toy
 from core.device import choose
 from core.errors import InputError
 from core.experiments.one_dimension import gaussian
-from core.experiments.reporting import Quiet, peak_mb
+from core.experiments.reporting import Quiet, Stopwatch, peak_mb
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns
 from core.models.inducing import located
@@ -177,7 +176,7 @@ def sparse_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def summary_of(toy: Toy, settings: SparseSettings, context: Any = None) -> dict[str, Any]:
     """Represent and keep what the closed form does not give again."""
-    begin = (time.process_time(), time.perf_counter())
+    watch = Stopwatch()
     found = represent(toy, settings, context)
     return {
         "cancelled": found.cancelled,
@@ -186,6 +185,6 @@ def summary_of(toy: Toy, settings: SparseSettings, context: Any = None) -> dict[
         "learned": spec_to_dict(found.spec) if found.spec else None,
         "evidence": found.evidence,
         "warnings": list(found.warnings),
-        "seconds": {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]},
+        "seconds": watch.seconds(),
         "peak_mb": peak_mb(choose(settings.device)),
     }

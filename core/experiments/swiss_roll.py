@@ -1,7 +1,6 @@
 """The swiss roll experiment: fit a named model to slices, read it at every point, score it against the truth."""
 
-import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from jaxtyping import Float
@@ -10,7 +9,7 @@ from torch import Tensor
 from core.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from core.device import choose
 from core.errors import InputError
-from core.experiments.reporting import Quiet, learning_reporter, peak_mb
+from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.kernels.bag_mean import Check, _never
 from core.kernels.coreset import coreset
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -22,6 +21,7 @@ from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
+from core.plain_data import from_known
 
 COLUMNS = Columns(INPUTS, MEDIATORS)
 #: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
@@ -78,11 +78,7 @@ class RollSettings:
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "RollSettings":
         """Settings from plain data; unknown names are refused with a sentence."""
-        known = {item.name for item in fields(RollSettings)}
-        unknown = [name for name in value if name not in known]
-        if unknown:
-            raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
-        return RollSettings(**value)
+        return from_known(RollSettings, value)
 
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
@@ -155,7 +151,7 @@ def data_for(roll: SwissRoll, model: str, check: Check = _never) -> IndirectData
 def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> RollFit:
     """Learn (if asked) on a coreset of each bag, condition on all points, score at every point of the roll."""
     context = context or Quiet()
-    begin, device = (time.process_time(), time.perf_counter()), choose(settings.device)
+    watch, device = Stopwatch(), choose(settings.device)
     data = data_for(roll, settings.model, context.check).to(device)
     spec, cancelled = starting_spec(roll, settings), False
     warnings: tuple[str, ...] = ()
@@ -167,7 +163,7 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
         learned = learn(start, small, COLUMNS, options, report=reporter, check=context.check)
         spec, warnings, cancelled = learned.spec, learned.warnings, learned.cancelled
     mean, sd = posterior_at_points(spec, data, roll.inputs.to(device))
-    seconds = {"cpu": time.process_time() - begin[0], "wall": time.perf_counter() - begin[1]}
+    seconds = watch.seconds()
     return RollFit(mean, sd, score(roll, mean, sd), spec, seconds, peak_mb(device), warnings, cancelled)
 
 

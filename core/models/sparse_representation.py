@@ -220,9 +220,9 @@ def learn_sparse(
     generator, climb = torch.Generator().manual_seed(seed), _Climb(inputs, targets, steps, starts, report, check)
     for start in range(starts):
         begun = spec if start == 0 else replace(spec, locations=_random_points(spec, inputs, generator))
-        climb.from_here(begun, start, hyperparameters=False)
+        reached = climb.from_here(begun, start, hyperparameters=False)
         if hyperparameters and not climb.cancelled:
-            climb.from_here(climb.reached, start, hyperparameters=True)
+            climb.from_here(reached, start, hyperparameters=True)
         if climb.cancelled:
             break
     assert climb.best is not None
@@ -231,7 +231,7 @@ def learn_sparse(
 
 @dataclass
 class _Climb:
-    """Climbs from several places; keeps the best spec met and where the last climb ended."""
+    """Climbs from several places; keeps the best spec met."""
 
     inputs: Tensor
     targets: Tensor
@@ -243,7 +243,8 @@ class _Climb:
     cancelled: bool = False
     used: int = 0
 
-    def from_here(self, spec: SparseRepresentation, start: int, *, hyperparameters: bool) -> None:
+    def from_here(self, spec: SparseRepresentation, start: int, *, hyperparameters: bool) -> SparseRepresentation:
+        """Climb from ``spec``, of the points alone or also of the hyperparameters; returns where it ended."""
         loss, vector, now = sparse_objective(
             spec, self.inputs, self.targets, hyperparameters=hyperparameters, check=self.check
         )
@@ -256,10 +257,11 @@ class _Climb:
             self.report({"stage": "evidence", **event, **place, "best_loss": least, "locations": now().locations})
 
         optimum = minimise(loss, vector, restarts=1, steps=self.steps, report=tell)
-        self.used, self.cancelled, self.reached = before + optimum.evaluations, optimum.cancelled, now()
+        self.used, self.cancelled, reached = before + optimum.evaluations, optimum.cancelled, now()
         if optimum.loss < lowest:
             hits = tuple(f"Learning ended with {hit}." for hit in vector.at_bounds())
-            self.best = SparseLearned(self.reached, -optimum.loss * len(self.targets), optimum.cancelled, hits)
+            self.best = SparseLearned(reached, -optimum.loss * len(self.targets), optimum.cancelled, hits)
+        return reached
 
 
 def _random_points(spec: SparseRepresentation, inputs: Tensor, generator: torch.Generator) -> Any:

@@ -159,6 +159,7 @@ class _Climb:
         return replace(data, bags=data.bags.subset(chosen), mediators=data.mediators[chosen], query_mediators=query)
 
     def run(self) -> None:
+        """All steps, each reported; ``check`` may end them early."""
         options, vector = self.options, self.trainable.vector
         raw = [p.raw for p in vector.parameters]
         optimiser = torch.optim.Adam([*raw, self._mean, self._lower], lr=options.rate)

@@ -54,10 +54,9 @@ def _said(found: Posterior, at: float) -> None:
         mean, sd = found.moments["herded"]
         words += f"; {len(found.herded)} herded samples say **{mean:.2f}** and **{sd:.2f}**"
     total = found.mean.total
-    negative = float(-found.mean.weights.clamp_max(0).sum())
     st.markdown(
         f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. Its weights sum to "
-        f"{total:.3f}, {negative:.2g} of it negative: they are no probabilities."
+        f"{total:.3f}, {found.mean.negative:.2g} of it negative: they are no probabilities."
     )
     if found.lost:
         st.warning(f"No samples can be herded here. {found.lost}")

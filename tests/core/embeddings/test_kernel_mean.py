@@ -55,6 +55,12 @@ def test_expectations_are_weighted_sums_of_any_shape():
         mu.expectation(values[:-1])
 
 
+def test_the_negative_weights_are_summed_and_none_is_plain_zero():
+    mu = KernelMean(normal(4, 2, seed=0), torch.tensor([0.75, -0.25, 1.0, -0.5], dtype=torch.float64), KERNEL)
+    assert mu.negative == 0.75
+    assert f"{empirical(mu.points, KERNEL).negative:g}" == "0"
+
+
 def test_a_preimage_minimises_the_distance_on_a_grid():
     mu = KernelMean(normal(40, 1, seed=5) * 0.3 + 1.0, torch.full((40,), 1 / 40).double(), LINE)
     found = mu.preimage()

@@ -39,7 +39,7 @@ def model(name: str, regularisation: float = 1e-2, noise: float = 0.1, point_noi
     return ModelSpec(name, KERNEL, MEDIATOR_KERNEL, regularisation, noise, point_noise, mean)
 
 
-def assert_gradient(loss, vector) -> None:
+def assert_gradient(loss, vector, absolute: float = 1e-5) -> None:
     """The gradient of ``loss()`` over a ``ParameterVector`` equals central differences."""
     vector.clear_gradient()
     loss().backward()
@@ -49,7 +49,7 @@ def assert_gradient(loss, vector) -> None:
         for sign in (1, -1):
             vector.set(start + sign * 1e-5 * np.eye(len(start))[index])
             ends.append(float(loss().detach()))
-        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5, rel=1e-5), vector.names[index]
+        assert found[index] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=absolute, rel=1e-5), vector.names[index]
         vector.set(start)
 
 
