@@ -86,4 +86,4 @@ def test_wrong_problems_are_said():
         with pytest.raises(InputError, match="at least"):
             GaussianSpec(**wrong)
     with pytest.raises(InputError, match="unknown"):
-        compare_rules(GaussianSpec(tests=2), ("abc",))
+        compare_rules(GaussianSpec(tests=2), ("nonsense",))
