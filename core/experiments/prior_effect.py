@@ -2,8 +2,8 @@
 
 Two priors of the one-dimensional Gaussian problem, ``N(0, v)`` and ``N(s, v)``; every rule answers the same y under
 both. The exact posterior mean moves by ``s c/v``, c the posterior's variance. For δ → 0 kernel Bayes' rule (b) becomes
-``G_Y⁻¹k_Y``: Λ, which holds the prior, cancels. That limit is reached in float64 only by kernels whose Gram matrices are
-well conditioned, so the kernels are Matérn-½. Source: Hsu and Ramos 2019, §7 and App. F.
+``G_Y⁻¹k_Y``: Λ, which holds the prior, cancels. In float64 only kernels whose Gram matrices are well conditioned reach
+that limit, so they are Matérn-½ here. Source: Hsu and Ramos 2019, §7 and App. F.
 """
 
 from collections.abc import Sequence
