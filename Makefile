@@ -1,7 +1,9 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
+# Tests run in two processes, each file in one of them; one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
+WORKERS ?= 2
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 export STREAMLIT_SERVER_SHOW_EMAIL_PROMPT ?= false
@@ -24,7 +26,7 @@ test:
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
-	$(THREADS) $(VENV) -m pytest $(ARGS)
+	$(THREADS) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=loadfile $(ARGS)
 
 format:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test

@@ -1,30 +1,22 @@
 """Page Kernel Bayes' rule: a posterior made of samples alone, moved by its observation."""
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 import torch
 
 from core.errors import InputError
 from core.experiments.gaussian_posterior import Answer, answers, normal_density
-from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, exact_embedding, make_gaussian
+from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, exact_embedding, lengthscale_of, make_gaussian
 from core.figures.embedding import embedding_map
-from core.figures.line import curves_plot, embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from pages.shared.kernel_bayes import errors, prior
+from pages.shared.kernel_bayes.errors import TITLES
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, log_slider
-from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
-STORED = "kernel_bayes.json"
-TITLES = {
-    "kbr": "Kernel Bayes' rule (b)",
-    "kbr_a": "Kernel Bayes' rule (a)",
-    "cme": "Conditional kernel mean",
-    "kde": "Densities + importance weights",
-    "abc": "Rejection ABC",
-}
+MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 FORMS = {"kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean"}
 
 
@@ -53,7 +45,20 @@ def body() -> None:
     (line if spec.dimension == 1 else plane)(problem, found[form], y, herded)
     table(found, mean)
     equation(spec, values)
-    dimensions()
+    more(spec, y)
+
+
+def more(spec: GaussianSpec, y: np.ndarray) -> None:
+    """Measured errors and the prior's effect, one at a time."""
+    st.divider()
+    views = {
+        "dimension": errors.against_dimension,
+        "size": lambda: errors.against_size(spec.dimension),
+        "prior": lambda: prior.show(spec, float(y[0])),
+    }
+    chosen = st.segmented_control("Measured", list(views), default="dimension", key="k-more", bind="query-params",
+                                  format_func=MORE.__getitem__) or "dimension"  # fmt: skip
+    views[chosen]()
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -92,11 +97,10 @@ def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) 
     """What the rule says, beside the exact mean."""
     sample = found[form].sample
     assert sample is not None
-    negative = float(-sample.weights.clamp_max(0).sum())
     st.markdown(
         f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} says "
-        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, {negative:.2g} of it negative: they "
-        "are no probabilities."
+        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, {sample.negative:.2g} of it "
+        "negative: they are no probabilities."
     )
 
 
@@ -126,7 +130,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
                             labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
         plotly_live(figure, "k-pairs")
-        scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
+        scale = lengthscale_of(sample.kernel)
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),
             "exact": exact_embedding(problem, y, grid, scale),
@@ -156,7 +160,7 @@ def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) 
     reach = 3.0 * np.sqrt(np.diag(problem.xx) / 2)
     axes = [np.linspace(-r, r, 70) for r in reach]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
-    scale = float(sample.kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
+    scale = lengthscale_of(sample.kernel)
     pictures = {
         "Embedding by this rule": sample.at(torch.from_numpy(grid)).numpy(),
         "Exact embedding": exact_embedding(problem, y, grid, scale),
@@ -206,35 +210,6 @@ estimate of the likelihood.
 """,
         "Fukumizu et al. 2013, §3 and §5.1-5.2; Song et al. 2013",
     )
-
-
-def dimensions() -> None:
-    """Stored errors against the dimension, with the command that made them."""
-    kept = stored(STORED)
-    at = sorted({row["dimension"] for row in kept["results"]})
-    curves = {
-        TITLES[name]: np.array([_mean(kept["results"], name, d) for d in at]) for name in kept["settings"]["methods"]
-    }
-    left, right = st.columns([3, 2])
-    with left:
-        figure = curves_plot(np.array(at, float), curves, title="Error of the posterior mean against dimension",
-                             labels=("dimension d", "mean square error"), height=340, dark=is_dark())  # fmt: skip
-        plotly_live(figure, "k-dimensions")
-    with right:
-        settings = kept["settings"]
-        st.markdown(
-            f"Mean over {settings['runs']} drawn problems, {settings['pairs']} pairs, {settings['prior']} draws of the "
-            "prior. Densities get the bandwidth that is best given the truth; kernels take the median distance."
-        )
-        st.caption(
-            "Stored; made by `python -m core kernel-bayes --dimension 2 4 8 16 32 64 --runs "
-            f"{settings['runs']} --tests {settings['tests']} --json FILE`, version {kept['version']}, seeds 0 to "
-            f"{settings['runs'] - 1}."
-        )
-
-
-def _mean(rows: list[dict[str, Any]], model: str, dimension: int) -> float:
-    return float(np.mean([r["scores"]["mse"] for r in rows if r["model"] == model and r["dimension"] == dimension]))
 
 
 main()

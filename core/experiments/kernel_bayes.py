@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import gpytorch
 import numpy as np
 import torch
 
@@ -200,11 +201,16 @@ def _nearest(tests: np.ndarray, simulated: np.ndarray, count: int) -> np.ndarray
 def embedding_error(problem: GaussianProblem, weights: torch.Tensor, rule: KernelBayes) -> float:
     """``E (m̂_y(x) − m_y(x))²`` over the tests y and 50 places x of the prior: the mean square error of posterior
     expectations of the RKHS functions ``k(x, ·)``, which are known in closed form."""
-    lengthscale = float(rule.kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
+    lengthscale = lengthscale_of(rule.kernel)
     at = simulate(problem, 50)[0]
     found = torch.stack([KernelMean(rule.inputs, w, rule.kernel).at(torch.from_numpy(at)) for w in weights.T]).numpy()
     truth = np.stack([exact_embedding(problem, y, at, lengthscale) for y in problem.tests])
     return float(((found - truth) ** 2).mean())
+
+
+def lengthscale_of(kernel: gpytorch.kernels.Kernel) -> float:
+    """The lengthscale of a Gaussian kernel of ``gaussian_rule``."""
+    return float(kernel.kernels[0].base_kernel.kernels[0].lengthscale.detach())
 
 
 def exact_embedding(problem: GaussianProblem, y: np.ndarray, at: np.ndarray, lengthscale: float) -> np.ndarray:

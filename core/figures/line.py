@@ -188,6 +188,21 @@ def curves_plot(
     return {"data": traces, "layout": picture}
 
 
+def shares_plot(
+    at: np.ndarray, shares: Mapping[str, np.ndarray], *, names: Mapping[str, str], title: str, labels: tuple[str, str],
+    reach: tuple[float, float] = (-0.6, 2.4), height: int = 340, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Shares by method over a log axis, with rules at nothing (0) and all (1); beyond ``reach`` they are cut off."""
+    traces = [_line(at, values, names.get(key, key), model_colour(key), "solid", 2) for key, values in shares.items()]
+    picture = _frame(title, labels, height, dark)
+    picture["xaxis"] |= log_axis(at)
+    picture["yaxis"] |= {"range": list(reach)}
+    picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, FAINT_POINT)]
+    ends = ", ".join(f"{key} {values[0]:.2g} to {values[-1]:.2g}" for key, values in shares.items())
+    picture["meta"]["alt"] = f"{title}, from {at[0]:.0e} to {at[-1]:.0e}: {ends}."
+    return {"data": traces, "layout": picture}
+
+
 def posterior_plot(
     y: np.ndarray, density: np.ndarray, prior: np.ndarray, herded: np.ndarray, *, variable: str = "y",
     height: int = 320, dark: bool = False,
