@@ -100,22 +100,7 @@ class KernelMean:
         Starts at the mean of the points by weights clipped at zero. Raises ``InputError`` for kernels that are not
         Gaussian, and when no weight is positive. Source: Schölkopf et al. 1999; Fukumizu et al. 2013, §4.3.
         """
-        if not _is_gaussian(self.kernel):
-            raise InputError("A pre-image by fixed point needs one Gaussian kernel: use herded samples instead.")
-        clipped = self.weights.clamp_min(0)
-        if not bool(clipped.sum() > 0):
-            raise InputError("No weight is positive: the embedding has no pre-image to start from.")
-        point, width = clipped @ self.points / clipped.sum(), self.points.std(0, correction=0).mean().clamp_min(1e-300)
-        for step in range(1, steps + 1):
-            with torch.no_grad():
-                pull = self.weights * evaluate(self.kernel, point[None], self.points)[0]
-            if not float(pull.sum()) > 1e-12 * float(pull.abs().sum()) + 1e-300:
-                return PreImage(point, "guarded", step)
-            moved = pull @ self.points / pull.sum()
-            change, point = float((moved - point).abs().max()), moved
-            if change <= tolerance * float(width):
-                return PreImage(point, "converged", step)
-        return PreImage(point, "stopped", steps)
+        return preimages(self.points, self.weights[None], self.kernel, steps, tolerance)[0]
 
     def herd(self, count: int, candidates: Float[Tensor, "c d"] | None = None) -> Float[Tensor, "count d"]:
         """Super-samples of the normalised embedding: ``x_{t+1} = argmax_x (t + 1) μ(x) − Σ_{s≤t} k(x_s, x)``.
@@ -128,6 +113,36 @@ class KernelMean:
         among = self.points if candidates is None else candidates
         chosen = _herd(self.kernel, self.normalised().at(among), among, count)
         return among[chosen]
+
+
+def preimages(
+    points: Float[Tensor, "n d"], weights: Float[Tensor, "s n"], kernel: gpytorch.kernels.Kernel, steps: int = 100,
+    tolerance: float = 1e-8,
+) -> list[PreImage]:  # fmt: skip
+    """``KernelMean.preimage`` of many weightings of the same points at once; those that ended drop out of the loop."""
+    if not _is_gaussian(kernel):
+        raise InputError("A pre-image by fixed point needs one Gaussian kernel: use herded samples instead.")
+    clipped = weights.clamp_min(0)
+    total = clipped.sum(1, keepdim=True)
+    if not bool((total > 0).all()):
+        raise InputError("No weight is positive: the embedding has no pre-image to start from.")
+    at, width = clipped @ points / total, float(points.std(0, correction=0).mean().clamp_min(1e-300))
+    ended: list[tuple[Literal["converged", "stopped", "guarded"], int]] = [("stopped", steps)] * len(weights)
+    active = torch.arange(len(weights), device=points.device)
+    for step in range(1, steps + 1):
+        with torch.no_grad():
+            pull = weights[active] * evaluate(kernel, at[active], points)
+        mass = pull.sum(1)
+        good = mass > 1e-12 * pull.abs().sum(1) + 1e-300
+        moved = torch.where(good[:, None], pull @ points / torch.where(good, mass, 1.0)[:, None], at[active])
+        still = (moved - at[active]).abs().amax(1) <= tolerance * width
+        at[active] = moved
+        for row, fine in zip(active[still].tolist(), good[still].tolist(), strict=True):
+            ended[row] = ("converged" if fine else "guarded", step)
+        active = active[~still]
+        if not len(active):
+            break
+    return [PreImage(point, status, used) for point, (status, used) in zip(at, ended, strict=True)]
 
 
 def _herd(kernel: gpytorch.kernels.Kernel, mean: Tensor, among: Tensor, count: int) -> Int[Tensor, " count"]:

@@ -92,7 +92,8 @@ def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check
 
 def estimates(trained: KernelBayesFilter, states: list[FilterState]) -> torch.Tensor:
     """Point estimates (S, n, d) of all steps."""
-    return torch.stack([trained.estimate(state.weights) for state in states], dim=1)
+    weights = torch.stack([state.weights for state in states], dim=1)
+    return trained.estimate(weights.flatten(0, 1)).unflatten(0, weights.shape[:2])
 
 
 def mse(found: np.ndarray, truth: np.ndarray) -> float:

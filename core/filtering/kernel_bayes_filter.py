@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from core import linalg
-from core.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, PreImage
+from core.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, preimages
 from core.errors import InputError
 from core.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
 from core.kernels.tiles import evaluate
@@ -235,8 +235,7 @@ class KernelBayesFilter:
 
     def estimate(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S d"]:
         """Point estimates by the pre-image (Gaussian k), one a series."""
-        found: list[PreImage] = [mean.preimage() for mean in self.embeddings(weights)]
-        return torch.stack([image.point for image in found])
+        return torch.stack([image.point for image in preimages(self.states[:-1], weights, self.kernel)])
 
     def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
         """All states of S series of n observations."""

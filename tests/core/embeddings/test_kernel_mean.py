@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from core.embeddings.kernel_mean import KernelMean, empirical
+from core.embeddings.kernel_mean import KernelMean, empirical, preimages
 from core.errors import InputError
 from core.kernels.spec import Factor, KernelSpec, Term
 from tests.core.models.small import dense, normal
@@ -69,6 +70,18 @@ def test_a_preimage_minimises_the_distance_on_a_grid():
     assert float(found.point) == pytest.approx(float(grid[mu.at(grid).argmax()]), abs=1e-3)
     one = KernelMean(torch.tensor([[0.3]]).double(), torch.ones(1).double(), LINE).preimage()
     assert float(one.point) == pytest.approx(0.3)
+
+
+def test_many_preimages_at_once_are_each_ones_own():
+    points = torch.linspace(-2, 2, 9).double()[:, None]
+    weights = torch.from_numpy(np.random.default_rng(2).dirichlet(np.ones(9), size=4))
+    weights[3] = torch.tensor([1.0, 0, 0, 0, -0.9, 0, 0, 0, 0.0]).double()
+    together = preimages(points, weights, LINE, 40)
+    assert len({image.steps for image in together}) > 1
+    for row, image in zip(weights, together, strict=True):
+        alone = KernelMean(points, row, LINE).preimage(40)
+        assert (alone.status, alone.steps) == (image.status, image.steps)
+        assert torch.allclose(alone.point, image.point, atol=1e-12)
 
 
 def test_a_preimage_says_how_it_ended():
