@@ -1,5 +1,6 @@
 """Page Filtering in AppTest: it opens followed, plays, steps, answers silly values."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.filtering import FilterSettings, follow, rotation_problem
+from core.experiments.filtering import FilterSettings, compare, follow, rotation_problem
 from core.figures.filtering import errors_plot, plane_plot
 from core.filtering.systems import RotationSystem
 
@@ -80,3 +81,36 @@ def test_what_is_drawn_is_what_was_followed():
     assert {"positive weights", "observation", "truth", "Kernel Bayes", "EKF"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
+
+
+def test_ones_own_series_is_followed_and_bad_ones_are_refused(page):
+    page.segmented_control(key="f-system").set_value("series").run()
+    assert "of the variance of angle, velocity" in words(page)
+    chosen = next(box for box in page.multiselect if box.label == "Observed")
+    chosen.set_value(["velocity"]).run()
+    assert "both state and observation" in page.error[0].value and not page.exception
+    next(box for box in page.multiselect if box.label == "Observed").set_value([]).run()
+    assert "No observation column" in page.error[0].value
+    next(box for box in page.multiselect if box.label == "Observed").set_value(["across"]).run()
+    assert "of the variance of angle, velocity" in words(page)
+
+
+def test_a_run_more_joins_the_stored_ones(page, monkeypatch):
+    monkeypatch.setattr("pages.shared.filtering.length.compare", lambda problem, seed: [
+        {"model": "kbr", "scores": {"mse": 0.5, "ms_per_step": 1.0}, "seed": seed}
+    ])  # fmt: skip
+    begin = next(b for b in page.button if b.label == "One more run")
+    begin.click().run()
+    page.run()
+    assert any("Measured here: 1 run." in caption.value for caption in page.caption) and not page.exception
+
+
+def test_the_stored_errors_are_what_their_command_measures_today():
+    kept = json.loads((ROOT / "data" / "benchmarks" / "filtering.json").read_text())
+    problem = rotation_problem(RotationSystem.named("b"), 100, kept["settings"]["test"], 2)
+    for row in compare(problem, 2):
+        stored = next(
+            r for r in kept["results"]
+            if (r["system"], r["train"], r["seed"], r["model"]) == ("b", 100, 2, row["model"])
+        )  # fmt: skip
+        assert row["scores"]["mse"] == pytest.approx(stored["scores"]["mse"], rel=1e-4)

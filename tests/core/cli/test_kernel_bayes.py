@@ -1,5 +1,6 @@
 """``python -m core kbr-filter`` and ``kernel-bayes``: the document, bad input."""
 
+import numpy as np
 import pytest
 
 
@@ -10,15 +11,39 @@ def test_filters_in_the_one_shape(command) -> None:
     assert [(r["model"], r["seed"]) for r in found["results"]] == [
         (model, seed) for seed in (0, 1) for model in ("kbr", "ekf", "ukf", "particle")
     ]
-    assert {"mse", "ms_per_step", "rank"} == set(found["results"][0]["scores"]) and found["settings"]["b"] == 0.4
+    assert {"mse", "ms_per_step", "rank"} == set(found["results"][0]["scores"]) and found["settings"]["system"] == ["b"]
+    assert {(r["system"], r["train"]) for r in found["summary"]} == {("b", 60)}
     assert found["results"][0]["units"]["ms_per_step"] == "ms"
 
 
 def test_rules_in_the_one_shape(command) -> None:
     answer = command("kernel-bayes", "--dimension", 3, "--pairs", 40, "--tests", 5, "--runs", 1, "--quiet")
     assert answer.code == 0, answer.err
-    assert [r["model"] for r in answer.document["results"]] == ["kbr", "kde", "cme"]
+    assert [r["model"] for r in answer.document["results"]] == ["kbr", "kde", "cme", "abc"]
     assert all(r["scores"]["mse"] > 0 for r in answer.document["results"])
+
+
+def test_sizes_are_summarised_apart_and_rejection_runs_once(command) -> None:
+    sizes = ("--pairs", 30, 50, "--simulations", 100, 400, "--methods", "kbr_theorem", "abc", "--tests", 4)
+    answer = command("kernel-bayes", "--dimension", 1, *sizes, "--runs", 2, "--quiet")
+    assert answer.code == 0, answer.err
+    rows = [(r["model"], r["size"], r["n"]) for r in answer.document["summary"] if r["score"] == "mse"]
+    assert sorted(rows) == [("abc", 100, 2), ("abc", 400, 2), ("kbr_theorem", 30, 2), ("kbr_theorem", 50, 2)]
+
+
+def test_a_series_of_ones_own_is_followed(command, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    hidden = np.sin(0.3 * np.arange(120)) + 0.1 * rng.standard_normal(120)
+    rows = "\n".join(f"{h:.5f},{h + 0.3 * rng.standard_normal():.5f}" for h in hidden)
+    (tmp_path / "series.csv").write_text(f"hidden,seen\n{rows}\n")
+    told = ("--series", tmp_path / "series.csv", "--states", "hidden", "--observations", "seen", "--train", 60)
+    answer = command("kbr-filter", *told, "--quiet")
+    assert answer.code == 0, answer.err
+    assert [r["model"] for r in answer.document["results"]] == ["kbr", "nearest"]
+    assert answer.document["results"][0]["scores"]["mse"] < 1  # better than the mean of the training part
+    for wrong, word in ((told[:2], "--states"), (("--series", "none.csv", *told[2:]), "no file")):
+        answer = command("kbr-filter", *wrong)
+        assert answer.code == 2 and word in answer.err
 
 
 @pytest.mark.parametrize(

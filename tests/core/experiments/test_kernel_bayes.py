@@ -1,7 +1,10 @@
 """The Gaussian problem: its exact posterior, both estimators' definitions, and who comes nearer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
 from core.errors import InputError
 from core.experiments.kernel_bayes import (
@@ -11,9 +14,13 @@ from core.experiments.kernel_bayes import (
     compare_rules,
     conditional_means,
     density_means,
+    embedding_error,
     gaussian_rule,
     kernel_bayes_means,
     make_gaussian,
+    rejection_means,
+    simulate,
+    theorem_rule,
 )
 
 PROBLEM = make_gaussian(GaussianSpec(2, 60, 50, 7, seed=1))
@@ -72,6 +79,31 @@ def test_the_conditional_mean_is_kernel_ridge_regression():
     ridge = gram(y, y, scale) + 50 * 0.01 / np.sqrt(50) * np.eye(50)
     expected = gram(PROBLEM.tests, y, scale) @ np.linalg.solve(ridge, PROBLEM.draws)
     assert np.allclose(conditional_means(PROBLEM), expected, atol=1e-8)
+
+
+def test_rejection_keeps_the_nearest_and_nears_the_truth_with_more_simulations():
+    u, simulated = simulate(PROBLEM, 500)
+    near = np.argsort(((simulated - PROBLEM.tests[2]) ** 2).sum(1))[:30]
+    found, kept = rejection_means(PROBLEM, 500)
+    assert kept in (10, 30, 100)
+    if kept == 30:
+        assert np.allclose(found[2], u[near].mean(0))
+    exact = PROBLEM.posterior(PROBLEM.tests)[0]
+    few, many = (np.mean((rejection_means(PROBLEM, n)[0] - exact) ** 2) for n in (200, 50_000))
+    assert many < 0.5 * few
+
+
+def test_the_error_of_an_embedding_is_nought_at_the_exact_one_and_follows_the_theorems_powers():
+    rule, y = theorem_rule(PROBLEM), PROBLEM.tests
+    assert rule.regularisation == pytest.approx(0.01 * 60 ** (-1 / 3))
+    assert rule.second_regularisation == pytest.approx(0.01 * 60 ** (-1 / 6))
+    draws = np.random.default_rng(0)
+    mean, covariance = PROBLEM.posterior(y)
+    many = torch.from_numpy(draws.multivariate_normal(mean[0], covariance, size=20_000))
+    one = replace(PROBLEM, tests=y[:1])
+    sampled = replace(rule, inputs=many, observations=many)
+    weights = torch.full((20_000, 1), 1 / 20_000, dtype=torch.float64)
+    assert embedding_error(one, weights, sampled) < 1e-4 < embedding_error(one, 2 * weights, sampled)
 
 
 @pytest.mark.slow

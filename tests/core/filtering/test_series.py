@@ -1,0 +1,82 @@
+"""A recorded series: what may be a column, how it is cut and scaled, the pendulum."""
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.experiments.filtering import FilterSettings, follow, series_problem
+from core.filtering.pendulum import FRICTION, LOOK, PULL, PUSH, STEP, pendulum_table
+from core.filtering.series import Scaling, Series, nearest_observation
+from core.tables import Table
+
+PENDULUM = pendulum_table(400)
+
+
+def series() -> Series:
+    return Series.from_table(PENDULUM, ["angle", "velocity"], ["across", "down"])
+
+
+def test_columns_that_cannot_be_followed_are_said():
+    gap = np.ones(30)
+    gap[4] = np.nan
+    table = Table({"a": np.arange(30.0), "b": np.arange(30.0) ** 2, "gap": gap, "same": np.ones(30)})
+    for states, seen, word in (
+        ([], ["b"], "No state column"), (["a"], [], "No observation column"), (["a"], ["a"], "both"),
+        (["gap"], ["b"], "row 5"), (["a"], ["same"], "never changes"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=word):
+            Series.from_table(table, states, seen)
+    whole = Series.from_table(table, ["a"], ["b"])
+    for train in (9, 29):
+        with pytest.raises(InputError, match="between 10 and 28"):
+            whole.split(train)
+    with pytest.raises(InputError, match="at least 12"):
+        Series(whole.states[:8], whole.observations[:8], ("a",), ("b",)).split(4)
+    teach, rest = whole.split(20)
+    assert np.array_equal(teach.states[:, 0], np.arange(21.0))
+    assert np.array_equal(rest.states[:, 0], np.arange(21.0, 30))
+
+
+def test_scaling_goes_there_and_back_and_refuses_a_flat_part():
+    values = np.random.default_rng(0).standard_normal((50, 2)) * [3.0, 0.01] + [100.0, -1.0]
+    scaling = Scaling.of(values, ("a", "b"))
+    scaled = scaling.scaled(values)
+    assert np.allclose(scaled.mean(0), 0, atol=1e-9) and np.allclose(scaled.std(0), 1)
+    assert np.allclose(scaling.original(scaled), values)
+    with pytest.raises(InputError, match="'b' never changes over the training part"):
+        Scaling.of(np.stack([np.arange(5.0), np.ones(5)], 1), ("a", "b"))
+
+
+def test_units_of_columns_do_not_change_what_is_found():
+    plain, _ = series_problem(series(), 150)
+    other = series()
+    scaled = Series(other.states * [1000.0, 0.001] + 5, other.observations * 7.0, *other_names(other))
+    problem, scaling = series_problem(scaled, 150)
+    settings = FilterSettings(0.7, 1e-4)
+    one, two = follow(plain, settings), follow(problem, settings)
+    assert one.errors["kbr"] == pytest.approx(two.errors["kbr"], rel=1e-6)
+    shown = two.in_units(scaling)
+    assert shown.errors["kbr"] == pytest.approx(two.errors["kbr"], rel=1e-6)
+    assert np.allclose(shown.truth, scaled.states[151:])
+
+
+def other_names(found: Series):
+    return found.state_names, found.observation_names
+
+
+def test_the_filter_beats_the_nearest_observation_which_is_what_it_says():
+    problem, _ = series_problem(series(), 250)
+    found = follow(problem, FilterSettings(0.7, 1e-4))
+    assert found.errors["kbr"] < 0.7 * found.errors["nearest"] < 0.7 and not found.lost.any()
+    y = problem.seen[7]
+    nearest = np.argmin(((problem.observations - y) ** 2).sum(1))
+    alone = nearest_observation(problem.states[:-1], problem.observations, y[None])
+    assert np.array_equal(alone.means[0], problem.states[nearest])
+
+
+def test_the_pendulum_obeys_its_equation():
+    angle, velocity = PENDULUM.column("angle"), PENDULUM.column("velocity")
+    assert np.allclose(np.diff(angle), STEP * velocity[1:])
+    push = np.diff(velocity) + STEP * (PULL * np.sin(angle[:-1]) + FRICTION * velocity[:-1])
+    assert np.std(push) == pytest.approx(PUSH * STEP**0.5, rel=0.15)
+    assert np.std(PENDULUM.column("across") - np.sin(angle)) == pytest.approx(LOOK, rel=0.15)
