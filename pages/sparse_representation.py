@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,9 +22,10 @@ from core.experiments.sparse_representation import (
 )
 from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
+from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, set_values
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
@@ -162,25 +164,20 @@ def at_values(
 
 def watch(toy: ToySpec, count: int) -> None:
     """The run's panel with the points as they move; when it has ended its values go to the sliders, once."""
-    run = run_of(TASK)
-    if run is None:
-        return
-    if run.active:
-        follow(run, lambda rows: moving(_toy(ToySpec(**run.spec.settings["toy"])), rows))
-        return
-    if learned := learned_once(run):
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
         if run.spec.settings["toy"] == toy.to_dict() and run.spec.settings["settings"]["points"] == count:
             spec = spec_from_dict(learned)
             term = spec.kernel.terms[0]
             values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
             set_values({key: math.log10(value) for key, value in values.items()} | {"s-places": "learned"})
-    outcome(run, "Learned", "Cancelled, the best so far is shown")
-    with st.expander("How it went"):
-        trace_charts(get_engine().trace(run.id))
+
+    run_panel.watch(TASK, take, draw=moving, cancelled="Cancelled, the best so far is shown")
 
 
-def moving(toy: Toy, rows: list[dict]) -> None:
-    """Where the points stand at this moment, and the evidence so far."""
+def moving(run: Run, rows: list[dict[str, Any]]) -> None:
+    """Where the run's points stand at this moment, and the evidence so far."""
+    toy = _toy(ToySpec(**run.spec.settings["toy"]))
     seen = [row for row in rows if row.get("locations")]
     if seen:
         last, truth = np.array(seen[-1]["locations"]), toy.truth
