@@ -113,13 +113,19 @@ def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
     if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
         rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]
         found = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
-    for run in _runs(toy, count):
-        found[run.spec.settings["settings"]["version"]] = spec_from_dict((run.result or {})["learned"])
-    return found
+    run, folder = run_of(TASK), get_engine().root
+    changed = folder.stat().st_mtime_ns if folder.is_dir() else 0
+    return found | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None)
 
 
-def _runs(toy: ToySpec, count: int) -> list[Run]:
-    """Ended runs of exactly this problem, oldest first."""
+@st.cache_data(show_spinner=False, max_entries=16, ttl=5)
+def _learned_by_runs(
+    toy: ToySpec, count: int, changed: int, of_page: tuple[str, str] | None
+) -> dict[str, SparseRepresentation]:
+    """Learned by ended runs of exactly this problem, the latest of each version.
+
+    The folder is scanned again when it or the page's run has changed, and every few seconds for what others learn.
+    """
 
     def fits(run: Run) -> bool:
         return (
@@ -130,7 +136,8 @@ def _runs(toy: ToySpec, count: int) -> list[Run]:
             and run.spec.settings["settings"]["points"] == count
         )
 
-    return [run for run in reversed(get_engine().runs()) if fits(run)]  # fmt: skip
+    ended = [run for run in reversed(get_engine().runs()) if fits(run)]
+    return {run.spec.settings["settings"]["version"]: spec_from_dict((run.result or {})["learned"]) for run in ended}
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
