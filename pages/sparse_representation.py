@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,9 +22,10 @@ from core.experiments.sparse_representation import (
 )
 from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
+from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, set_values
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
@@ -111,13 +113,19 @@ def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
     if replace(toy, seed=0) == defaults and count == kept["settings"]["points"]:
         rows = [row for row in kept["results"] if row["seed"] == toy.seed and row.get("learned")]
         found = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
-    for run in _runs(toy, count):
-        found[run.spec.settings["settings"]["version"]] = spec_from_dict((run.result or {})["learned"])
-    return found
+    run, folder = run_of(TASK), get_engine().root
+    changed = folder.stat().st_mtime_ns if folder.is_dir() else 0
+    return found | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None)
 
 
-def _runs(toy: ToySpec, count: int) -> list[Run]:
-    """Ended runs of exactly this problem, oldest first."""
+@st.cache_data(show_spinner=False, max_entries=16, ttl=5)
+def _learned_by_runs(
+    toy: ToySpec, count: int, changed: int, of_page: tuple[str, str] | None
+) -> dict[str, SparseRepresentation]:
+    """Learned by ended runs of exactly this problem, the latest of each version.
+
+    The folder is scanned again when it or the page's run has changed, and every few seconds for what others learn.
+    """
 
     def fits(run: Run) -> bool:
         return (
@@ -128,7 +136,8 @@ def _runs(toy: ToySpec, count: int) -> list[Run]:
             and run.spec.settings["settings"]["points"] == count
         )
 
-    return [run for run in reversed(get_engine().runs()) if fits(run)]  # fmt: skip
+    ended = [run for run in reversed(get_engine().runs()) if fits(run)]
+    return {run.spec.settings["settings"]["version"]: spec_from_dict((run.result or {})["learned"]) for run in ended}
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -162,25 +171,20 @@ def at_values(
 
 def watch(toy: ToySpec, count: int) -> None:
     """The run's panel with the points as they move; when it has ended its values go to the sliders, once."""
-    run = run_of(TASK)
-    if run is None:
-        return
-    if run.active:
-        follow(run, lambda rows: moving(_toy(ToySpec(**run.spec.settings["toy"])), rows))
-        return
-    if learned := learned_once(run):
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
         if run.spec.settings["toy"] == toy.to_dict() and run.spec.settings["settings"]["points"] == count:
             spec = spec_from_dict(learned)
             term = spec.kernel.terms[0]
             values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
             set_values({key: math.log10(value) for key, value in values.items()} | {"s-places": "learned"})
-    outcome(run, "Learned", "Cancelled, the best so far is shown")
-    with st.expander("How it went"):
-        trace_charts(get_engine().trace(run.id))
+
+    run_panel.watch(TASK, take, draw=moving, cancelled="Cancelled, the best so far is shown")
 
 
-def moving(toy: Toy, rows: list[dict]) -> None:
-    """Where the points stand at this moment, and the evidence so far."""
+def moving(run: Run, rows: list[dict[str, Any]]) -> None:
+    """Where the run's points stand at this moment, and the evidence so far."""
+    toy = _toy(ToySpec(**run.spec.settings["toy"]))
     seen = [row for row in rows if row.get("locations")]
     if seen:
         last, truth = np.array(seen[-1]["locations"]), toy.truth

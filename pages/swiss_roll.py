@@ -1,15 +1,18 @@
 """Page Swiss roll: positions along a rolled-up sheet, recovered from the means of slices."""
 
+from typing import Any
+
 import streamlit as st
 
 from core.datasets.swiss_roll import RollSpec
-from core.engine import RunSpec
+from core.engine import Run, RunSpec
 from core.experiments.swiss_roll import RollSettings
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
+from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals
-from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
-from pages.shared.state import apply_values, get_engine, set_values
+from pages.shared.run_panel import begin_run, run_of
+from pages.shared.state import apply_values, set_values
 from pages.shared.swiss_roll import compare, controls, picture
 
 TASK = "swiss-roll"
@@ -62,20 +65,14 @@ def situation(roll: RollSpec, spec: ModelSpec) -> None:
 
 
 def watch(roll: RollSpec, spec: ModelSpec) -> None:
-    """The run's panel; when it has ended the learned values go to the sliders, once, if the page still fits them."""
-    run = run_of(TASK)
-    if run is None:
-        return
-    if run.active:
-        follow(run, trace_charts)
-        return
-    if learned := learned_once(run):
+    """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
         found = ModelSpec.from_dict(learned)
         if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
             set_values(controls.slider_values(found))
-    outcome(run, "Learned", "Cancelled, the best so far is on the sliders")
-    with st.expander("How it went"):
-        trace_charts(get_engine().trace(run.id))
+
+    run_panel.watch(TASK, take)
 
 
 def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:

@@ -75,6 +75,30 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
     live()
 
 
+def watch(
+    task: str,
+    take: Callable[[Run, Any], None],
+    *,
+    draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
+    cancelled: str = "Cancelled, the best so far is on the sliders",
+) -> None:
+    """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
+
+    ``take(run, learned)`` gets what it learned, once: it puts values on the sliders if the page still fits them.
+    """
+    run = run_of(task)
+    if run is None:
+        return
+    if run.active:
+        follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
+        return
+    if learned := learned_once(run):
+        take(run, learned)
+    outcome(run, "Learned", cancelled)
+    with st.expander("How it went"):
+        trace_charts(get_engine().trace(run.id))
+
+
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
     words = {"done": done, "cancelled": cancelled}

@@ -1,24 +1,15 @@
 """Page Conditional mean embeddings in AppTest: it opens finished, follows its controls, answers silly values."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page as it opens."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page(str(ROOT / "pages" / "conditional_mean_embeddings.py")).run()
-    yield app
-    st.cache_resource.clear()
+    return open_page("conditional_mean_embeddings.py")
 
 
 @pytest.fixture

@@ -1,29 +1,20 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
 from tests.core.fields.samples import netcdf, region
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page on its worked example."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    app.switch_page(str(ROOT / "pages" / "downscaling.py")).run()
-    yield app
-    st.cache_resource.clear()
+    return open_page("downscaling.py", 120)
 
 
 def coarser(page: AppTest) -> AppTest:

@@ -1,12 +1,10 @@
 """Page Filtering in AppTest: it opens followed, plays, steps, answers silly values."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.filtering import FilterSettings, compare, follow, rotation_problem
@@ -17,15 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page on a short series."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page(str(ROOT / "pages" / "filtering.py")).run()
+    app = open_page("filtering.py")
     app.slider(key="f-train").set_value(60)
     app.slider(key="f-test").set_value(20).run()
-    yield app
-    st.cache_resource.clear()
+    return app
 
 
 def words(page: AppTest) -> str:

@@ -1,11 +1,9 @@
 """Page Kernel Bayes' rule in AppTest: it opens finished, follows observation and knobs in one and two dimensions."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.kernel_bayes import GaussianSpec, compare_rules
@@ -14,13 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page as it opens."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page(str(ROOT / "pages" / "kernel_bayes.py")).run()
-    yield app
-    st.cache_resource.clear()
+    return open_page("kernel_bayes.py")
 
 
 def words(page: AppTest) -> str:

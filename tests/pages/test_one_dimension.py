@@ -1,26 +1,18 @@
 """Page One dimension in AppTest: three views that open finished, follow their knobs and answer silly values."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page on a small problem."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page(str(ROOT / "pages" / "one_dimension.py")).run()
+    app = open_page("one_dimension.py")
     app.slider(key="o-n").set_value(40)
     app.slider(key="o-m").set_value(50).run()
-    yield app
-    st.cache_resource.clear()
+    return app
 
 
 def view(page: AppTest, name: str) -> AppTest:

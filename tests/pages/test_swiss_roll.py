@@ -1,27 +1,19 @@
 """Page Swiss roll in AppTest: it opens finished, every model and slider moves it, learning ends on the sliders."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture
-def page(runs_folder: Path) -> Iterator[AppTest]:
+def page(open_page) -> AppTest:
     """The page on a small roll."""
-    st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    app.switch_page(str(ROOT / "pages" / "swiss_roll.py")).run()
+    app = open_page("swiss_roll.py", 120)
     app.slider(key="r-points").set_value(400).run()
-    yield app
-    st.cache_resource.clear()
+    return app
 
 
 def sentence(page: AppTest) -> str:

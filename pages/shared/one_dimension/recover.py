@@ -8,17 +8,18 @@ import numpy as np
 import streamlit as st
 
 from core.datasets.one_dimension import Line, LineSpec, make_line
-from core.engine import RunSpec
+from core.engine import Run, RunSpec
 from core.errors import Cancelled
 from core.experiments.evidence_surface import AXES, Surface, evidence_surface, read
 from core.experiments.one_dimension import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
 from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
 from core.models.spec import ModelSpec
+from pages.shared import run_panel
 from pages.shared.background import get_background
 from pages.shared.layout import explain, score_table
 from pages.shared.one_dimension import controls
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, learned_once, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, run_of
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 
@@ -53,11 +54,12 @@ def show() -> None:
     found, weights = _fit(spec, json.dumps(model.to_dict(), sort_keys=True))
     naive = _naive(spec)
     _pictures(line, method, found, naive or {})
-    _sentence(line, method, model, found)
+    scores = found.scores(line)
+    _sentence(method, found, scores)
     _watch(spec, method)
     if naive is None:
         _wait_for_naive(spec)
-    _scores(line, method, found, naive or {})
+    _scores(line, {method: scores}, naive or {})
     _second_row(line, method, model, found, weights)
     _equation(line, method, model)
 
@@ -107,8 +109,7 @@ def _window(line: Line) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _sentence(line: Line, method: str, model: ModelSpec, found: LineFit) -> None:
-    scores = found.scores(line)
+def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
     st.markdown(
         f"x and z are never seen together; y connects them. {TITLES[method]} finds f with RMSE "
         f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (95 % would be right), "
@@ -125,18 +126,12 @@ def _learn_button(line: LineSpec, settings: LineSettings) -> None:
 
 def _watch(line: LineSpec, method: str) -> None:
     """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
-    run = run_of(TASK)
-    if run is None:
-        return
-    if run.active:
-        follow(run, trace_charts)
-        return
-    if learned := learned_once(run):
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
         if run.spec.settings["settings"]["method"] == method and run.spec.settings["line"] == line.to_dict():
             set_values(controls.slider_values(ModelSpec.from_dict(learned)))
-    outcome(run, "Learned", "Cancelled, the best so far is on the sliders")
-    with st.expander("How it went"):
-        trace_charts(get_engine().trace(run.id))
+
+    run_panel.watch(TASK, take)
 
 
 def _naive(spec: LineSpec) -> dict[str, LineFit] | None:
@@ -167,8 +162,8 @@ def _wait_for_naive(spec: LineSpec) -> None:
     st.caption("Impute and cascade learn their own hyperparameters: on their way …")
 
 
-def _scores(line: Line, method: str, found: LineFit, naive: dict[str, LineFit]) -> None:
-    rows = {method: found.scores(line)} | {name: fit.scores(line) for name, fit in naive.items()}
+def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
+    rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
     score_table(rows, columns=SCORES, names=TITLES, caption="Against the noise-free f over the central 95 % of x")
 
 

@@ -1,0 +1,33 @@
+"""Pages of the app in AppTest: each test a session and an engine of its own, what pages computed kept between them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import state
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def caches() -> Iterator[None]:
+    """Empty at a file's first test and after its last; in between fields, sums and posteriors stay, as on a server."""
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
+    """Opens a page by its file's name in a new session; the engine is this test's, on an empty runs folder."""
+
+    def opened(name: str, timeout: float = 60) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=timeout)
+        return app.switch_page(str(ROOT / "pages" / name)).run()
+
+    state._holder.clear()
+    yield opened
+    state._holder.clear()
