@@ -27,12 +27,14 @@ TEST_SEED = 100_000
 @dataclass(frozen=True)
 class FilterSettings:
     """How the kernel Bayes filter is trained: ``scale`` β and ``regularisation`` ε (None: by split-half validation),
-    ``δ = 2ε``, ``tolerance`` of the low-rank factors (0: dense)."""
+    ``δ = 2ε``, ``tolerance`` of the low-rank factors (0: dense); ``around``: also the prediction one step ahead and the
+    smoother, which sees what comes after."""
 
     scale: float | None = None
     regularisation: float | None = None
     tolerance: float = 1e-4
     device: str = "auto"
+    around: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,13 +135,12 @@ def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, 
 def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Scaling]:
     """A recorded series: its first part teaches, the rest is followed, all columns scaled by the training part.
 
-    Nobody knows equations here; beside stands the state of the nearest training observation.
+    Nobody knows equations here; beside stands the state of the nearest training observation. The state's columns are
+    scaled so that a mean square error of one is that of their means.
     """
     teach, rest = series.split(train_steps)
-    states, observations = (
-        Scaling.of(teach.states, teach.state_names),
-        Scaling.of(teach.observations, teach.observation_names),
-    )
+    states = Scaling.of(teach.states, teach.state_names).shared()
+    observations = Scaling.of(teach.observations, teach.observation_names)
     x, y = states.scaled(teach.states), observations.scaled(teach.observations)[:-1]
     others = {"nearest": partial(nearest_observation, x[:-1], y)}
     return FilterProblem(x, y, states.scaled(rest.states), observations.scaled(rest.observations), others), states
@@ -192,6 +193,11 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) 
     seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
     means = {"kbr": estimates(kept, steps)[0].cpu().numpy()}
     words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
+    if settings.around:
+        for name, said, weighed in _around(kept, steps):
+            begun = time.process_time()
+            means[name], words[name] = weighed().cpu().numpy(), said
+            seconds[name] = (time.process_time() - begun) / len(problem.seen)
     for name in problem.others:
         found, seconds[name] = _other(problem, name)
         means[name], words[name] = found.means, found.parameters
@@ -203,6 +209,22 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) 
         problem.truth, problem.seen, means, kept.states[:-1].cpu().numpy(), rows("weights"), rows("mass"),
         rows("lost"), rows("far"), kept.ranks, words, seconds,
     )  # fmt: skip
+
+
+def _around(kept: KernelBayesFilter, steps: list[FilterState]) -> list[tuple[str, str, Callable[[], torch.Tensor]]]:
+    """The prediction before each look (none before the first: the first estimate stands there) and the smoother."""
+
+    def ahead() -> torch.Tensor:
+        weights = torch.cat([kept.transition_weights(state.weights) for state in steps[:-1]])
+        return torch.cat([kept.estimate(steps[0].weights), kept.estimate(weights, ahead=True)])
+
+    def smoothed() -> torch.Tensor:
+        return kept.estimate(torch.cat(kept.smooth(steps)))
+
+    return [
+        ("kbr_ahead", "before the step's own observation", ahead),
+        ("kbr_smoothed", "given the whole series", smoothed),
+    ]
 
 
 def _other(problem: FilterProblem, name: str) -> tuple[Baseline, float]:

@@ -4,21 +4,25 @@
 Fukumizu et al. 2013, §5.1.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import gpytorch
 import numpy as np
 import torch
 
-from core.embeddings.bayes_rule import KernelBayes, median_distance
+from core.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
 from core.experiments.reporting import Stopwatch
 from core.kernels.spec import Factor, KernelSpec, Term
 
 METHODS = ("kbr", "kde", "cme", "abc")
+#: What cross-validation tries.
+SCALES, EPSILONS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4), (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 #: Kernel Bayes' rule with the regularisation of theorem 3.6, asked for by name.
 THEOREM = "kbr_theorem"
 #: Draws kept by rejection ABC, the best given the truth, and how many are simulated unless told otherwise.
@@ -103,6 +107,21 @@ def gaussian_rule(problem: GaussianProblem, scale: float = 1.0, tolerance: float
     kernels = [KernelSpec((Term((Factor("rbf", names, (scale * median_distance(v),)),)),)).build(names) for v in (x, y)]
     epsilon = 0.01 / problem.spec.pairs
     return KernelBayes(x, y, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance)
+
+
+def validated(problem: GaussianProblem, check: Callable[[], None] = lambda: None) -> tuple[float, float]:
+    """Scale of the lengthscales and ε (δ = 2ε) of least K-fold error (§4.2) among ``SCALES`` and ``EPSILONS``."""
+    best, chosen = np.inf, (1.0, EPSILONS[0])
+    for scale, epsilon in product(SCALES, EPSILONS):
+        check()
+        rule = replace(gaussian_rule(problem, scale), regularisation=epsilon, second_regularisation=2 * epsilon)
+        try:
+            error = cross_validation(rule)
+        except InputError:
+            continue
+        if error < best:
+            best, chosen = error, (scale, epsilon)
+    return chosen
 
 
 def theorem_rule(problem: GaussianProblem) -> KernelBayes:

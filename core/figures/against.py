@@ -28,7 +28,7 @@ def scores_against(
         sizes = np.array(sorted(by_size), dtype=float)
         runs = [np.asarray(by_size[size], dtype=float) for size in sizes]
         mean = np.array([r.mean() for r in runs])
-        error = np.array([r.std(ddof=1) / np.sqrt(len(r)) if len(r) > 1 else 0.0 for r in runs])
+        error = np.array([_error(r) for r in runs])
         colour = model_colour(method)
         traces.append(
             {
@@ -47,6 +47,11 @@ def scores_against(
     return {"data": traces, "layout": _layout(scores, title, labels, len(traces), now, height, dark)}
 
 
+def _error(runs: np.ndarray) -> float:
+    """Standard error of the mean, 0 for one run."""
+    return float(runs.std(ddof=1) / np.sqrt(len(runs))) if len(runs) > 1 else 0.0
+
+
 def _layout(
     scores: Mapping[str, Mapping[float, Sequence[float]]], title: str, labels: tuple[str, str], lines: int,
     now: float | None, height: int, dark: bool,
@@ -54,7 +59,8 @@ def _layout(
     picture = layout(title, height=height, dark=dark, showlegend=True, hovermode="x unified")
     picture["margin"] = {"l": 58, "r": 8, "t": 62 if lines <= 4 else 82, "b": 42}
     sizes = sorted({size for by_size in scores.values() for size in by_size})
-    values = [value for by_size in scores.values() for runs in by_size.values() for value in (np.mean(runs),)]
+    every = [np.asarray(runs, dtype=float) for by_size in scores.values() for runs in by_size.values()]
+    values = [float(runs.mean()) + sign * _error(runs) for runs in every for sign in (-1, 1)]
     across = log_axis(np.array(sizes))
     if len(sizes) <= 8:
         across |= {"tickvals": sizes, "ticktext": [f"{size:,.0f}" for size in sizes]}

@@ -11,6 +11,8 @@ from core.figures.style import INK, Figure, axis, compact, layout
 
 #: Steps of the trail behind the truth.
 TRAIL = 12
+#: Steps of a column that are drawn at once.
+WINDOW = 120
 
 
 def plane_plot(
@@ -76,13 +78,15 @@ def errors_plot(
 def column_plot(
     truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, name: str, height: int = 240, dark: bool = False
 ) -> Figure:
-    """One column of a state (n,) over the steps: truth, every estimate, and a rule at the present step."""
-    steps = compact(np.arange(1, len(truth) + 1), "f8")
+    """One column of a state (n,) over the steps around the present one: truth, every estimate, a rule at the step."""
+    first = max(0, min(step - WINDOW // 2, len(truth) - WINDOW))
+    shown = slice(first, first + WINDOW)
+    steps = compact(np.arange(1, len(truth) + 1)[shown], "f8")
     lines = {"truth": (truth, {"color": INK[dark], "width": 1.6, "dash": "dot"})}
     lines |= {key: (values, {"color": model_colour(key), "width": 2}) for key, values in means.items()}
     traces = [
         {
-            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values, "f8"), "name": model_name(key),
+            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"), "name": model_name(key),
             "line": line, "hovertemplate": "%{y:.3~g}",
         }
         for key, (values, line) in lines.items()

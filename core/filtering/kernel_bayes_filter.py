@@ -23,6 +23,9 @@ FEWEST = 10
 #: Below this largest similarity to any training observation there is "no training data near here".
 NEAR = 1e-3
 
+#: δ of the smoother: at the filter's own, a hundred times smaller, smoothing is worse than filtering (systems a and b).
+SMOOTHING = 1e-2
+
 
 @dataclass(frozen=True)
 class FilterState:
@@ -162,11 +165,11 @@ class KernelBayesFilter:
 
     def update(self, weights: Float[Tensor, "S T"], near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
         """``ΛG_Y((ΛG_Y)² + δI)⁻¹Λk_Y`` through ``S = C_YᵀΛC_Y`` for each series."""
-        return self._weigh(self._observation_root, weights, near)
+        return self._weigh(self._observation_root, weights, near, self.second_regularisation)
 
-    def _weigh(self, root: Tensor, weights: Tensor, near: Tensor) -> Tensor:
+    def _weigh(self, root: Tensor, weights: Tensor, near: Tensor, regularisation: float) -> Tensor:
         inner = (root.T[None] * weights[:, None, :]) @ root
-        system = inner @ inner + self.second_regularisation * _eye(root)
+        system = inner @ inner + regularisation * _eye(root)
         right = (weights * near) @ root
         solved = linalg.solve_positive_batch(system, right[:, :, None], "squared evidence")[:, :, 0]
         return weights * (solved @ root.T)
@@ -217,14 +220,17 @@ class KernelBayesFilter:
         weights = self.transition_weights(state.weights)
         return [KernelMean(self.states[1:], row, self.kernel) for row in weights]
 
-    def smooth(self, states: list[FilterState]) -> list[Float[Tensor, "S T"]]:
+    def smooth(self, states: list[FilterState], regularisation: float = SMOOTHING) -> list[Float[Tensor, "S T"]]:
         """Weights of every step given all observations, backwards by Bayes' rule on the transition:
-        ``β_t = ΛG₊((ΛG₊)² + δI)⁻¹ΛG₊ₓ β_{t+1}``, ``Λ = diag((G_X + TεI)⁻¹G_X α_t)``, ``β_end = α_end``."""
+        ``β_t = ΛG₊((ΛG₊)² + δI)⁻¹ΛG₊ₓ β_{t+1}``, ``Λ = diag((G_X + TεI)⁻¹G_X α_t)``, ``β_end = α_end``.
+
+        ``regularisation`` δ is the smoother's own.
+        """
         now, after = self._now_and_next
         out = [states[-1].weights]
         for state in reversed(states[:-1]):
             weights = self.transition_weights(state.weights)
-            found = self._weigh(after, weights, (out[0] @ now) @ after.T)
+            found = self._weigh(after, weights, (out[0] @ now) @ after.T, regularisation)
             good = torch.isfinite(found).all(1) & (found.sum(1) > LEAST_TOTAL)
             out.insert(0, torch.where(good[:, None], found, state.weights))
         return out
@@ -233,9 +239,12 @@ class KernelBayesFilter:
         """One weighted sample a series."""
         return [KernelMean(self.states[:-1], row, self.kernel) for row in weights]
 
-    def estimate(self, weights: Float[Tensor, "S T"]) -> Float[Tensor, "S d"]:
-        """Point estimates by the pre-image (Gaussian k), one a series."""
-        return torch.stack([image.point for image in preimages(self.states[:-1], weights, self.kernel)])
+    def estimate(self, weights: Float[Tensor, "S T"], *, ahead: bool = False) -> Float[Tensor, "S d"]:
+        """Point estimates by the pre-image (Gaussian k), one a row of weights on X_1 … X_T, or on X_2 … X_{T+1} where
+        they look ``ahead`` (``transition_weights``)."""
+        return torch.stack(
+            [image.point for image in preimages(self.states[1:] if ahead else self.states[:-1], weights, self.kernel)]
+        )
 
     def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
         """All states of S series of n observations."""

@@ -72,6 +72,10 @@ class Scaling:
             raise InputError(f"Column '{name}' never changes over the training part: lengthen it or leave it out.")
         return Scaling(values.mean(0), spread)
 
+    def shared(self) -> "Scaling":
+        """Variances of ``1/d``, so that all columns together have variance one."""
+        return Scaling(self.centre, self.spread * len(self.spread) ** 0.5)
+
     def scaled(self, values: np.ndarray) -> np.ndarray:
         """To mean 0 and sd 1."""
         return (values - self.centre) / self.spread

@@ -52,6 +52,15 @@ def test_an_observation_far_away_is_a_picture_or_a_sentence(page):
     assert not page.exception
 
 
+def test_cross_validation_sets_the_sliders(page, monkeypatch):
+    monkeypatch.setattr("core.experiments.kernel_bayes.SCALES", (0.5, 1.0))
+    page.slider(key="k-n").set_value(40).run()
+    next(b for b in page.button if b.label == "Choose by cross-validation").click().run()
+    words(page)
+    assert 10 ** page.slider(key="k-beta").value == pytest.approx(0.5) or page.slider(key="k-beta").value == 0
+    assert page.slider(key="k-delta").value == pytest.approx(page.slider(key="k-eps").value + 0.30103)
+
+
 def test_the_prior_and_the_sizes_have_views_of_their_own(page):
     page.segmented_control(key="k-more").set_value("prior").run()
     assert "The prior is moved by one of its sd" in words(page)

@@ -40,7 +40,7 @@ def show() -> None:
     _said(found, series, table)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, series, step))
-    words.table(found, "Mean square error in variances of the state (one: as bad as the mean), and milliseconds a step")
+    words.table(found, "Mean square error, one: as bad as the mean of the training part; milliseconds a step")
     words.equation(
         "The first part of the series gives the examples; then each step carries their weights through the examples' "
         "own transitions, and lets the observation weigh them by kernel Bayes' rule.",

@@ -60,7 +60,7 @@ def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings
 def _said(found: Followed) -> None:
     """Who comes nearest."""
     errors = found.errors
-    best = min(errors, key=errors.__getitem__)
+    best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
     st.markdown(
         f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
         f"extended Kalman filter's {errors['ekf']:.4f}; nearest comes: {words.TITLES[best].lower()}. It has seen "

@@ -12,6 +12,8 @@ TITLES = {
     "ukf": "Unscented Kalman",
     "particle": "Particle filter",
     "nearest": "Nearest observation",
+    "kbr_ahead": "Kernel Bayes, one step ahead",
+    "kbr_smoothed": "Kernel Bayes smoother",
 }
 
 
@@ -21,12 +23,13 @@ def choose_filter() -> FilterSettings:
         "β and ε by validation", False, key="f-validate", bind="query-params",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
     )  # fmt: skip
+    around = st.toggle("Prediction and smoother too", False, key="f-around", bind="query-params")
     tolerance = log_slider("Trace left out by low rank", "f-tol", 1e-10, 1e-2, 1e-4)
     if validate:
-        return FilterSettings(tolerance=tolerance)
+        return FilterSettings(tolerance=tolerance, around=bool(around))
     scale = log_slider("β, lengthscale in median distances", "f-beta", 0.1, 3.0, 0.7)
     epsilon = log_slider("ε, δ = 2ε", "f-eps", 1e-7, 1e-1, 1e-4)
-    return FilterSettings(scale, epsilon, tolerance)
+    return FilterSettings(scale, epsilon, tolerance, around=bool(around))
 
 
 def warnings(found: Followed) -> None:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from core.embeddings.bayes_rule import cross_validation
 from core.errors import InputError
+from core.experiments import kernel_bayes
 from core.experiments.kernel_bayes import (
     BANDWIDTHS,
     GaussianSpec,
@@ -104,6 +106,18 @@ def test_the_error_of_an_embedding_is_nought_at_the_exact_one_and_follows_the_th
     sampled = replace(rule, inputs=many, observations=many)
     weights = torch.full((20_000, 1), 1 / 20_000, dtype=torch.float64)
     assert embedding_error(one, weights, sampled) < 1e-4 < embedding_error(one, 2 * weights, sampled)
+
+
+def test_validation_takes_the_candidate_of_least_error(monkeypatch):
+    monkeypatch.setattr(kernel_bayes, "SCALES", (0.3, 1.0))
+    monkeypatch.setattr(kernel_bayes, "EPSILONS", (1e-4, 1e-2))
+    errors = {}
+    for scale in (0.3, 1.0):
+        for epsilon in (1e-4, 1e-2):
+            rule = gaussian_rule(PROBLEM, scale)
+            rule = replace(rule, regularisation=epsilon, second_regularisation=2 * epsilon)
+            errors[scale, epsilon] = cross_validation(rule)
+    assert kernel_bayes.validated(PROBLEM) == min(errors, key=errors.__getitem__)
 
 
 @pytest.mark.slow

@@ -8,7 +8,16 @@ import torch
 
 from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
-from core.experiments.filtering import FilterSettings, build_filter, compare, estimates, mse, rotation_problem, train
+from core.experiments.filtering import (
+    FilterSettings,
+    build_filter,
+    compare,
+    estimates,
+    follow,
+    mse,
+    rotation_problem,
+    train,
+)
 from core.filtering.kernel_bayes_filter import KernelBayesFilter
 from core.filtering.systems import RotationSystem
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -158,6 +167,17 @@ def test_a_step_without_an_observation_is_a_prediction():
     assert torch.allclose(found.predict(state, 2)[0].weights, two.weights) and one.points.shape == (60, 2)
     with pytest.raises(InputError, match="at least one"):
         found.predict(state, 0)
+
+
+def test_prediction_filter_and_smoother_stand_beside_each_other_in_their_order():
+    problem = rotation_problem(SYSTEM, 200, 60, 0)
+    found = follow(problem, FilterSettings(0.7, 1e-4, around=True))
+    errors = found.errors
+    assert errors["kbr_smoothed"] < errors["kbr"] < errors["kbr_ahead"]
+    trained = train(problem.states, problem.observations, FilterSettings(0.7, 1e-4)).filter
+    states = trained.run(torch.from_numpy(problem.seen)[None])
+    ahead = trained.predict(states[10])[0].preimage().point
+    assert np.allclose(found.means["kbr_ahead"][11], ahead.numpy(), atol=1e-9)
 
 
 def test_series_that_teach_nothing_are_said():
