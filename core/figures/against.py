@@ -12,7 +12,7 @@ from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 def scores_against(
     scores: Mapping[str, Mapping[float, Sequence[float]]], *, title: str, labels: tuple[str, str],
     names: Mapping[str, str] | None = None, guides: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
-    now: float | None = None, height: int = 340, dark: bool = False,
+    now: float | None = None, height: int = 380, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Means ± standard error on log axes.
 
@@ -57,7 +57,8 @@ def _layout(
     now: float | None, height: int, dark: bool,
 ) -> dict[str, Any]:  # fmt: skip
     picture = layout(title, height=height, dark=dark, showlegend=True, hovermode="x unified")
-    picture["margin"] = {"l": 58, "r": 8, "t": 62 if lines <= 4 else 82, "b": 42}
+    picture["margin"] = {"l": 58, "r": 8, "t": 40, "b": 64 + 18 * (lines // 3)}
+    picture["legend"] |= {"y": -0.16, "yanchor": "top"}  # below: long names take several rows in a narrow column
     sizes = sorted({size for by_size in scores.values() for size in by_size})
     every = [np.asarray(runs, dtype=float) for by_size in scores.values() for runs in by_size.values()]
     values = [float(runs.mean()) + sign * _error(runs) for runs in every for sign in (-1, 1)]

@@ -22,7 +22,7 @@ TITLES = {
     "cme": "Conditional kernel mean",
     "kde": "Densities + importance weights",
     "abc": "Rejection ABC",
-    THEOREM: "Kernel Bayes' rule, theorem's ε and δ",
+    THEOREM: "Kernel Bayes' rule (b), theorem's ε and δ",
 }
 #: What theorem 3.6 promises of the mean square error over y, for an i.i.d. sample of the prior.
 PROMISED = -1 / 3
@@ -103,12 +103,12 @@ def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
         curves = gathered(rows, "size", "embedding_mse")
         figure = scores_against(curves, title="Error of E[k(x, X) | y] against n = ℓ",
                                 labels=("pairs n, draws of the prior ℓ", "mean square error"), names=TITLES,
-                                guides=_promise(curves), height=360, dark=is_dark())  # fmt: skip
+                                guides=_promise(curves), dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-embedding-sizes")
         st.markdown(_slopes(curves))
     with right:
         figure = scores_against(_by_time(rows), title="Error of the posterior mean against time",
-                                labels=("CPU seconds, one thread", "mean square error"), names=TITLES, height=360,
+                                labels=("CPU seconds, one thread", "mean square error"), names=TITLES,
                                 dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-error-time")
         st.markdown(
@@ -143,8 +143,8 @@ def _slopes(curves: Curves) -> str:
     )
     return (
         f"Measured: {said}. Theorem 3.6 promises at least n^−0.33 for functions of the RKHS, averaged over y, with "
-        "ε ∝ n^−1/3 and δ ∝ n^−1/6, where its smoothness condition on E[f(X) | y] holds; at a single y theorem 3.5 promises n^−0.30. "
-        f"{slower}"
+        "ε ∝ n^−1/3 and δ ∝ n^−1/6, where its smoothness condition on E[f(X) | y] holds; at a single y "
+        f"theorem 3.5 promises n^−0.30. {slower}"
         "Kernel Bayes' rule (b) takes ε = 0.01/n, δ = 2ε as the paper's experiments do."
     )
 

@@ -33,15 +33,17 @@ def show(spec: GaussianSpec, y: float) -> None:
         plotly_live(figure, "k-prior")
     with right:
         small, fair = found.share("kbr")[-1], found.share("kbr")[int(np.argmin(np.abs(found.steps - 1e-2)))]
+        dme = found.share("dme")[np.isfinite(found.share("dme"))]
+        last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
         st.markdown(
             f"The prior is moved by one of its sd; the exact posterior mean at y = {y:.1f} then moves by "
             f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule follows by a share of "
-            f"**{fair:.2f}**, at the smallest δ by **{small:.2f}**: it has become a conditional mean of the pairs, "
-            "which knows nothing of the prior."
+            f"**{fair:.2f}**, at the smallest δ by **{abs(small):.2f}**: it has become a conditional mean of the "
+            "pairs, which knows nothing of the prior."
         )
         st.markdown(
-            f"The deconditional embedding ends at {found.share('dme')[-1]:.2f}: its limit still holds the prior's "
-            "draws, though without regularisation it follows them wildly. Both need δ; only one forgets the prior."
+            f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "
+            f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule would."
         )
     explain(
         "In form (b) the weights of the prior stand on both sides of an inverse and cancel.",
