@@ -44,7 +44,8 @@ def plane_plot(
     ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
     traces.append(_points(truth[step : step + 1], "truth", ring))
     picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 46, "r": 8, "t": 112, "b": 42}
+    picture["margin"] = {"l": 46, "r": 8, "t": 40, "b": 110}
+    picture["legend"] |= {"y": -0.13, "yanchor": "top"}
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
         picture[side] = axis(label, dark, automargin=False, **({"range": list(limits)} if limits else {}))
     if limits:
@@ -100,7 +101,8 @@ def column_plot(
 
 def _over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
     picture = layout(title, height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 52, "r": 8, "t": 62, "b": 42}
+    picture["margin"] = {"l": 52, "r": 8, "t": 40, "b": 74}
+    picture["legend"] |= {"y": -0.22, "yanchor": "top"}
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)

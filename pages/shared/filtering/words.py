@@ -53,8 +53,8 @@ def weights_caption(found: Followed, step: int) -> None:
 def table(found: Followed, caption: str) -> None:
     """Errors and times of all filters with their parameters."""
     rows = {name: {"mse": error, "ms": 1000 * found.seconds[name]} for name, error in found.errors.items()}
-    names = {name: f"{TITLES[name]} ({found.words[name]})" for name in rows}
-    score_table(rows, columns=("mse", "ms"), names=names, caption=caption)
+    score_table(rows, columns=("mse", "ms"), names=TITLES, caption=caption)
+    st.caption("; ".join(f"{TITLES[name]}: {found.words[name]}" for name in rows) + ".")
 
 
 def equation(sentence: str, model: str, steps: int, settings: FilterSettings, found: Followed) -> None:
