@@ -79,7 +79,8 @@ def against_size(dimension: int) -> None:
     chosen = st.segmented_control("d", known, default=known[-1], key="k-size-d", bind="query-params") or known[-1]
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
-        spec = GaussianSpec(chosen, 4, 4, settings["tests"], seed)
+        first = settings["pairs"][0]
+        spec = GaussianSpec(chosen, first, first, settings["tests"], seed)
         methods = tuple(name for name in settings["methods"] if name != "abc")
         for size in settings["pairs"]:
             for row in compare_rules(replace(spec, pairs=size, prior=size), methods):

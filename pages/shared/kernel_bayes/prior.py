@@ -43,7 +43,8 @@ def show(spec: GaussianSpec, y: float) -> None:
         )
         st.markdown(
             f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "
-            f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule would."
+            f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule "
+            "would."
         )
     explain(
         "In form (b) the weights of the prior stand on both sides of an inverse and cancel.",
