@@ -23,6 +23,8 @@ FEWEST = 10
 #: Below this largest similarity to any training observation there is "no training data near here".
 NEAR = 1e-3
 
+#: Kernel values between observations and training that are held at once.
+MOST_NEAR = 4_000_000
 #: δ of the smoother: at the filter's own, a hundred times smaller, smoothing is worse than filtering (systems a and b).
 SMOOTHING = 1e-2
 
@@ -180,7 +182,9 @@ class KernelBayesFilter:
 
     def start(self, observation: Float[Tensor, "S q"]) -> FilterState:
         """The state after the first observation, without a prior."""
-        near = self.near(observation)
+        return self._started(self.near(observation))
+
+    def _started(self, near: Tensor) -> FilterState:
         weights = self.from_observation(near)
         none = torch.zeros(len(near), dtype=torch.bool, device=near.device)
         return FilterState(weights, torch.ones_like(near[:, 0]), none, near.amax(1) < NEAR)
@@ -193,7 +197,10 @@ class KernelBayesFilter:
     def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:
         """One step on: predict, then weigh by the observation. Where the prediction lost its mass, or the weights are
         no finite numbers, the state is found anew from the observation, and ``lost`` says so."""
-        return self._observed(self.prior_weights(state.weights), self.near(observation))
+        return self._stepped(state, self.near(observation))
+
+    def _stepped(self, state: FilterState, near: Tensor) -> FilterState:
+        return self._observed(self.prior_weights(state.weights), near)
 
     def _observed(self, prior: Tensor, near: Tensor) -> FilterState:
         mass = prior.sum(1)
@@ -248,9 +255,13 @@ class KernelBayesFilter:
 
     def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
         """All states of S series of n observations."""
-        states = [self.start(observations[:, 0])]
-        for step in range(1, observations.shape[1]):
-            states.append(self.step(states[-1], observations[:, step]))
+        states: list[FilterState] = []
+        series, count = observations.shape[:2]
+        block = max(1, MOST_NEAR // (series * self.length))
+        for begin in range(0, count, block):  # kernels of many steps at once: one at a time costs as much as the rest
+            near = self.near(observations[:, begin : begin + block].flatten(0, 1)).unflatten(0, (series, -1))
+            for row in near.unbind(1):
+                states.append(self._started(row) if not states else self._stepped(states[-1], row))
         return states
 
 

@@ -169,6 +169,19 @@ def test_a_step_without_an_observation_is_a_prediction():
         found.predict(state, 0)
 
 
+def test_a_run_is_its_steps_however_many_are_read_at_once(monkeypatch):
+    found, (_, seen) = small(1e-6, 60), series(9, 5)
+    both = torch.stack([seen, seen.flip(0)])
+    whole = found.run(both)
+    monkeypatch.setattr("core.filtering.kernel_bayes_filter.MOST_NEAR", 300)  # two steps of two series of sixty
+    parts = found.run(both)
+    state = found.start(both[:, 0])
+    for t in range(1, 9):
+        state = found.step(state, both[:, t])
+        assert torch.allclose(state.weights, parts[t].weights, atol=1e-10)
+        assert torch.allclose(whole[t].weights, parts[t].weights, atol=1e-10)
+
+
 def test_prediction_filter_and_smoother_stand_beside_each_other_in_their_order():
     problem = rotation_problem(SYSTEM, 200, 60, 0)
     found = follow(problem, FilterSettings(0.7, 1e-4, around=True))
