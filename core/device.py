@@ -1,6 +1,8 @@
 """One place that chooses the device and says how much memory it has."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -52,3 +54,15 @@ def require_memory(device: torch.device, needed: int, purpose: str) -> None:
             f"{purpose} needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free on {device}: "
             "use larger blocks, a smaller region or fewer bags."
         )
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch computes on one thread inside; also a decorator. Matrices of some hundred rows are slower on several, and
+    far slower where other work wants the same cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

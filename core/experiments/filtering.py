@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.device import choose
+from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
@@ -182,6 +182,7 @@ class Followed:
         )  # fmt: skip
 
 
+@one_thread()
 def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) -> Followed:
     """Train, and follow with every filter; all there is to draw."""
     trained = train(problem.states, problem.observations, settings, check)
@@ -233,6 +234,7 @@ def _other(problem: FilterProblem, name: str) -> tuple[Baseline, float]:
     return found, (time.process_time() - begun) / len(problem.seen)
 
 
+@one_thread()
 def compare(
     problem: FilterProblem, seed: int, settings: FilterSettings | None = None, methods: tuple[str, ...] | None = None
 ) -> list[dict[str, Any]]:

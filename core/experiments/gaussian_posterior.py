@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from core.device import one_thread
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
 from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule, simulate
@@ -23,6 +24,7 @@ class Answer:
     seconds: float
 
 
+@one_thread()
 def answers(
     problem: GaussianProblem, y: np.ndarray, *, scale: float, epsilon: float, delta: float, bandwidth: float
 ) -> dict[str, Answer]:

@@ -14,6 +14,7 @@ import gpytorch
 import numpy as np
 import torch
 
+from core.device import one_thread
 from core.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
@@ -109,6 +110,7 @@ def gaussian_rule(problem: GaussianProblem, scale: float = 1.0, tolerance: float
     return KernelBayes(x, y, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance)
 
 
+@one_thread()
 def validated(problem: GaussianProblem, check: Callable[[], None] = lambda: None) -> tuple[float, float]:
     """Scale of the lengthscales and ε (δ = 2ε) of least K-fold error (§4.2) among ``SCALES`` and ``EPSILONS``."""
     best, chosen = np.inf, (1.0, EPSILONS[0])
@@ -245,6 +247,7 @@ def _error(found: np.ndarray, exact: np.ndarray) -> float:
     return float(((found - exact) ** 2).sum(1).mean())
 
 
+@one_thread()
 def compare_rules(
     spec: GaussianSpec, methods: tuple[str, ...] = METHODS, simulations: int = SIMULATIONS
 ) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from core.device import one_thread
 from core.embeddings.bayes_rule import KernelBayes, median_distance
 from core.embeddings.deconditional import deconditional_weights, posterior_embedding
 from core.embeddings.kernel_mean import KernelMean, empirical
@@ -42,6 +43,7 @@ class PriorEffect:
         return (self.means[rule][1] - self.means[rule][0]) / (self.exact[1] - self.exact[0])
 
 
+@one_thread()
 def prior_effect(
     problem: GaussianProblem, y: float, *, scale: float = 1.0, shift: float = 1.0, steps: Sequence[float] = STEPS
 ) -> PriorEffect:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from core import linalg
-from core.device import choose, describe, require_memory
+from core.device import choose, describe, one_thread, require_memory
 from core.errors import InputError
 from core.observations import Bags, IndirectData
 from tests.core.models.small import normal
@@ -84,3 +84,18 @@ def test_wrong_data_are_refused():
         with pytest.raises(InputError, match=word):
             IndirectData(*arguments)
     assert IndirectData(bags, two, two, torch.ones(2)).to("cpu").matched
+
+
+def test_one_thread_is_given_back(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+
+    @one_thread()
+    def work():
+        assert asked == [1]
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        work()
+    assert asked == [1, 7]

@@ -41,12 +41,9 @@ def run(options: argparse.Namespace) -> None:
     """Every method on every run."""
     check_writable(options.json)
     with stdout_kept_clean():
-        import torch
-
         from core.device import choose
         from core.experiments.filtering import FilterSettings, compare
 
-        torch.set_num_threads(1)  # matrices this small are slower on several
         settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
         methods = tuple(options.methods) if options.methods else None
         results = []

@@ -1,5 +1,6 @@
 """The view of one's own series: columns that are hidden, columns that are seen, the first part teaches."""
 
+import numpy as np
 import streamlit as st
 
 from core.errors import InputError
@@ -74,15 +75,22 @@ def _as_csv(_table: Table) -> str:
 
 
 def choose_columns(table: Table) -> tuple[list[str], list[str]]:
-    """Hidden and observed columns; on opening the first half of the columns is hidden."""
+    """Hidden and observed columns; on opening the first half of the columns is hidden, clocks and counters left out."""
     names = table.numeric
-    half = max(1, len(names) // 2)
+    moving = [name for name in names if not _is_clock(table.columns[name])]
+    half = max(1, len(moving) // 2)
     mark = f"{table.source}-{len(names)}"
-    states = st.multiselect("Hidden state", names, names[:half], key=f"f-states-{mark}")
+    states = st.multiselect("Hidden state", names, moving[:half], key=f"f-states-{mark}")
     rest = [name for name in names if name not in states]
-    observations = st.multiselect("Observed", names, names[half:], key=f"f-seen-{mark}",
+    observations = st.multiselect("Observed", names, moving[half:], key=f"f-seen-{mark}",
                                   help=f"Left over: {', '.join(rest)}.")  # fmt: skip
     return states, observations
+
+
+def _is_clock(values: np.ndarray) -> bool:
+    """Rising by the same amount at every step."""
+    rises = np.diff(values)
+    return bool(len(rises) and rises[0] > 0 and np.allclose(rises, rises[0], rtol=1e-3))
 
 
 def choose_length(series: Series) -> int:
