@@ -17,20 +17,22 @@ from core.errors import InputError
 @dataclass(frozen=True)
 class RotationPath:
     """A random walk on SO(3) that is smooth in pieces: ``R_{t+1} = exp([ω_t + ζ_t]_×) R_t``, ``ζ_t ~ N(0, j²I)``; ω_t
-    stays the same for ``piece`` steps, then is drawn anew from ``N(0, s²I)``.
+    stays the same for ``piece`` steps, then is drawn anew from ``N(0, s²I)``. A step that would tilt the camera's up
+    further than ``tilt`` from the room's is not taken: ω_t is drawn anew instead.
 
     Parameters
     ----------
-    speed : s, radians a step about each axis.  piece : steps between two turns of the hand.
-    jitter : j, radians about each axis.
+    speed : s, radians a step about each axis.  piece : steps between two changes of direction.
+    jitter : j, radians about each axis.  tilt : degrees, from 5 to 180; at 180 all of SO(3) is open.
 
-    The first rotation is uniform on SO(3). Source of the problem, whose frames are not published: Fukumizu et al.
-    2013, §5.3.
+    The first rotation is uniform on what is open. The frames of the paper are not published and its path is not
+    described; this one is ours. Source of the problem: Fukumizu et al. 2013, §5.3.
     """
 
-    speed: float = 0.08
-    piece: int = 15
+    speed: float = 0.12
+    piece: int = 8
     jitter: float = 0.02
+    tilt: float = 30.0
 
     def __post_init__(self) -> None:
         if self.piece < 1:
@@ -38,6 +40,8 @@ class RotationPath:
         for name in ("speed", "jitter"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give a finite number that is not negative.")
+        if not 5 <= self.tilt <= 180:
+            raise InputError(f"A tilt of {self.tilt}° was given: choose between 5 and 180.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -47,14 +51,23 @@ class RotationPath:
         """Rotations (steps, 3, 3), orthogonal to rounding however long the way."""
         if steps < 1:
             raise InputError(f"{steps} steps were asked for: give at least one.")
-        now = Rotation.random(rng=rng)
-        pieces = self.speed * rng.standard_normal((-(-steps // self.piece), 3))
-        turns = np.repeat(pieces, self.piece, axis=0)[:steps] + self.jitter * rng.standard_normal((steps, 3))
+        now, turn, left = Rotation.random(rng=rng), np.zeros(3), 0
+        while not self._open(now):
+            now = Rotation.random(rng=rng)
         path = [now]
-        for turn in Rotation.from_rotvec(turns[: steps - 1]) if steps > 1 else ():
-            now = turn * now  # unit quaternions, normalised by scipy: no drift from SO(3)
-            path.append(now)
+        while len(path) < steps:
+            if left == 0:
+                turn, left = self.speed * rng.standard_normal(3), self.piece
+            ahead = Rotation.from_rotvec(turn + self.jitter * rng.standard_normal(3)) * now
+            if self._open(ahead):
+                now, left = ahead, left - 1  # unit quaternions, normalised by scipy: no drift from SO(3)
+                path.append(now)
+            else:
+                left = 0
         return Rotation.concatenate(path).as_matrix()
+
+    def _open(self, rotation: Rotation) -> bool:
+        return float(rotation.as_matrix()[2, 2]) >= math.cos(math.radians(self.tilt))
 
 
 def nearest_rotation(matrices: np.ndarray) -> np.ndarray:
