@@ -25,7 +25,7 @@ class Camera:
     """
 
     pixels: int = 20
-    field_of_view: float = 60.0
+    field_of_view: float = 90.0
 
     def __post_init__(self) -> None:
         if self.pixels < 1:

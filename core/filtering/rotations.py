@@ -32,7 +32,7 @@ class RotationPath:
     speed: float = 0.12
     piece: int = 8
     jitter: float = 0.02
-    tilt: float = 30.0
+    tilt: float = 20.0
 
     def __post_init__(self) -> None:
         if self.piece < 1:
