@@ -34,9 +34,9 @@ METHODS = (*KERNELS, "kalman_matrix", "kalman_quaternion", "nearest")
 #: The paper's noise of a pixel, as sd.
 PAPER_NOISES = (1e-4**0.5, 1e-3**0.5)
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
-SCALES, EPSILONS = (0.5, 1.0, 2.0), (1e-6, 1e-5, 1e-4)
+SCALES, EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 #: Steps of the second half that rank a candidate.
-VALIDATION_STEPS = 100
+VALIDATION_STEPS = 50
 #: Of the states' factor: nothing of Tr(ABᵀ) is cut, next to nothing of a Gaussian.
 STATE_TOLERANCE = 1e-6
 

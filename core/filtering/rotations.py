@@ -29,8 +29,8 @@ class RotationPath:
     described; this one is ours. Source of the problem: Fukumizu et al. 2013, §5.3.
     """
 
-    speed: float = 0.12
-    piece: int = 8
+    speed: float = 0.15
+    piece: int = 10
     jitter: float = 0.02
     tilt: float = 20.0
 

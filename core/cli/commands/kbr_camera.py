@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test", type=int, default=100, help="frames that are followed and scored (the paper's: 1800)")
     parser.add_argument("--runs", type=int, default=1, help="training and test series, seeds from 0")
     parser.add_argument("--tilt", type=float, default=20.0, help="degrees the camera may lean, 180: all rotations")
-    parser.add_argument("--speed", type=float, default=0.12, help="sd of the turn about each axis, radians a step")
+    parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
     parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
     parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
     parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
