@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.experiments.filtering import TEST_SEED, FilterSettings
 from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
-from core.filtering.room import Camera, Room
+from core.filtering.room import Camera, Room, longitude_latitude
 from core.filtering.rotations import (
     RotationPath,
     angles_between,
@@ -33,6 +33,17 @@ KERNELS = ("kbr_gauss", "kbr_tr")
 METHODS = (*KERNELS, "kalman_matrix", "kalman_quaternion", "nearest")
 #: The paper's noise of a pixel, as sd.
 PAPER_NOISES = (1e-4**0.5, 1e-3**0.5)
+#: Table 1 of the paper, on frames that are not published: variance of a pixel → method → mean and standard error.
+PAPER = {
+    1e-4: {
+        "kbr_gauss": (0.210, 0.015), "kbr_tr": (0.146, 0.003), "kalman_matrix": (1.980, 0.083),
+        "kalman_quaternion": (0.557, 0.023),
+    },
+    1e-3: {
+        "kbr_gauss": (0.222, 0.009), "kbr_tr": (0.210, 0.008), "kalman_matrix": (1.935, 0.064),
+        "kalman_quaternion": (0.541, 0.022),
+    },
+}  # fmt: skip
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
 SCALES, EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 #: Steps of the second half that rank a candidate.
@@ -83,6 +94,10 @@ class CameraData:
     def believed(self, rotation: np.ndarray) -> np.ndarray:
         """The frame (pixels, pixels, 3) that a camera turned by R (3, 3) would see."""
         return self.room.frames(rotation[None], self.spec.camera)[0]
+
+    def outline(self, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Longitudes and latitudes in degrees of the frame's edge on the panorama, once around."""
+        return longitude_latitude(self.spec.camera.edge() @ rotation.T)
 
 
 def make_camera(spec: CameraSpec) -> CameraData:

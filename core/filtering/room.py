@@ -42,6 +42,16 @@ class Camera:
         rays = np.stack([np.ones_like(left), left, up], axis=-1)
         return rays / np.linalg.norm(rays, axis=-1, keepdims=True)
 
+    def edge(self, count: int = 16) -> np.ndarray:
+        """Unit directions (4·count + 1, 3) once around the frame's outer edge, in the camera's own axes."""
+        reach = math.tan(math.radians(self.field_of_view) / 2)
+        along = np.linspace(1, -1, count, endpoint=False)
+        full = np.ones(count)
+        left = np.concatenate([along, -full, -along, full, [1.0]])
+        up = np.concatenate([full, along, -full, -along, [1.0]])
+        rays = np.stack([np.ones_like(left), reach * left, reach * up], axis=-1)
+        return rays / np.linalg.norm(rays, axis=-1, keepdims=True)
+
 
 @dataclass(frozen=True)
 class Room:
