@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shared.filtering import recorded, rotation
+from pages.shared.filtering import camera, recorded, rotation
 from pages.shared.layout import page_header, refusals
 from pages.shared.state import apply_values
 
-SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "series": "own series"}
+SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
 
 
 def main() -> None:
@@ -17,10 +17,8 @@ def main() -> None:
         with st.sidebar:
             name = st.segmented_control("System", list(SYSTEMS), default="b", key="f-system", bind="query-params",
                                         format_func=SYSTEMS.__getitem__) or "b"  # fmt: skip
-        if name == "series":
-            recorded.show()
-        else:
-            rotation.show(name)
+        views = {"series": recorded.show, "camera": camera.show}
+        views.get(name, lambda: rotation.show(name))()
 
 
 main()

@@ -51,6 +51,8 @@ class KernelBayesFilter:
     kernel, observation_kernel : k on states and on observations.
     regularisation, second_regularisation : ε (inside Tε) and δ.
     tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
+    state_tolerance : the same for the states' factor alone, where it is given: a kernel of few features, such as
+        Tr(ABᵀ), has a rank of its own that no cut should lower.
 
     Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not belong together.
     """
@@ -62,6 +64,7 @@ class KernelBayesFilter:
     regularisation: float
     second_regularisation: float
     tolerance: float = 1e-4
+    state_tolerance: float | None = None
 
     def __post_init__(self) -> None:
         steps = len(self.observations)
@@ -92,7 +95,8 @@ class KernelBayesFilter:
     @cached_property
     def state_factor(self) -> LowRank:
         """One factor of the Gram matrix of X_1 … X_{T+1}."""
-        return incomplete_cholesky(self.kernel, self.states, self.tolerance)
+        tolerance = self.tolerance if self.state_tolerance is None else self.state_tolerance
+        return incomplete_cholesky(self.kernel, self.states, tolerance)
 
     @cached_property
     def observation_factor(self) -> LowRank:

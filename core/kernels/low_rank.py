@@ -14,6 +14,9 @@ from core.kernels.tiles import diagonal, evaluate
 
 #: Above this share of the trace left out, an approximation is refused.
 MOST_LEFT_OUT = 1e-2
+#: Columns of a kernel on more columns than this are taken from the whole matrix, as long as it is no larger than that:
+#: one product of matrices costs less than many passes over wide inputs.
+WIDE, WHOLE = 100, 4000
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,14 @@ def incomplete_cholesky(
         total, count = float(left.sum()), len(inputs)
         most = count if most is None else min(most, count)
         factor = left.new_zeros(count, most)
+        wide = inputs.shape[1] > WIDE and count <= WHOLE
+        whole = evaluate(kernel, inputs, inputs) if wide else None
         pivots: list[int] = []
         while len(pivots) < most and float(left.sum()) > tolerance * total:
             pivot, rank = int(left.argmax()), len(pivots)
             if not float(left[pivot]) > 1e-15 * total / count:
                 break  # the rest is rounding
-            column = evaluate(kernel, inputs[pivot : pivot + 1], inputs)[0]
+            column = whole[pivot] if whole is not None else evaluate(kernel, inputs[pivot : pivot + 1], inputs)[0]
             column = column - factor[:, :rank] @ factor[pivot, :rank]
             factor[:, rank] = column / column[pivot].sqrt()
             left = (left - factor[:, rank].square()).clamp_min(0)

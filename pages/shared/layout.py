@@ -11,7 +11,7 @@ from core.errors import InputError
 from pages.shared.warm_up import is_warm, warm_up
 
 _CSS = Path(__file__).with_name("layout.css")
-LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance")
+LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle")
 HIGHER_IS_BETTER = ("pearson", "ssim")
 SCORE_NAMES: dict[str, str] = {
     "rmse": "RMSE",
@@ -27,6 +27,9 @@ SCORE_NAMES: dict[str, str] = {
     "coverage_2sd": "Coverage of ±2 sd",
     "distance": "Distance",
     "mse": "MSE",
+    "mse_rotation": "MSE of the nearest rotation",
+    "angle": "Mean angle, °",
+    "ms_per_step": "ms a step",
     "ms": "Time, ms",
 }
 WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")

@@ -1,0 +1,72 @@
+"""``python -m core kbr-camera``: find a turning camera's rotation from small noisy frames by kernel Bayes' rule."""
+
+import argparse
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.talk import say, stdout_kept_clean
+
+HELP = "follow a camera's rotation by its frames with kernel Bayes filters, beside learned Kalman filters"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--noise", nargs="+", type=float, metavar="SD", help="of a pixel in [0, 1] (the paper's: 0.01 and 0.0316)"
+    )
+    parser.add_argument("--methods", nargs="+", metavar="METHOD",
+                        help="kbr_gauss, kbr_tr, kalman_matrix, kalman_quaternion, nearest (all)")  # fmt: skip
+    parser.add_argument("--train", type=int, default=400, help="training frames T (the paper's: 1800)")
+    parser.add_argument("--test", type=int, default=100, help="frames that are followed and scored (the paper's: 1800)")
+    parser.add_argument("--runs", type=int, default=1, help="training and test series, seeds from 0")
+    parser.add_argument("--tilt", type=float, default=20.0, help="degrees the camera may lean, 180: all rotations")
+    parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
+    parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
+    parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
+    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
+    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
+    parser.add_argument("--tolerance", type=float, default=1e-2, help="trace that low-rank factors leave out, 0: dense")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto takes a GPU if any")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every method on every run of every noise; the summary is over all of them."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        import torch
+
+        from core.device import choose
+        from core.experiments.camera import METHODS, PAPER_NOISES
+
+        torch.set_num_threads(1)  # matrices this small are slower on several
+        noises, methods = tuple(options.noise or PAPER_NOISES), tuple(options.methods or METHODS)
+        results = [
+            result for noise in noises for seed in range(options.runs) for result in _one(options, noise, seed, methods)
+        ]
+        device = str(choose(options.device))
+    names = ("train", "test", "runs", "tilt", "speed", "field_of_view", "room", "scale", "epsilon", "tolerance")
+    settings = {name: getattr(options, name) for name in names} | {"noise": list(noises), "methods": list(methods)}
+    write(document(options.command, settings, results, device=device), options.json)
+
+
+def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[str, ...]) -> list[Result]:
+    from core.experiments.camera import CameraSpec, compare_camera
+    from core.experiments.filtering import FilterSettings
+    from core.filtering.room import Camera
+    from core.filtering.rotations import RotationPath
+
+    spec = CameraSpec(
+        options.train, options.test, noise, seed, RotationPath(speed=options.speed, tilt=options.tilt),
+        Camera(field_of_view=options.field_of_view), options.room,
+    )  # fmt: skip
+    settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
+    results = []
+    for row in compare_camera(spec, settings, methods):
+        more = {"noise": noise, "variance": noise**2}
+        results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=more))
+        if not options.quiet:
+            scores = row["scores"]
+            say(f"σ = {noise:.3g}, {row['model']}, run {seed}: MSE {scores['mse']:.4f}, {scores['angle']:.1f}°, "
+                f"{scores['ms_per_step']:.1f} ms a step ({row['message']})")  # fmt: skip
+    return results

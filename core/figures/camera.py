@@ -1,0 +1,148 @@
+"""Pictures of a camera that is followed: frames beside each other, where it looks in the room, errors by angle."""
+
+import base64
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.figures.colours import model_colour, model_name
+from core.figures.line import FAINT_POINT
+from core.figures.style import INK, Figure, axis, compact, layout
+
+#: Screen pixels of a frame's pixel, so that a browser's smoothing does not blur it.
+ENLARGE = 12
+#: Steps of the trail behind the truth.
+TRAIL = 15
+_GAP = 0.06
+
+
+def frames_plot(frames: Mapping[str, np.ndarray], *, title: str = "", height: int = 250, dark: bool = False) -> Figure:
+    """RGB frames (p, p, 3) beside each other, each under its name; values outside [0, 1] are clipped, pixels square."""
+    count = len(frames)
+    if not count:
+        raise InputError("There is no frame to draw: give at least one.")
+    picture = layout(title, height=height, dark=dark)
+    picture["margin"] = {"l": 4, "r": 4, "t": 62 if title else 30, "b": 4}
+    picture["images"], picture["annotations"] = [], []
+    for index, (name, frame) in enumerate(frames.items()):
+        at = index * (1 + _GAP)
+        picture["images"].append(_image(np.kron(frame, np.ones((ENLARGE, ENLARGE, 1))), at, 1, 1, 1))
+        label = {"text": name, "x": at + 0.5, "y": 1, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
+        picture["annotations"].append(label)
+    reach = count + _GAP * (count - 1)
+    bare = {"visible": False, "fixedrange": True}
+    picture["xaxis"] = bare | {"range": [0, reach], "constrain": "domain"}
+    picture["yaxis"] = bare | {"range": [0, 1], "scaleanchor": "x", "constrain": "domain"}
+    picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}."
+    corners = {"x": [0, reach], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
+    return {"data": [{"type": "scatter", "mode": "markers", **corners}], "layout": picture}
+
+
+def attitude_plot(
+    panorama: np.ndarray, trail: tuple[np.ndarray, np.ndarray],
+    outlines: Mapping[str, tuple[np.ndarray, np.ndarray]], *, title: str = "Where the camera looks", height: int = 330,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """The whole room around the camera, with the edges of frames on it.
+
+    Parameters
+    ----------
+    panorama : (h, 2h, 3) RGB, longitude from 180° at the left edge to −180°, latitude from 90° down to −90°.
+    trail : longitudes and latitudes in degrees of the true view's middle, up to now.
+    outlines : longitudes and latitudes once around a frame's edge, by name; "truth" is drawn in white.
+    """
+    traces = [_path(*trail, "truth's way", {"color": "#ffffff", "width": 1.6, "dash": "dot"})]
+    for name, (longitude, latitude) in outlines.items():
+        line = {"color": "#ffffff" if name == "truth" else model_colour(name), "width": 3}
+        if name != "truth":  # a dark rim keeps the colour readable on any wall
+            rim = _path(longitude, latitude, name, {"color": "rgba(12,16,20,0.85)", "width": 6})
+            traces.append(rim | {"showlegend": False, "hoverinfo": "skip"})
+        traces.append(_path(longitude, latitude, model_name(name), line))
+    picture = layout(title, height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 40, "r": 8, "t": 66, "b": 30}
+    picture["legend"] |= {"bgcolor": "rgba(110,120,128,0.55)", "font": {"size": 11, "color": "#ffffff"}}
+    picture["images"] = [_image(panorama, -180, 90, 360, 180)]
+    words = {"tickvals": [-180, -90, 0, 90, 180], "ticktext": ["behind", "left", "ahead", "right", "behind"]}
+    bounds = {"showgrid": False, "zeroline": False, "constrain": "domain"}
+    picture["xaxis"] = axis("", dark, automargin=False, range=[-180, 180]) | words | bounds
+    degrees = {"tickvals": [-90, -45, 0, 45, 90], "ticksuffix": "°", "scaleanchor": "x"}
+    picture["yaxis"] = axis("", dark, automargin=False, range=[-90, 90]) | degrees | bounds
+    picture["meta"]["alt"] = f"Panorama of the room with the edges of the frames of {', '.join(outlines)}."
+    return {"data": traces, "layout": picture}
+
+
+def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 280, dark: bool = False) -> Figure:
+    """Angle in degrees (n,) between truth and estimate at each step, one line a filter, a rule at the present step."""
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "x": compact(np.arange(1, len(values) + 1), "f8"),
+            "y": compact(values, "f8"), "name": model_name(name), "line": {"color": model_colour(name), "width": 1.8},
+            "hovertemplate": "%{y:.1f}°",
+        }
+        for name, values in angles.items()
+    ]  # fmt: skip
+    picture = layout("Angle from the truth", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 52, "r": 8, "t": 82, "b": 42}
+    picture["hovermode"] = "x unified"
+    picture["xaxis"] = axis("step", dark, automargin=False)
+    picture["yaxis"] = axis("degrees", dark, automargin=False, rangemode="tozero")
+    rule = {"dash": "dot", "color": FAINT_POINT}
+    picture["shapes"] = [
+        {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
+    ]
+    picture["meta"]["alt"] = f"Angle from the truth at each step of {', '.join(angles)}."
+    return {"data": traces, "layout": picture}
+
+
+def noises_plot(
+    ours: Mapping[str, float], paper: Mapping[str, tuple[float, float]], *, title: str, height: int = 260,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Our error of each method as a bar, the paper's with its standard error as a diamond."""
+    names = list(ours)
+    bars = {
+        "type": "bar", "orientation": "h", "x": [ours[name] for name in names], "y": [model_name(n) for n in names],
+        "marker": {"color": [model_colour(name) for name in names]}, "name": "ours, our room",
+        "hovertemplate": "%{x:.4f}<extra></extra>",
+    }  # fmt: skip
+    known = [name for name in names if name in paper]
+    marks = {
+        "type": "scatter", "mode": "markers", "x": [paper[n][0] for n in known], "y": [model_name(n) for n in known],
+        "error_x": {"type": "data", "array": [paper[n][1] for n in known], "color": INK[dark]},
+        "marker": {"symbol": "diamond", "size": 9, "color": INK[dark]}, "name": "the paper's, its room",
+        "hovertemplate": "%{x:.3f}<extra></extra>",
+    }  # fmt: skip
+    picture = layout(title, height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 112, "r": 8, "t": 66, "b": 42}
+    picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False, rangemode="tozero")
+    picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
+    said = ", ".join(f"{model_name(name)} {ours[name]:.3g}" for name in names)
+    picture["meta"]["alt"] = f"{title}: {said}; the paper's beside them."
+    return {"data": [bars, marks], "layout": picture}
+
+
+def _image(values: np.ndarray, x: float, y: float, width: float, height: float) -> dict[str, Any]:
+    """RGB values in [0, 1] as an image whose upper left corner is at (x, y) of the axes."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.fromarray(np.round(255 * np.clip(values, 0, 1)).astype(np.uint8)).save(stream, "PNG")
+    source = "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
+    return {
+        "source": source, "xref": "x", "yref": "y", "x": x, "y": y, "sizex": width, "sizey": height,
+        "sizing": "stretch", "layer": "below",
+    }  # fmt: skip
+
+
+def _path(longitude: np.ndarray, latitude: np.ndarray, name: str, line: dict[str, Any]) -> dict[str, Any]:
+    """A line on the panorama, broken where it leaves at one edge and comes back at the other."""
+    across = -np.asarray(longitude, dtype=float)  # to the right, as the eye inside sees it
+    jumps = np.flatnonzero(np.abs(np.diff(across)) > 180) + 1
+    x, y = np.insert(across, jumps, np.nan), np.insert(np.asarray(latitude, dtype=float), jumps, np.nan)
+    return {
+        "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name, "line": line,
+        "hovertemplate": f"{name}<extra></extra>",
+    }  # fmt: skip
