@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.device import choose
+from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.experiments.filtering import TEST_SEED, FilterSettings
@@ -241,6 +241,7 @@ def nearest_frame(data: CameraData) -> Estimates:
     return Estimates(found, f"among {len(frames)} frames", (time.process_time() - begun) / len(seen))
 
 
+@one_thread()
 def follow_camera(
     data: CameraData, settings: FilterSettings, methods: tuple[str, ...] = METHODS, check: Any = None
 ) -> dict[str, Estimates]:

@@ -14,6 +14,7 @@ from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
 from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
+from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.series import Scaling, Series, nearest_observation
 from core.filtering.systems import RotationSystem
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -135,14 +136,21 @@ def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, 
 def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Scaling]:
     """A recorded series: its first part teaches, the rest is followed, all columns scaled by the training part.
 
-    Nobody knows equations here; beside stands the state of the nearest training observation. The state's columns are
+    Nobody knows equations here; beside stand a Kalman filter that learns a linear model from the same part, where that
+    can be done, and the state of the nearest training observation. The state's columns are
     scaled so that a mean square error of one is that of their means.
     """
     teach, rest = series.split(train_steps)
     states = Scaling.of(teach.states, teach.state_names).shared()
     observations = Scaling.of(teach.observations, teach.observation_names)
     x, y = states.scaled(teach.states), observations.scaled(teach.observations)[:-1]
-    others = {"nearest": partial(nearest_observation, x[:-1], y)}
+    others: dict[str, Callable[[np.ndarray], Baseline]] = {}
+    try:
+        linear = fit_linear_gaussian(x, y)
+        others["kalman"] = lambda seen: Baseline(linear.follow(seen), "linear model by least squares")
+    except InputError:
+        pass  # columns that are copies of one another: no linear model can be told from others
+    others["nearest"] = partial(nearest_observation, x[:-1], y)
     return FilterProblem(x, y, states.scaled(rest.states), observations.scaled(rest.observations), others), states
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.figures.colours import model_colour, model_name
-from core.figures.line import FAINT_POINT
+from core.figures.filtering import over_steps
 from core.figures.style import INK, Figure, axis, compact, layout
 
 #: Screen pixels of a frame's pixel, so that a browser's smoothing does not blur it.
@@ -84,15 +84,8 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
         }
         for name, values in angles.items()
     ]  # fmt: skip
-    picture = layout("Angle from the truth", height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 52, "r": 8, "t": 82, "b": 42}
-    picture["hovermode"] = "x unified"
-    picture["xaxis"] = axis("step", dark, automargin=False)
-    picture["yaxis"] = axis("degrees", dark, automargin=False, rangemode="tozero")
-    rule = {"dash": "dot", "color": FAINT_POINT}
-    picture["shapes"] = [
-        {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
-    ]
+    picture = over_steps("Angle from the truth", "degrees", step, height, dark)
+    picture["yaxis"] |= {"rangemode": "tozero"}
     picture["meta"]["alt"] = f"Angle from the truth at each step of {', '.join(angles)}."
     return {"data": traces, "layout": picture}
 

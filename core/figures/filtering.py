@@ -70,7 +70,7 @@ def errors_plot(
                 "hovertemplate": "%{y:.4f}",
             }
         )  # fmt: skip
-    picture = _over_steps("Mean square error so far", "MSE", step, height, dark)
+    picture = over_steps("Mean square error so far", "MSE", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
     picture["meta"]["alt"] = f"Mean square error up to each step of {', '.join(means)}."
     return {"data": traces, "layout": picture}
@@ -92,14 +92,15 @@ def column_plot(
         }
         for key, (values, line) in lines.items()
     ]  # fmt: skip
-    picture = _over_steps(name, name, step, height, dark)
+    picture = over_steps(name, name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
     said = ", ".join(f"{key} {value:.3g}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
     return {"data": traces, "layout": picture}
 
 
-def _over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
+def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
+    """The layout of lines over the steps, a rule at the present one, their names below."""
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 52, "r": 8, "t": 40, "b": 74}
     picture["legend"] |= {"y": -0.22, "yanchor": "top"}

@@ -14,13 +14,14 @@ from core.errors import InputError
 
 @dataclass(frozen=True)
 class LinearGaussian:
-    """Estimated parameters; the observation (q,) enters through ``z = (HᵀR⁻¹H)⁻¹HᵀR⁻¹(y − h)`` (d,), which is all that
-    it says of the state, ``z = x + N(0, V)`` with ``V = (HᵀR⁻¹H)⁻¹``.
+    """Estimated parameters. Of an observation with more numbers than the state only ``z = (HᵀR⁻¹H)⁻¹HᵀR⁻¹(y − h)`` (d,)
+    enters, which is all that it says of the state: ``z = x + N(0, V)`` with ``V = (HᵀR⁻¹H)⁻¹``.
 
     Parameters
     ----------
     transition, offset, transition_noise : A (d, d), a (d,), Q (d, d).
-    reduce, level, noise : ``(HᵀR⁻¹H)⁻¹HᵀR⁻¹`` (d, q), h (q,), V (d, d).
+    observe, reduce, level, noise : I (d, d), ``(HᵀR⁻¹H)⁻¹HᵀR⁻¹`` (d, q), h (q,), V (d, d) where q > d; else H (q, d),
+        I (q, q), h, R (q, q).
     mean, covariance : of the training states, the prior of the first step.
     shrinkage : share of the scaled identity in R (Ledoit and Wolf 2004).
     """
@@ -28,6 +29,7 @@ class LinearGaussian:
     transition: np.ndarray
     offset: np.ndarray
     transition_noise: np.ndarray
+    observe: np.ndarray
     reduce: np.ndarray
     level: np.ndarray
     noise: np.ndarray
@@ -44,9 +46,9 @@ class LinearGaussian:
             raise InputError(
                 f"Observations of shape {observations.shape} were given: training ones have {len(self.level)} numbers."
             )
-        kalman = KalmanFilter(dim_x=size, dim_z=size)
+        kalman = KalmanFilter(dim_x=size, dim_z=len(self.observe))
         kalman.x, kalman.P = self.mean.copy(), self.covariance.copy()
-        kalman.F, kalman.Q, kalman.R, kalman.H = self.transition, self.transition_noise, self.noise, np.eye(size)
+        kalman.F, kalman.Q, kalman.R, kalman.H = self.transition, self.transition_noise, self.noise, self.observe
         means = []
         for step, seen in enumerate((observations - self.level) @ self.reduce.T):
             if step:
@@ -75,9 +77,12 @@ def fit_linear_gaussian(states: np.ndarray, observations: np.ndarray) -> LinearG
     onward, left = _least_squares(now, states[1:])
     seen, unseen = _least_squares(now, observations)
     spread, shrinkage = ledoit_wolf(unseen, assume_centered=True)
-    reduce, noise = _reduced(seen[:-1].T, spread)
+    observe, reduce, noise = seen[:-1].T, np.eye(observations.shape[1]), spread
+    if observations.shape[1] > size:
+        reduce, noise = _reduced(observe, spread)
+        observe = np.eye(size)
     return LinearGaussian(
-        onward[:-1].T, onward[-1], left.T @ left / steps, reduce, seen[-1], noise,
+        onward[:-1].T, onward[-1], left.T @ left / steps, observe, reduce, seen[-1], noise,
         states.mean(0), np.cov(states.T, bias=True).reshape(size, size), float(shrinkage),
     )  # fmt: skip
 

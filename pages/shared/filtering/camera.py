@@ -149,11 +149,11 @@ def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
 def table(data: CameraData, found: Found) -> None:
     """Errors of all filters with their parameters."""
     rows = {name: estimates.scores(data.truth) for name, estimates in found.items()}
-    names = {name: f"{model_name(name)} ({estimates.words})" for name, estimates in found.items()}
     score_table(
-        rows, columns=("mse", "mse_rotation", "angle", "ms_per_step"), names=names,
+        rows, columns=("mse", "mse_rotation", "angle", "ms_per_step"),
         caption="Mean squared Frobenius distance from the true rotation (at most 8), and the mean angle",
     )  # fmt: skip
+    st.caption("; ".join(f"{model_name(name)}: {estimates.words}" for name, estimates in found.items()) + ".")
 
 
 def equation(spec: CameraSpec, found: Found) -> None:

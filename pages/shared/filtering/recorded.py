@@ -113,11 +113,14 @@ def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
 
 def _said(found: Followed, series: Series, table: Table) -> None:
     errors = found.errors
-    better = "nearer to" if errors["kbr"] < errors["nearest"] else "further from"
+    others = [name for name in ("kalman", "nearest") if name in errors]
+    told = ", ".join(
+        f"{words.TITLES[name].lower() if name == 'nearest' else words.TITLES[name]} {errors[name]:.3f}"
+        for name in others
+    )
     st.markdown(
         f"Over the last {len(found.truth)} steps of {table.source} the kernel Bayes filter leaves "
-        f"**{errors['kbr']:.3f}** of the variance of {', '.join(series.state_names)}; it comes {better} the truth than "
-        f"the state of the nearest training observation, which leaves {errors['nearest']:.3f}."
+        f"**{errors['kbr']:.3f}** of the variance of {', '.join(series.state_names)}; the others: {told}."
     )
 
 

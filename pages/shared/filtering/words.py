@@ -12,6 +12,7 @@ TITLES = {
     "ukf": "Unscented Kalman",
     "particle": "Particle filter",
     "nearest": "Nearest observation",
+    "kalman": "Kalman, linear model learned",
     "kbr_ahead": "Kernel Bayes, one step ahead",
     "kbr_smoothed": "Kernel Bayes smoother",
 }

@@ -39,7 +39,7 @@ def test_a_series_of_ones_own_is_followed(command, tmp_path) -> None:
     told = ("--series", tmp_path / "series.csv", "--states", "hidden", "--observations", "seen", "--train", 60)
     answer = command("kbr-filter", *told, "--quiet")
     assert answer.code == 0, answer.err
-    assert [r["model"] for r in answer.document["results"]] == ["kbr", "nearest"]
+    assert [r["model"] for r in answer.document["results"]] == ["kbr", "kalman", "nearest"]
     assert answer.document["results"][0]["scores"]["mse"] < 1  # better than the mean of the training part
     for wrong, word in ((told[:2], "--states"), (("--series", "none.csv", *told[2:]), "no file")):
         answer = command("kbr-filter", *wrong)

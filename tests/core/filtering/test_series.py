@@ -5,6 +5,7 @@ import pytest
 
 from core.errors import InputError
 from core.experiments.filtering import FilterSettings, follow, series_problem
+from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.pendulum import FRICTION, LOOK, PULL, PUSH, STEP, pendulum_table
 from core.filtering.series import Scaling, Series, nearest_observation
 from core.tables import Table
@@ -72,6 +73,26 @@ def test_the_filter_beats_the_nearest_observation_which_is_what_it_says():
     nearest = np.argmin(((problem.observations - y) ** 2).sum(1))
     alone = nearest_observation(problem.states[:-1], problem.observations, y[None])
     assert np.array_equal(alone.means[0], problem.states[nearest])
+
+
+def test_the_learned_kalman_filter_is_the_exact_one_on_linear_series_and_left_out_where_nothing_is_linear():
+    rng, turn = np.random.default_rng(3), 0.9 * np.array([[np.cos(0.4), -np.sin(0.4)], [np.sin(0.4), np.cos(0.4)]])
+    x = np.zeros((6000, 2))
+    for t in range(1, 6000):
+        x[t] = turn @ x[t - 1] + 0.3 * rng.standard_normal(2)
+    y = x[:, :1] + 0.3 * rng.standard_normal((6000, 1))  # fewer numbers than the state has
+    model = fit_linear_gaussian(x[:5001], y[:5000])
+    mean, spread, expected = np.zeros(2), np.cov(x.T), []
+    look = np.array([[1.0, 0.0]])
+    for step, seen in enumerate(y[5001:5201]):
+        if step:
+            mean, spread = turn @ mean, turn @ spread @ turn.T + 0.09 * np.eye(2)
+        gain = spread @ look.T / (look @ spread @ look.T + 0.09)
+        mean, spread = mean + gain[:, 0] * (seen - look @ mean), spread - gain @ look @ spread
+        expected.append(mean)
+    assert np.abs(model.follow(y[5001:5201]) - expected).max() < 0.1
+    twice = Series(np.stack([x[:200, 0]] * 2, 1), np.stack([y[:200, 0]] * 3, 1), ("a", "b"), ("c", "d", "e"))
+    assert "nearest" in series_problem(twice, 100)[0].others
 
 
 def test_the_pendulum_obeys_its_equation():
