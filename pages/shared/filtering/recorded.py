@@ -7,7 +7,7 @@ from core.errors import InputError
 from core.experiments.filtering import FilterSettings, Followed, follow, series_problem
 from core.figures.filtering import column_plot, errors_plot, plane_plot
 from core.filtering.kernel_bayes_filter import FEWEST
-from core.filtering.pendulum import pendulum_table
+from core.filtering.oscillator import oscillator_table
 from core.filtering.series import MOST_TRAIN, Series
 from core.tables import Table, open_table
 from pages.shared.filtering import words
@@ -26,7 +26,7 @@ def _opened(data: bytes, name: str) -> Table:
 
 @st.cache_resource(show_spinner=False)
 def _example() -> Table:
-    return pendulum_table()
+    return oscillator_table()
 
 
 def show() -> None:
@@ -62,8 +62,10 @@ def choose_table() -> Table:
     table = st.session_state.get("_f-table")
     if table is None:
         table = _example()
-        st.caption("Until you give a file: a pendulum with friction, pushed at random, made by us.")
-        st.download_button("This example as CSV", _as_csv(table), "pendulum.csv", "text/csv")
+        st.caption(
+            "Until you give a file: a Van der Pol oscillator pushed at random, made by us; its position is seen."
+        )
+        st.download_button("This example as CSV", _as_csv(table), "oscillator.csv", "text/csv")
     return table
 
 
@@ -75,10 +77,10 @@ def _as_csv(_table: Table) -> str:
 
 
 def choose_columns(table: Table) -> tuple[list[str], list[str]]:
-    """Hidden and observed columns; on opening the first half of the columns is hidden, clocks and counters left out."""
+    """Hidden and observed columns; on opening the first half is hidden, clocks and counters left out."""
     names = table.numeric
     moving = [name for name in names if not _is_clock(table.columns[name])]
-    half = max(1, len(moving) // 2)
+    half = (len(moving) + 1) // 2
     mark = f"{table.source}-{len(names)}"
     states = st.multiselect("Hidden state", names, moving[:half], key=f"f-states-{mark}")
     rest = [name for name in names if name not in states]
