@@ -186,7 +186,9 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
     begun = time.process_time()
     followed = trained.run(seen[None])
     spent = (time.process_time() - begun) / len(seen)
-    mass, lost, far = (torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far"))
+    mass, lost, far = (
+        torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
+    )
     words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; found anew {int(lost.sum())} times"
     return Estimates(matrices(method, trained, followed), words, spent, mass, lost, far, trained.ranks)
 

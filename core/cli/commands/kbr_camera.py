@@ -1,4 +1,4 @@
-"""``python -m core kbr-camera``: a turning camera followed by its frames, beside learned Kalman filters and a control."""
+"""``python -m core kbr-camera``: a turning camera followed by its frames, beside learned Kalman filters."""
 
 import argparse
 
