@@ -68,7 +68,7 @@ def attitude_plot(
     words = {"tickvals": [-180, -90, 0, 90, 180], "ticktext": ["behind", "left", "ahead", "right", "behind"]}
     bounds = {"showgrid": False, "zeroline": False, "constrain": "domain"}
     picture["xaxis"] = axis("", dark, automargin=False, range=[-180, 180]) | words | bounds
-    degrees = {"tickvals": [-90, -45, 0, 45, 90], "ticksuffix": "°", "scaleanchor": "x"}
+    degrees = {"tickvals": [-90, -45, 0, 45, 90], "ticktext": ["−90°", "−45°", "0°", "45°", "90°"], "scaleanchor": "x"}
     picture["yaxis"] = axis("", dark, automargin=False, range=[-90, 90]) | degrees | bounds
     picture["meta"]["alt"] = f"Panorama of the room with the edges of the frames of {', '.join(outlines)}."
     return {"data": traces, "layout": picture}

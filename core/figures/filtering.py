@@ -103,7 +103,7 @@ def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> di
     """The layout of lines over the steps, a rule at the present one, their names below."""
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 52, "r": 8, "t": 40, "b": 74}
-    picture["legend"] |= {"y": -0.22, "yanchor": "top"}
+    picture["legend"] |= {"y": -50 / (height - 114), "yanchor": "top"}  # 50 pixels below the plot
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)

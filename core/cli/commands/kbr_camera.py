@@ -1,4 +1,4 @@
-"""``python -m core kbr-camera``: find a turning camera's rotation from small noisy frames by kernel Bayes' rule."""
+"""``python -m core kbr-camera``: a turning camera followed by its frames, beside learned Kalman filters."""
 
 import argparse
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
         device = str(choose(options.device))
     names = ("train", "test", "runs", "tilt", "speed", "field_of_view", "room", "scale", "epsilon", "tolerance")
     settings = {name: getattr(options, name) for name in names} | {"noise": list(noises), "methods": list(methods)}
-    write(document(options.command, settings, results, device=device), options.json)
+    write(document(options.command, settings, results, by=("noise",), device=device), options.json)
 
 
 def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[str, ...]) -> list[Result]:

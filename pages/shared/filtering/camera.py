@@ -198,8 +198,13 @@ def paper_table() -> None:
         with column:
             figure = noises_plot(ours, PAPER.get(variance, {}), title=f"σ² = {variance:g}", dark=is_dark())
             plotly_live(figure, f"fc-paper-{variance:g}")
+    chosen = settings["scale"] is not None and settings["epsilon"] is not None
+    words = (
+        f"β = {settings['scale']:g}, ε = {settings['epsilon']:g} for both kernels" if chosen else "β, ε by validation"
+    )
     st.caption(
-        f"Ours: T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} run(s), tilt up to "
-        f"{settings['tilt']:g}°, β and ε by validation. The paper's frames are not published, so only the order of the "
-        "methods can be compared; it shows no nearest-frame control."
+        f"Ours: T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} run(s), tilt up "
+        f"to {settings['tilt']:g}°; {words}. The paper: T = 1800, 1800 frames, 10 runs; neither its "
+        "frames nor its path are published, so only the order of the methods can be compared, not the numbers; it "
+        "shows no nearest-frame control."
     )

@@ -1,0 +1,22 @@
+"""``python -m core kbr-camera``: the document, bad input."""
+
+import pytest
+
+
+def test_cameras_in_the_one_shape(command) -> None:
+    answer = command("kbr-camera", "--train", 60, "--test", 5, "--noise", 0.01, 0.3, "--scale", 1, "--epsilon", 1e-4)
+    assert answer.code == 0, answer.err
+    found = answer.document
+    models = ["kbr_gauss", "kbr_tr", "kalman_matrix", "kalman_quaternion", "nearest"]
+    assert [(r["noise"], r["model"]) for r in found["results"]] == [(sd, m) for sd in (0.01, 0.3) for m in models]
+    assert found["results"][0]["units"]["angle"] == "degrees" and found["settings"]["tilt"] == 20
+    assert "run 0: MSE" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("command_line", "word"),
+    [(("--train", 5), "at least 20"), (("--methods", "nonsense"), "unknown"), (("--noise", -1), "not negative")],
+)
+def test_bad_input_is_a_sentence_and_exit_code_two(command, command_line, word) -> None:
+    answer = command("kbr-camera", *command_line, "--quiet")
+    assert answer.code == 2 and word in answer.err and answer.out == ""

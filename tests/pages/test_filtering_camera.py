@@ -1,0 +1,46 @@
+"""The view Camera in AppTest: it opens followed, steps, obeys its controls, shows the paper's table."""
+
+from collections.abc import Iterator
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+SCRIPT = """
+from pages.shared.filtering.camera import camera_view
+from pages.shared.layout import refusals
+
+with refusals():
+    camera_view()
+"""
+
+
+@pytest.fixture
+def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The view on short series."""
+    st.cache_resource.clear()
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    for key, value in (("fc-train", 100), ("fc-test", 20)):
+        app.session_state[key] = value
+    yield app.run()
+    st.cache_resource.clear()
+
+
+def words(view: AppTest) -> str:
+    assert not view.exception and [error.value for error in view.error] == []
+    return " ".join(block.value for block in view.markdown)
+
+
+def test_it_follows_steps_and_obeys(view):
+    before = words(view)
+    assert "Over 20 frames" in before and "nearest of the 100 training frames" in before
+    table = next(block.proto.body for block in view.get("html") if "Frobenius" in block.proto.body)
+    assert all(name in table for name in ("KBR (Gauss)", "KBR (Tr)", "Kalman (9 dim.)", "Nearest frame", "β = 1"))
+    view.slider(key="fc-step").set_value(20).run()
+    next(b for b in view.button if b.label == "Step").click().run()
+    assert view.slider(key="fc-step").value == 1
+    view.slider(key="fc-noise").set_value(-0.5).run()
+    assert words(view) != before
+    view.selectbox(key="fc-shown").set_value("nearest").run()
+    words(view)
+    assert any("only the order of the methods can" in caption.value for caption in view.caption)
