@@ -232,6 +232,6 @@ def paper_table() -> None:
     st.caption(
         f"Ours: T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} run(s), tilt up "
         f"to {settings['tilt']:g}°; {words}. The paper: T = 1800, 1800 frames, 10 runs; neither its "
-        "frames nor its path are published, so only the order of the methods can be compared, not the numbers; it shows "
+        "frames nor its path are published, so only the order of the methods can be compared; it shows "
         "no nearest-frame control."
     )
