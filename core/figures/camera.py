@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import InputError
 from core.figures.colours import model_colour, model_name
 from core.figures.filtering import over_steps
-from core.figures.style import INK, Figure, axis, compact, layout
+from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 #: Screen pixels of a frame's pixel, so that a browser's smoothing does not blur it.
 ENLARGE = 12
@@ -94,11 +94,11 @@ def noises_plot(
     ours: Mapping[str, float], paper: Mapping[str, tuple[float, float]], *, title: str, height: int = 260,
     dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Our error of each method as a bar, the paper's with its standard error as a diamond."""
+    """Our error of each method as a dot, the paper's with its standard error as a diamond, on a log axis."""
     names = list(ours)
-    bars = {
-        "type": "bar", "orientation": "h", "x": [ours[name] for name in names], "y": [model_name(n) for n in names],
-        "marker": {"color": [model_colour(name) for name in names]}, "name": "ours, our room",
+    dots = {
+        "type": "scatter", "mode": "markers", "x": [ours[name] for name in names], "y": [model_name(n) for n in names],
+        "marker": {"size": 13, "color": [model_colour(name) for name in names]}, "name": "ours, our room",
         "hovertemplate": "%{x:.4f}<extra></extra>",
     }  # fmt: skip
     known = [name for name in names if name in paper]
@@ -110,11 +110,12 @@ def noises_plot(
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 112, "r": 8, "t": 66, "b": 42}
-    picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False, rangemode="tozero")
+    picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False)
+    picture["xaxis"] |= log_axis(np.array([*ours.values(), *(paper[name][0] for name in known)]))
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
     said = ", ".join(f"{model_name(name)} {ours[name]:.3g}" for name in names)
     picture["meta"]["alt"] = f"{title}: {said}; the paper's beside them."
-    return {"data": [bars, marks], "layout": picture}
+    return {"data": [dots, marks], "layout": picture}
 
 
 def _image(values: np.ndarray, x: float, y: float, width: float, height: float) -> dict[str, Any]:

@@ -7,11 +7,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 SCRIPT = """
-from pages.shared.filtering.camera import camera_view
+from pages.shared.filtering.camera import show
 from pages.shared.layout import refusals
 
 with refusals():
-    camera_view()
+    show()
 """
 
 
@@ -35,7 +35,8 @@ def test_it_follows_steps_and_obeys(view):
     before = words(view)
     assert "Over 20 frames" in before and "nearest of the 100 training frames" in before
     table = next(block.proto.body for block in view.get("html") if "Frobenius" in block.proto.body)
-    assert all(name in table for name in ("KBR (Gauss)", "KBR (Tr)", "Kalman (9 dim.)", "Nearest frame", "β = 1"))
+    assert all(name in table for name in ("KBR (Gauss)", "KBR (Tr)", "Kalman (9 dim.)", "Nearest observation"))
+    assert any("KBR (Gauss): β = 1" in caption.value for caption in view.caption)
     view.slider(key="fc-step").set_value(20).run()
     next(b for b in view.button if b.label == "Step").click().run()
     assert view.slider(key="fc-step").value == 1
