@@ -15,7 +15,7 @@ KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
 FIELDS = GROUND | {"observations", "fields"}
 SHOWN = {"metrics", "figures"}
-LIBRARY = METHODS | {"models", "filtering", "simulation"} | FIELDS | {"datasets"} | SHOWN
+LIBRARY = METHODS | {"models", "filtering", "simulation", "distribution_regression"} | FIELDS | {"datasets"} | SHOWN
 
 # part of core → the other parts it may import
 ALLOWED = {
@@ -30,6 +30,7 @@ ALLOWED = {
     "embeddings": KERNELS,
     "models": METHODS,
     "filtering": METHODS,
+    "distribution_regression": METHODS | {"models"},
     "simulation": METHODS,
     "fields": GROUND | {"observations"},
     "datasets": FIELDS,

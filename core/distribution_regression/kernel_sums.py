@@ -73,7 +73,8 @@ class KernelSums:
 
     def routes(self, kernel: KernelSpec) -> tuple[Route, ...]:
         """How each term would be summed, and in about how many seconds."""
-        return tuple(self._route(term, kernel)[0] for term in kernel.terms)
+        with torch.no_grad():
+            return tuple(self._route(term, kernel)[0] for term in kernel.terms)
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M`` (n, n). Raises ``InputError`` where only tiled sums serve and would take too long."""

@@ -148,7 +148,7 @@ def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
     """Scale, σ² and the evidence there: for each ratio ρ = scale/σ² the best σ² is ``mean ζ²/(ρd + 1)``."""
     from scipy.optimize import minimize_scalar
 
-    rest, free = max(found.total - float(found.projected.square().sum()), 0.0), found.contrasts - len(found.values)
+    rest = max(found.total - float(found.projected.square().sum()), 0.0)
     square, values = found.projected.square().numpy(force=True), found.values.numpy(force=True)
 
     def noise_of(ratio: float) -> float:
@@ -164,7 +164,6 @@ def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
     ends = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
     ratio = math.exp(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-6}).x)
     noise = noise_of(ratio)
-    del free
     return ratio * noise, noise, log_evidence(found, ratio * noise, noise)
 
 
@@ -215,7 +214,9 @@ def learn(
     scale, noise, evidence = tried[at]
     kernel = _scaled(_with_lengthscales(spec.kernel, tuple(np.exp(np.array(at) + unit))), scale)
     hits = [v for v in at if min(v - low, high - v) < 0.03]
-    warnings = (f"{len(hits)} lengthscale(s) ended at a bound of the search: the outcome says little of them.",) * bool(hits)
+    warnings = (f"{len(hits)} lengthscale(s) ended at a bound of the search: the outcome says little of them.",) * bool(
+        hits
+    )
     return Learned(replace(spec, kernel=kernel, noise=noise), evidence, len(tried), warnings)
 
 

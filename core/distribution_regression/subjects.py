@@ -89,7 +89,9 @@ def make_subjects(
 
 def _check(values: np.ndarray, owner: np.ndarray, y: np.ndarray, extra: np.ndarray, names: tuple[str, ...]) -> None:
     if len(y) < FEWEST:
-        raise InputError(f"There is {len(y)} subject: a regression needs at least {FEWEST}, and says something from 20.")
+        raise InputError(
+            f"There is {len(y)} subject: a regression needs at least {FEWEST}, and says something from 20."
+        )
     if len(names) != len(y):
         raise InputError(f"`names` has {len(names)} entries for {len(y)} outcomes: give one name per subject.")
     if len(owner) != len(values) or (len(owner) and (owner.min() < 0 or owner.max() >= len(y))):
@@ -108,7 +110,9 @@ def _check(values: np.ndarray, owner: np.ndarray, y: np.ndarray, extra: np.ndarr
             f"{int((counts == 0).sum())} subject(s) have no measurement ({', '.join(empty)}): leave them out."
         )
     if not np.ptp(y) > 0:
-        raise InputError(f"The outcome is {y[0]:g} for every subject: there is nothing to explain; choose another column.")
+        raise InputError(
+            f"The outcome is {y[0]:g} for every subject: there is nothing to explain; choose another column."
+        )
 
 
 def subset(subjects: Subjects, chosen: np.ndarray) -> Subjects:

@@ -31,7 +31,9 @@ class SortedLine:
     count: int
 
 
-def sort_line(values: Float[Tensor, " N"], bag: Int[Tensor, " N"], weights: Float[Tensor, " N"], count: int) -> SortedLine:
+def sort_line(
+    values: Float[Tensor, " N"], bag: Int[Tensor, " N"], weights: Float[Tensor, " N"], count: int
+) -> SortedLine:
     """The points of a line in ascending order."""
     order = torch.argsort(values, stable=True)
     return SortedLine(values[order], bag[order], weights[order], count)

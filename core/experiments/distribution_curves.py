@@ -1,0 +1,55 @@
+"""Measured risks gathered into curves over n and m, their paired tests, and slopes beside the theory's."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+
+def curves(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Risks gathered by method, n and m: ``{model, subjects, measures, seeds, risks, mean, se}``."""
+    found: dict[tuple[str, int, int], dict[int, float]] = {}
+    for row in rows:
+        key = (row["model"], row["subjects"], row["measures"])
+        found.setdefault(key, {})[row["seed"]] = row["scores"]["posterior_risk"]
+    return [
+        {
+            "model": model, "subjects": n, "measures": m, "seeds": list(risks),
+            "risks": [float(f"{v:.8g}") for v in risks.values()], "mean": float(np.mean(list(risks.values()))),
+            "se": float(np.std(list(risks.values()), ddof=1) / len(risks) ** 0.5) if len(risks) > 1 else None,
+        }
+        for (model, n, m), risks in found.items()
+    ]  # fmt: skip
+
+
+def paired_tests(found: Sequence[dict[str, Any]], first: str = "gpdr", second: str = "kde") -> list[dict[str, Any]]:
+    """Wilcoxon's signed-rank test of two methods' risks over the same seeds at every n and m."""
+    from core.metrics import pairwise_wilcoxon
+
+    out = []
+    for n, m in sorted({(c["subjects"], c["measures"]) for c in found}):
+        results = [
+            {"model": c["model"], "seed": seed, "scores": {"risk": risk}}
+            for c in found
+            if (c["subjects"], c["measures"]) == (n, m) and c["model"] in (first, second)
+            for seed, risk in zip(c["seeds"], c["risks"], strict=True)
+        ]
+        if len({r["model"] for r in results}) == 2:
+            out.append({"subjects": n, "measures": m, **asdict(pairwise_wilcoxon(results, "risk")[0])})
+    return out
+
+
+def slope(sizes: Sequence[float], risks: Sequence[float]) -> float:
+    """Least-squares slope of log risk on log size."""
+    return float(np.polyfit(np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(risks)), 1)[0])
+
+
+def theory_exponent(family: str, dimension: int = 1) -> float | None:
+    """The bound's exponent of n at β = α, ``−2α/(2α + d)`` for a Matérn kernel of order α; −1 is its limit α → ∞.
+
+    Source: Tang et al., theorems 2 and 3.
+    """
+    orders = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "rbf": np.inf, "rational_quadratic": np.inf}
+    alpha = orders[family]
+    return -1.0 if np.isinf(alpha) else -2 * alpha / (2 * alpha + dimension)
