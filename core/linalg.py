@@ -91,7 +91,7 @@ def solve_positive_batch(
 
 
 def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Tensor, " n"], Float[Tensor, "n n"]]:
-    """Eigenvalues of a symmetric matrix, largest first, and its eigenvectors as columns; ``InputError`` if not finite."""
+    """Eigenvalues of a symmetric matrix, largest first, and eigenvectors as columns; ``InputError`` if not finite."""
     _refuse_infinite(matrix, name)
     values, vectors = torch.linalg.eigh(matrix)
     return values.flip(0), vectors.flip(1)

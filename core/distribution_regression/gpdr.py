@@ -1,7 +1,7 @@
 """Gaussian process distribution regression: ``y_i ~ N(β'W_i + Σ_j f(x_ij)/m_i, σ²)``, ``f ~ GP(0, K)``.
 
-This is the bag engine with W = Q, a basis of what is orthogonal to the covariates (Q = I without any): a flat prior on β
-leaves ``Qᵀy = Qᵀf̄ + e``, ``e ~ N(0, σ²I)``. Source: Tang et al., eq. 6-7 and §4.3.
+This is the bag engine with W = Q, a basis of what is orthogonal to the covariates (Q = I without any): a flat prior on
+β leaves ``Qᵀy = Qᵀf̄ + e``, ``e ~ N(0, σ²I)``. Source: Tang et al., eq. 6-7 and §4.3.
 """
 
 import math
@@ -42,8 +42,8 @@ def design_matrix(covariates: Float[Tensor, "n q"], intercept: bool) -> Float[Te
 class Fitted:
     """The posterior of f and β given outcomes.
 
-    ``gram`` M (n, n), ``design`` V (n, p), ``outcomes`` y (n,), ``conditioning`` of f on the contrasts; ``factor`` of S = M + σ²I,
-    ``slopes`` β̂ (p,), ``slope_covariance`` (p, p), ``dual`` S⁻¹(y − Vβ̂) (n,).
+    ``gram`` M (n, n), ``design`` V (n, p), ``outcomes`` y (n,), ``conditioning`` of f on the contrasts; ``factor`` of
+    S = M + σ²I, ``slopes`` β̂ (p,), ``slope_covariance`` (p, p), ``dual`` S⁻¹(y − Vβ̂) (n,).
     """
 
     spec: RegressionSpec
@@ -104,7 +104,7 @@ class Fitted:
         return mean, (prior - left.square().sum(0)).clamp_min(0) + extra
 
     def left_out(self) -> Float[Tensor, " n"]:
-        """Predictions of each outcome from all others, ``y_i − [Py]_i/P_ii`` with ``P = QS_Q⁻¹Qᵀ``; nothing is refitted.
+        """Predictions of each outcome from all others, ``y_i − [Py]_i/P_ii``, ``P = QS_Q⁻¹Qᵀ``; nothing is refitted.
 
         Source: Rasmussen and Williams 2006, eq. 5.12 (with the covariates' slopes refitted too).
         """

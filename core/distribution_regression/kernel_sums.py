@@ -31,18 +31,23 @@ ROWS = 1 << 15
 
 
 class Sums(Protocol):
-    """What a posterior needs to know of the subjects under a kernel; estimated densities and landmarks have it too.
+    """What a posterior needs to know of the subjects under a kernel; estimated densities and landmarks have it too."""
 
-    ``gram`` M (n, n), ``cross`` l(s) (n, P), ``prior`` covariance of f (P, Q), ``prior_variance`` (P,).
-    """
+    def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
+        """Covariance ``M`` of the subjects' expectations of f."""
+        ...
 
-    def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]: ...
+    def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
+        """Covariance ``l(s)`` of those expectations and f(s)."""
+        ...
 
-    def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]: ...
+    def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
+        """Prior covariance of f."""
+        ...
 
-    def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]: ...
-
-    def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]: ...
+    def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+        """Prior variance of f."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def fit_single_index(
         raise InputError(f"A link needs at least 4 subjects, there are {len(outcomes)}.")
     z, basis = scores(gram, min(rank, len(gram)))
     rng = np.random.default_rng(seed)
-    first = torch.linalg.lstsq(z, start[:, None]).solution[:, 0].numpy(force=True)
+    first = (z.T @ start / len(start)).numpy(force=True)  # the columns of Z are orthogonal
     starts = [first, *rng.standard_normal((STARTS - 1, z.shape[1]))]
 
     def objective(position: np.ndarray) -> tuple[float, np.ndarray]:

@@ -105,9 +105,8 @@ class SpectralPosterior:
     def fitted(self) -> Float[Tensor, " n"]:
         """Mean of ``β'W_i + E f`` for the subjects themselves."""
         inside = self.gram @ self.dual.mean(1)
-        if self.design.shape[1] == 0:
-            return inside
-        return inside + self.design @ torch.linalg.lstsq(self.design, (self.outcomes - inside)[:, None]).solution[:, 0]
+        rest, basis = self.outcomes - inside, linalg.contrasts(self.design)
+        return inside + rest - basis @ (basis.T @ rest)  # the covariates take up what of the rest lies in their span
 
 
 def fit_spectral(

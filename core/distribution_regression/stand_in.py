@@ -1,4 +1,4 @@
-"""A generated stand-in for the accelerometer study: minute counts of one day, age as the outcome. Not the survey's data.
+"""A generated stand-in for the accelerometer study: minute counts of a day, age as the outcome. No survey's data.
 
 The survey behind Tang et al., §6, is not part of this project. What is generated here has its shape: a day of 1,440
 minutes a person, x = log(1 + count), many zeros at night and when sitting, movement that becomes rarer and milder with

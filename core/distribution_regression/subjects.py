@@ -89,9 +89,7 @@ def make_subjects(
 
 def _check(values: np.ndarray, owner: np.ndarray, y: np.ndarray, extra: np.ndarray, names: tuple[str, ...]) -> None:
     if len(y) < FEWEST:
-        raise InputError(
-            f"There is {len(y)} subject: a regression needs at least {FEWEST}, and says something from 20."
-        )
+        raise InputError(f"There is {len(y)} subject: a regression needs at least {FEWEST}, and says little below 20.")
     if len(names) != len(y):
         raise InputError(f"`names` has {len(names)} entries for {len(y)} outcomes: give one name per subject.")
     if len(owner) != len(values) or (len(owner) and (owner.min() < 0 or owner.max() >= len(y))):

@@ -77,7 +77,7 @@ def _arriving(
 
     ``sent`` are the moments of the cells before these, anchored at ``place``.
     """
-    terms, (cells, size), count = len(COEFFICIENTS[nu]), z.shape, sent.shape[-1]
+    terms, cells, count = len(COEFFICIENTS[nu]), len(z), sent.shape[-1]
     index = torch.arange(cells, device=z.device)[:, None] * count + bag
     own = z.new_zeros(terms, cells * count)
     own.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
