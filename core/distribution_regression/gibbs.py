@@ -57,7 +57,7 @@ def with_noise_draws(posterior: SpectralPosterior, drawn: NoiseDraws) -> Spectra
 
 
 def effective_size(chain: np.ndarray) -> float:
-    """Draws over the integrated autocorrelation time, summed while pairs of lags stay positive (Geyer 1992)."""
+    """Draws over the integrated autocorrelation time, its pairs of lags positive and falling (Geyer 1992)."""
     size = len(chain)
     centred = chain - chain.mean()
     power = np.abs(np.fft.rfft(centred, 2 * size)) ** 2
@@ -67,4 +67,4 @@ def effective_size(chain: np.ndarray) -> float:
     correlation = autocovariance / autocovariance[0]
     pairs = correlation[: 2 * (size // 2)].reshape(-1, 2).sum(1)
     last = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else len(pairs)
-    return float(size / max(2 * pairs[:last].sum() - 1, 1e-12))
+    return float(size / max(2 * np.minimum.accumulate(pairs[:last]).sum() - 1, 1e-12))

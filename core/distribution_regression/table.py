@@ -178,14 +178,14 @@ class _Gathered:
             row, column = (int(v[0]) for v in np.nonzero(differs))
             subject = list(self.number)[owner[row]]
             raise InputError(
-                f"'{names[column]}' is {given[row, column]:g} in row {rows[row]}, {known[owner[row], column]:g} before, both "
-                f"of subject {subject}: it must be the same in every row of a subject."
+                f"'{names[column]}' is {given[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
+                f"before, both of subject {subject}: it must be the same in every row of a subject."
             )
         self.told = [known]
 
     def subjects(self) -> Subjects:
         """All of it as subjects."""
-        if not self.values:
+        if not self.number:
             raise InputError("The table has no rows under its header: give one row per measurement.")
         known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
         known[: len(self.told[-1])] = self.told[-1]
@@ -211,7 +211,7 @@ def _numeric(column: Any, name: str, first: int) -> Any:
     if words.any():
         at = int(np.flatnonzero(words.to_numpy())[0])
         raise InputError(
-            f"'{name}' reads \"{column.iloc[at]}\" in row {first + at}, it must hold numbers: code categories as 0 and 1."
+            f"'{name}' reads \"{column.iloc[at]}\" in row {first + at}: it must hold numbers; code categories 0 and 1."
         )
     return found
 

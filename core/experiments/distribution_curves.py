@@ -45,6 +45,20 @@ def slope(sizes: Sequence[float], risks: Sequence[float]) -> float:
     return float(np.polyfit(np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(risks)), 1)[0])
 
 
+def slopes(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Slope in n at every m, and in m at every n, of each method's mean risk: ``{model, along, fixed, slope}``."""
+    out = []
+    for model in dict.fromkeys(c["model"] for c in found):
+        own = [c for c in found if c["model"] == model]
+        for along, other in (("subjects", "measures"), ("measures", "subjects")):
+            for fixed in sorted({c[other] for c in own}):
+                line = sorted((c[along], c["mean"]) for c in own if c[other] == fixed)
+                if len(line) > 1:
+                    value = slope([n for n, _ in line], [risk for _, risk in line])
+                    out.append({"model": model, "along": along, "fixed": fixed, "slope": value})
+    return out
+
+
 def theory_exponent(family: str, dimension: int = 1) -> float | None:
     """The bound's exponent of n at β = α, ``−2α/(2α + d)`` for a Matérn kernel of order α; −1 is its limit α → ∞.
 
