@@ -6,6 +6,7 @@ This is the bag engine with W = Q, a basis of what is orthogonal to the covariat
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from jaxtyping import Float
@@ -70,10 +71,11 @@ class Fitted:
         """``K(s, s) − l(s)ᵀ(M + σ²)⁻¹l(s)`` (eq. 7)."""
         return self.moments(inputs)[1]
 
-    def moments(self, inputs: Float[Tensor, "P d"]) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Mean and variance from one set of sums."""
-        sums = self.sums.cross(self.spec.kernel, inputs)
-        prior = self.sums.prior_variance(self.spec.kernel, inputs)
+    def moments(
+        self, inputs: Float[Tensor, "P d"], centred: bool = False
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+        """Mean and variance from one set of sums, of f or (``centred``) of f less its mean over the subjects."""
+        sums, prior = sums_and_prior(self, inputs, centred)
         return self.conditioning.mean(sums), (prior - self.conditioning.reduction(sums)).clamp_min(0)
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
@@ -109,6 +111,40 @@ class Fitted:
         Source: Rasmussen and Williams 2006, eq. 5.12 (with the covariates' slopes refitted too).
         """
         return self.outcomes - self.conditioning.dual / self.conditioning.root.square().sum(1)
+
+
+def sums_and_prior(
+    posterior: "HasSums", inputs: Float[Tensor, "P d"], centred: bool
+) -> tuple[Float[Tensor, "n P"], Float[Tensor, " P"]]:
+    """Covariance of the subjects' means with f(s), and f(s)'s prior variance; ``centred``: of ``f(s) − Σ_i E_i f/n``.
+
+    An intercept takes up any constant in f; the centred function is what the outcomes still tell of.
+    """
+    kernel, gram = posterior.spec.kernel, posterior.gram
+    sums = posterior.sums.cross(kernel, inputs)
+    prior = posterior.sums.prior_variance(kernel, inputs)
+    if not centred:
+        return sums, prior
+    return sums - gram.mean(1, keepdim=True), prior - 2 * sums.mean(0) + gram.mean()
+
+
+class HasSums(Protocol):
+    """A posterior of f with its subjects' sums."""
+
+    @property
+    def spec(self) -> RegressionSpec:
+        """Kernel and noise."""
+        ...
+
+    @property
+    def sums(self) -> Sums:
+        """Of the subjects."""
+        ...
+
+    @property
+    def gram(self) -> Float[Tensor, "n n"]:
+        """M."""
+        ...
 
 
 def draw_normal(

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
-from core.distribution_regression.gpdr import RegressionSpec, design_matrix
+from core.distribution_regression.gpdr import RegressionSpec, design_matrix, sums_and_prior
 from core.distribution_regression.kernel_sums import Sums
 from core.errors import InputError
 from core.kernels.bag_mean import Check, _never
@@ -76,16 +76,18 @@ class SpectralPosterior:
         """Posterior mean of f, averaged over the noises."""
         return self.sums.cross(self.spec.kernel, inputs).T @ self.dual.mean(1)
 
-    def moments(self, inputs: Float[Tensor, "P d"]) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Mean and variance: what σ² leaves open adds the variance of the means.
+    def moments(
+        self, inputs: Float[Tensor, "P d"], centred: bool = False
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+        """Mean and variance of f (or of f less its mean over subjects); an open σ² adds the variance of the means.
 
         At a low rank the variance is ``K(s, s) − Σ_{k≤rank} (l(s)ᵀa_k)²/(d_k + σ²)``: what the dropped directions could
         have told stays unknown, where (13) alone would call it known.
         """
-        seen = self.sums.cross(self.spec.kernel, inputs).T @ self.spectrum.directions  # (P, k)
+        sums, prior = sums_and_prior(self, inputs, centred)
+        seen = sums.T @ self.spectrum.directions  # (P, k)
         means = seen @ (self.spectrum.projected[:, None] / self._widths)
         reduction = seen.square() @ (1 / self._widths).mean(1)
-        prior = self.sums.prior_variance(self.spec.kernel, inputs)
         return means.mean(1), (prior - reduction).clamp_min(0) + means.var(1, unbiased=False)
 
     def variance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.distribution_regression.functional import curve_features, fit_functional
+from core.distribution_regression.functional import fit_functional
 from core.distribution_regression.gpdr import design_matrix, fit
-from core.distribution_regression.kernel_sums import KernelSums, Sums
+from core.distribution_regression.kernel_sums import MOST_SECONDS, Sums
 from core.distribution_regression.spectrum import learn, learn_noise, spectrum
 from core.distribution_regression.subjects import Subjects, range_of
 from core.errors import InputError
-from core.experiments.distribution_regression import METHODS, MethodSettings, sums_of
+from core.experiments.distribution_compare import Prepared
+from core.experiments.distribution_regression import METHODS, MethodSettings
 from core.kernels.bag_mean import Check, _never
 from core.kernels.spec import KernelSpec
 
@@ -63,7 +64,7 @@ class Validated:
 
 def cross_validate(
     subjects: Subjects, settings: MethodSettings, methods: Sequence[str] = PREDICTORS, *, folds: int = 5,
-    repeats: int = 20, seed: int = 0, learned: bool = False, check: Check = _never,
+    repeats: int = 20, seed: int = 0, learned: bool = False, prepared: Prepared | None = None, check: Check = _never,
 ) -> dict[str, Validated]:  # fmt: skip
     """R² of held-out subjects: ``1 − Σ(y − ŷ)²/Σ(y − ȳ)²`` over a fold, averaged over folds.
 
@@ -73,12 +74,12 @@ def cross_validate(
     if unknown:
         raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(PREDICTORS)}.")
     splits = [folds_of(subjects.count, folds, seed + index) for index in range(repeats)]
-    base = KernelSums(subjects.bags, subjects.columns, check=check)
+    kept = prepared or Prepared(subjects, most_seconds=MOST_SECONDS)
     y = subjects.outcomes.numpy(force=True)
     out = {}
     for method in methods:
-        predict = _functional(subjects) if method == "flr" else _kernel_method(
-            sums_of(method, subjects, settings, base), subjects, settings, learned, check
+        predict = _functional(subjects, kept.features()) if method == "flr" else _kernel_method(
+            kept.sums(method, settings), subjects, settings, learned, check
         )  # fmt: skip
         scores, first = [], np.empty(len(y))
         for index, split in enumerate(splits):
@@ -126,9 +127,9 @@ def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, lea
     return predict
 
 
-def _functional(subjects: Subjects) -> Any:
+def _functional(subjects: Subjects, features: np.ndarray) -> Any:
     """``predict(train, held)`` of functional linear regression."""
-    features, extra = curve_features(subjects), subjects.covariates.numpy(force=True)
+    extra = subjects.covariates.numpy(force=True)
     y = subjects.outcomes.numpy(force=True)
 
     def predict(train: np.ndarray, held: np.ndarray) -> np.ndarray:
