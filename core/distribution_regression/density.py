@@ -18,17 +18,17 @@ from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 
 #: Rules for the bandwidth, all for one subject of sd s, interquartile range q and m measures.
-BANDWIDTHS = ("silverman", "scott", "silverman_1.06")
+BANDWIDTHS = ("silverman", "silverman_0.9", "scott")
 #: Grid spacing in bandwidths, reach beyond the measures in bandwidths, the most grid points.
 SPACING, REACH, MOST_POINTS = 0.5, 8.3, 4096
 TILE = 1 << 20
 
 
 def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n"]:
-    """h of each subject: "silverman" 0.9 min(s, q/1.34) m^{−1/5}, "silverman_1.06" 1.06 s m^{−1/5}, "scott" s m^{−1/5}.
+    """h of each subject: "silverman" 1.06 s m^{−1/5}, "silverman_0.9" 0.9 min(s, q/1.34) m^{−1/5}, "scott" s m^{−1/5}.
 
     A subject whose values do not vary has none of its own and gets the narrowest that the grid resolves. Source:
-    Silverman 1986, eq. 3.28 and 3.31; Scott 1992.
+    Silverman 1986, eq. 3.28 and 3.31; Scott 1992, with the factor 1 that programs use.
     """
     if rule not in BANDWIDTHS:
         raise InputError(f"The bandwidth rule '{rule}' is unknown: choose {', '.join(BANDWIDTHS)}.")
@@ -37,12 +37,12 @@ def bandwidths(subjects: Subjects, rule: str = "silverman") -> Float[Tensor, " n
     mean = bags.mean(x)
     variance = bags.mean((x - mean[bags.bag]).square()) * m / (m - 1).clamp_min(1)
     sd = variance.clamp_min(0).sqrt()
-    if rule == "silverman":
+    if rule == "silverman_0.9":
         quartile = _interquartile(bags)
         narrow = torch.where(quartile > 0, torch.minimum(sd, quartile / 1.34), sd)
         found = 0.9 * narrow * m**-0.2
     else:
-        found = (1.06 if rule == "silverman_1.06" else 1.0) * sd * m**-0.2
+        found = ((4 / 3) ** 0.2 if rule == "silverman" else 1.0) * sd * m**-0.2
     span = float(x.max() - x.min())
     least = span / (MOST_POINTS * SPACING * 0.8)
     return found.clamp_min(max(least, 1e-12))

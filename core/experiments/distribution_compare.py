@@ -89,6 +89,7 @@ def compare(
     """Every method at the same settings. Raises ``InputError`` where a matrix is singular or sums would take long."""
     subjects, spec = prepared.subjects, settings.regression(prepared.subjects.columns)
     points, at = prepared.grid()
+    routes = prepared.base.routes(spec.kernel)
     where, curves, draws = torch.from_numpy(points).to(subjects.outcomes), {}, None
     for method in prepared.methods:
         begun = time.process_time()
@@ -99,7 +100,7 @@ def compare(
         noise = posterior.spec.noise if drawn is None else float(drawn.noises.mean())
         curves[method] = Curve(mean.numpy(force=True), variance.sqrt().numpy(force=True), risk, spent, noise)
         draws = drawn if method == "gpdr" else draws
-    return Comparison(at, curves, prepared.base.routes(spec.kernel), draws)
+    return Comparison(at, curves, routes, draws)
 
 
 def learn_settings(

@@ -23,6 +23,8 @@ from core.kernels.spec import Factor, KernelSpec, Term
 
 #: Methods with a regression function f (functional linear regression has none: see distribution_validation).
 METHODS = ("gpdr", "kde", "landmark10", "landmark50")
+#: Densities by the narrower of Silverman's two rules, whatever the settings' rule is.
+NARROW = "kde_narrow"
 NOISES = ("given", "learned", "gibbs")
 FAMILIES = ("rbf", "matern12", "matern32", "matern52", "rational_quadratic")
 #: Nodes of the integral over [0, 1] in a posterior risk.
@@ -66,8 +68,10 @@ class MethodSettings:
 
 def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: KernelSums | None = None) -> Sums:
     """What a method takes for the subjects' distributions."""
-    if method not in METHODS:
-        raise InputError(f"The method '{method}' is unknown: choose among {', '.join(METHODS)}.")
+    if method not in (*METHODS, NARROW):
+        raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, NARROW))}.")
+    if method == NARROW:
+        return DensitySums(subjects, "silverman_0.9", reflect=settings.reflect)
     if method == "kde":
         return DensitySums(subjects, settings.bandwidth, reflect=settings.reflect)
     own = base or KernelSums(subjects.bags, subjects.columns)

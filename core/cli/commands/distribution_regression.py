@@ -16,7 +16,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subjects", nargs="+", type=int, default=[400], metavar="N", help="of the simulation (20)")
     parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="a subject")
     parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="numbers, or a range such as 0-99")
-    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="gpdr, kde, landmark10, landmark50, flr (all)")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="gpdr, kde, kde_narrow (silverman_0.9), landmark10, landmark50, flr (all)",
+    )
     parser.add_argument("--distinct", action="store_true", help="no measure repeats (continuous values)")
     parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures a subject")
     parser.add_argument("--draws", type=int, default=100, help="posterior draws of the sampled risk; 0: none")
@@ -45,7 +50,9 @@ def _model(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="variance of the outcome's noise")
     model.add_argument("--noise-by", default="given", metavar="WAY", help="given, learned or gibbs (given)")
     model.add_argument("--rank", type=int, metavar="K", help="eigenvectors of the low-rank posterior (full)")
-    model.add_argument("--bandwidth", default="silverman", metavar="RULE", help="silverman, scott, silverman_1.06")
+    model.add_argument(
+        "--bandwidth", default="silverman", metavar="RULE", help="silverman (1.06 sd), silverman_0.9, scott"
+    )
     model.add_argument("--reflect", action="store_true", help="densities folded back at the ends of the range")
 
 

@@ -56,8 +56,8 @@ def choose_data() -> Chosen:
         seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
         words = f"{LABEL} {people} people, 1,440 minutes each."
         return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
-    n = int(st.slider("n, subjects", 10, 400, 100, 10, key="d-n", bind="query-params"))
-    m = int(st.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 500, key="d-m",
+    n = int(st.slider("n, subjects", 10, 400, 200, 10, key="d-n", bind="query-params"))
+    m = int(st.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m",
                              bind="query-params"))  # fmt: skip
     unequal = st.toggle("Unequal numbers of measures", False, key="d-unequal", bind="query-params",
                         help="Each subject has between m/4 and m.")  # fmt: skip

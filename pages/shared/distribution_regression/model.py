@@ -24,7 +24,7 @@ FAMILIES = {
     "rational_quadratic": "Rational quadratic",
 }
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
-RULES = {"silverman": "Silverman, 0.9", "silverman_1.06": "Silverman, 1.06", "scott": "Scott"}
+RULES = {"silverman": "Silverman, 1.06 sd", "silverman_0.9": "Silverman, 0.9", "scott": "Scott"}
 
 
 @dataclass(frozen=True)

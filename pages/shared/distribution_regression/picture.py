@@ -106,7 +106,7 @@ def pictures(chosen: Chosen, found: Comparison, scores: dict[str, Validated], ce
     with two:
         plotly_live(_function(chosen, found, centred, dark), "d-function")
     with three:
-        figure = predicted_plot(scores["gpdr"].predicted, y, title="Held out: observed against predicted",
+        figure = predicted_plot(y, scores["gpdr"].predicted, title="Held out: observed against predicted",
                                 labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
                                 height=380, dark=dark)  # fmt: skip
         plotly_live(figure, "d-predicted")
@@ -126,7 +126,8 @@ def _function(chosen: Chosen, found: Comparison, centred: bool, dark: bool) -> F
     low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
     return function_plot(
         found.at, own.mean, own.sd, lines, title="f with ±2 sd, and f₀" if known else "f with ±2 sd", model="gpdr",
-        labels=(chosen.prepared.subjects.columns[0], label), limits=None if known else (low, high), height=380, dark=dark,
+        labels=(chosen.prepared.subjects.columns[0], label), limits=None if known else (low, high), height=380,
+        dark=dark,
     )  # fmt: skip
 
 

@@ -41,8 +41,8 @@ def test_bandwidths_follow_their_rules(subjects):
     sd, m = x.std(ddof=1), len(x)
     low, high = np.quantile(x, [0.25, 0.75], method="inverted_cdf")
     wanted = {
-        "silverman": 0.9 * min(sd, (high - low) / 1.34) * m**-0.2,
-        "silverman_1.06": 1.06 * sd * m**-0.2,
+        "silverman_0.9": 0.9 * min(sd, (high - low) / 1.34) * m**-0.2,
+        "silverman": (4 / 3) ** 0.2 * sd * m**-0.2,
         "scott": sd * m**-0.2,
     }
     for rule in BANDWIDTHS:
