@@ -5,7 +5,7 @@ kernels go by Chebyshev interpolation with a checked error, a half-integer Maté
 summed tile by tile, after an estimate of its cost.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -16,6 +16,7 @@ from core.errors import InputError
 from core.kernels import bag_mean
 from core.kernels.bag_mean import Check, _never
 from core.kernels.blocks import SortedBags, sort_bags
+from core.kernels.feature_map import FeatureMap
 from core.kernels.interpolation import Interpolation, interpolate_kernel
 from core.kernels.sorted_sums import SortedLine, matern_cross, matern_gram, sort_line
 from core.kernels.spec import KernelSpec, Term
@@ -28,6 +29,8 @@ SMOOTHNESS = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 RATE, MOST_SECONDS = 1e8, 600.0
 #: Rows whose interpolation weights are alive at once.
 ROWS = 1 << 15
+#: Routes of other hyperparameters that are remembered.
+KEPT = 16
 
 
 class Sums(Protocol):
@@ -75,6 +78,7 @@ class KernelSums:
         self._features: dict[int, Float[Tensor, "n p"]] = {}
         self._line: SortedLine | None = None
         self._blocks: SortedBags | None = None
+        self._ways: dict[tuple[Term, FeatureMap | None], tuple[Route, Interpolation | None]] = {}
 
     def routes(self, kernel: KernelSpec) -> tuple[Route, ...]:
         """How each term would be summed, and in about how many seconds."""
@@ -137,6 +141,13 @@ class KernelSums:
         return KernelSpec((Term(term.factors),), kernel.features).build(self.columns).to(self.bags.inputs.device)
 
     def _route(self, term: Term, kernel: KernelSpec) -> tuple[Route, Interpolation | None]:
+        key = (replace(term, scale=1.0), kernel.features)
+        if key not in self._ways:
+            self._ways = dict([*self._ways.items()][-KEPT:])
+            self._ways[key] = self._find_route(term, kernel)
+        return self._ways[key]
+
+    def _find_route(self, term: Term, kernel: KernelSpec) -> tuple[Route, Interpolation | None]:
         points, subjects = len(self.bags.inputs), self.bags.count
         line = len(self.columns) == 1 and kernel.features is None
         if line and all(factor.family in SMOOTH for factor in term.factors):

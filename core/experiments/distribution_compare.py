@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,6 +31,7 @@ class Prepared:
         self.base = KernelSums(subjects.bags, subjects.columns, most_seconds=most_seconds)
         self._kept: dict[tuple[str, str, bool], Sums] = {}
         self._features: np.ndarray | None = None
+        self.kept_scores: dict[tuple[str, int, int, int], Any] = {}
 
     @property
     def methods(self) -> tuple[str, ...]:

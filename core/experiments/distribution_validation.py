@@ -78,6 +78,10 @@ def cross_validate(
     y = subjects.outcomes.numpy(force=True)
     out = {}
     for method in methods:
+        same = (method, folds, repeats, seed)  # without a kernel nothing depends on the settings
+        if method == "flr" and same in kept.kept_scores:
+            out[method] = kept.kept_scores[same]
+            continue
         predict = _functional(subjects, kept.features()) if method == "flr" else _kernel_method(
             kept.sums(method, settings), subjects, settings, learned, check
         )  # fmt: skip
@@ -92,7 +96,7 @@ def cross_validate(
                 if index == 0:
                     first[held] = found
             scores.append(float(np.mean(each)))
-        out[method] = Validated(np.array(scores), first)
+        out[method] = kept.kept_scores[same] = Validated(np.array(scores), first)
     return out
 
 
