@@ -66,10 +66,15 @@ class MethodSettings:
         return RegressionSpec(KernelSpec((Term((factor,), self.variance),)), self.noise, self.intercept)
 
 
-def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: KernelSums | None = None) -> Sums:
-    """What a method takes for the subjects' distributions."""
+def check_method(method: str) -> None:
+    """``InputError`` for a method that has no f, or is unknown."""
     if method not in (*METHODS, NARROW):
         raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, NARROW))}.")
+
+
+def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: KernelSums | None = None) -> Sums:
+    """What a method takes for the subjects' distributions."""
+    check_method(method)
     if method == NARROW:
         return DensitySums(subjects, "silverman_0.9", reflect=settings.reflect)
     if method == "kde":
@@ -168,6 +173,9 @@ def risk_sweep(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Every method at every n, m and seed; the runs of a seed share their subjects, so that differences are paired."""
     base, rows = spec or SimulationSpec(), []
+    settings.regression(("x",))  # refuse impossible settings before long work
+    for method in methods:
+        check_method(method)
     for seed in seeds:
         largest = replace(base, subjects=max(subjects), measures=max(measures), seed=seed)
         whole = simulate(largest)
