@@ -11,7 +11,7 @@ from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 FAINT_LINE = "#8b949b"
 #: How far a ridge reaches over the next one's base line.
 OVERLAP = 2.2
-DASHES = {"landmark10": "dash", "landmark50": "dot"}
+DASHES = {"kde_narrow": "dot", "landmark10": "dash", "landmark50": "dot"}
 
 
 def ridge_plot(

@@ -1,4 +1,4 @@
-"""The posterior of 400 subjects with 2,000 measures each: measures merged or all distinct, by every route; CPU seconds."""
+"""The posterior of 400 subjects with 2,000 measures each, merged or all distinct, by every route; CPU seconds."""
 
 import torch
 
@@ -12,7 +12,7 @@ from tests.benchmarks.timing import cpu_seconds
 
 
 def bench_distribution_regression() -> None:
-    """One row a kernel and kind of measures: distinct values, route, seconds, all pairs by tiles (estimated), memory."""
+    """One row a kernel and kind of measures: distinct values, route, seconds, every pair (estimated), memory."""
     torch.set_num_threads(1)
     print("\n400 subjects, m = 2,000, cpu, float64")
     print("kernel | distinct values | route | posterior s | every pair s (estimated) | peak MB")

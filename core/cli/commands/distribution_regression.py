@@ -91,7 +91,7 @@ def seeds_of(words: Sequence[str]) -> list[int]:
 
 def _risks(options: argparse.Namespace) -> dict[str, Any]:
     from core.distribution_regression.simulate import SimulationSpec
-    from core.experiments.distribution_curves import curves, paired_tests, slopes
+    from core.experiments.distribution_curves import curves, slopes
     from core.experiments.distribution_regression import METHODS, risk_sweep
 
     methods, seeds = tuple(options.methods or METHODS), seeds_of(options.seeds)
@@ -113,8 +113,16 @@ def _risks(options: argparse.Namespace) -> dict[str, Any]:
         return document(options.command, settings, [_result(row) for row in rows])
     found = curves(rows)
     return document(
-        options.command, settings, [], curves=found, tests=paired_tests(found), slopes=slopes(found),
+        options.command, settings, [], curves=found, tests=_tests(found, methods), slopes=slopes(found),
     )  # fmt: skip
+
+
+def _tests(found: list[dict[str, Any]], methods: Sequence[str]) -> list[dict[str, Any]]:
+    """GPDR against densities by the chosen rule, and by the narrow one where it is there too."""
+    from core.experiments.distribution_curves import paired_tests
+    from core.experiments.distribution_regression import NARROW
+
+    return [test for second in ("kde", NARROW) if second in methods for test in paired_tests(found, second=second)]
 
 
 def _result(row: dict[str, Any]) -> Result:

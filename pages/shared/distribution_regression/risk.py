@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.experiments.distribution_curves import slope, theory_exponent
-from core.experiments.distribution_regression import MethodSettings, risk_sweep
+from core.experiments.distribution_curves import paired_tests, slope, theory_exponent
+from core.experiments.distribution_regression import NARROW, MethodSettings, risk_sweep
 from core.figures.colours import model_name
 from core.figures.distribution import risk_plot
 from pages.shared.layout import refusals
@@ -77,7 +77,7 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
 def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
     """Slopes, the paired tests, and where the numbers come from."""
     found = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
-    said = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in found.items())
+    said = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in found.items()).replace(" -", " −")
     symbol, second = along, ALONG[along][1]
     st.markdown(f"Measured slopes in {symbol}: {said}.")
     if along == "n":
@@ -86,26 +86,41 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
             f"−{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So few subjects, with "
             f"m = {fixed}, are not yet at that limit."
         )
-    tests = sorted((t for t in kept["tests"] if t[second] == fixed), key=lambda t: t[ALONG[along][0]])
-    st.markdown("GPDR against densities, paired over runs: " + "; ".join(_test(t, along) for t in tests) + ".")
+    for second_model in _densities(kept):
+        tests = [t for t in _tests(kept["version"], second_model) if t[second] == fixed]
+        tests.sort(key=lambda t: t[ALONG[along][0]])
+        st.markdown(f"GPDR against {model_name(second_model)}: " + "; ".join(_test(t, along) for t in tests) + ".")
     given = kept["settings"]
     runs = f"{given['seeds'][0]}-{given['seeds'][-1]}"
+    command = (
+        f"python -m core distribution-regression --subjects {_list(given['subjects'])} --measures "
+        f"{_list(given['measures'])} --methods {_list(given['methods'])} --seeds {runs} --curves --json FILE"
+    )
     st.caption(
-        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs; made by `python -m core "
-        f"distribution-regression --subjects {_list(given['subjects'])} --measures {_list(given['measures'])} --seeds "
-        f"{runs} --curves --json FILE`, version {kept['version']}, seeds {runs}."
+        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, signed-rank tests over the same runs; made by "
+        f"`{command}`, version {kept['version']}, seeds {runs}."
     )
 
 
-def _list(values: list[int]) -> str:
+def _densities(kept: dict[str, Any]) -> list[str]:
+    return [name for name in ("kde", NARROW) if name in kept["settings"]["methods"]]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _tests(version: str, second: str) -> list[dict[str, Any]]:
+    return paired_tests(stored(STORED)["curves"], second=second)
+
+
+def _list(values: list[Any]) -> str:
     return " ".join(map(str, values))
 
 
 def _test(test: dict[str, Any], along: str) -> str:
+    p, size = test["p_value"], test[ALONG[along][0]]
+    if not p < 0.05:
+        return f"{along} = {size} not told apart (p = {p:.2f})"
     who = model_name(test["first"] if test["difference"] < 0 else test["second"])
-    p = test["p_value"]
-    size = test[ALONG[along][0]]
-    return f"{along} = {size} {who} lower" + (f" (p = {p:.0e})" if p is not None and p < 0.05 else " (no difference)")
+    return f"{along} = {size} {who} lower (p = {p:.0e})".replace("e-0", "e-").replace("e-", "e−")
 
 
 def _add(along: str, fixed: int) -> None:
