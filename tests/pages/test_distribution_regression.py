@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from core.experiments.distribution_curves import paired_tests
 from core.experiments.distribution_regression import MethodSettings, risk_sweep
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns
 
@@ -116,5 +117,7 @@ def test_the_stored_risks_say_what_the_page_says_of_them():
     for one, two in pairwise(sizes):
         first, second = at["gpdr", one], at["gpdr", two]
         assert first["mean"] - second["mean"] > 2 * (first["se"] ** 2 + second["se"] ** 2) ** 0.5
-    tests = {t["subjects"]: t for t in STORED["tests"] if t["measures"] == 2000}
-    assert all(t["difference"] < 0 and t["p_value"] < 0.05 for t in tests.values())
+    tests = [t for t in paired_tests(STORED["curves"]) if t["measures"] == 2000]
+    assert len(tests) == 5 and all(t["mean_difference"] < 0 and t["p_mean"] < 0.05 for t in tests)
+    few = [t for t in paired_tests(STORED["curves"]) if t["measures"] == 50 and t["subjects"] >= 200]
+    assert all(t["mean_difference"] > 0 and t["p_mean"] < 0.05 for t in few)  # densities win there, and it is said

@@ -86,6 +86,7 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
             f"−{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So few subjects, with "
             f"m = {fixed}, are not yet at that limit."
         )
+    st.markdown("Mean risks compared over the same runs:")
     for second_model in _densities(kept):
         tests = [t for t in _tests(kept["version"], second_model) if t[second] == fixed]
         tests.sort(key=lambda t: t[ALONG[along][0]])
@@ -97,7 +98,7 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
         f"{_list(given['measures'])} --methods {_list(given['methods'])} --seeds {runs} --curves --json FILE"
     )
     st.caption(
-        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, signed-rank tests over the same runs; made by "
+        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, paired t-tests over the same; made by "
         f"`{command}`, version {kept['version']}, seeds {runs}."
     )
 
@@ -116,10 +117,10 @@ def _list(values: list[Any]) -> str:
 
 
 def _test(test: dict[str, Any], along: str) -> str:
-    p, size = test["p_value"], test[ALONG[along][0]]
+    p, size = test["p_mean"], test[ALONG[along][0]]
     if not p < 0.05:
         return f"{along} = {size} not told apart (p = {p:.2f})"
-    who = model_name(test["first"] if test["difference"] < 0 else test["second"])
+    who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
     return f"{along} = {size} {who} lower (p = {p:.0e})".replace("e-0", "e-").replace("e-", "e−")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import t as student
 
 from core.distribution_regression.gpdr import fit
 from core.distribution_regression.kernel_sums import KernelSums
@@ -61,6 +62,10 @@ def test_curves_gather_pair_and_measure_slopes():
     test = paired_tests(found)[0]
     assert (test["first"], test["second"], test["n"]) == ("gpdr", "kde", 8) and test["difference"] < 0
     assert test["p_value"] == pytest.approx(2 / 2**8)
+    gap = np.array([(1 + 0.01 * seed) / 10 for seed in range(8)])  # kde's risk is twice gpdr's
+    assert test["mean_difference"] == pytest.approx(-gap.mean())
+    t = gap.mean() / (gap.std(ddof=1) / 8**0.5)
+    assert test["p_mean"] == pytest.approx(2 * student.sf(t, 7))
     assert [s["slope"] for s in slopes(found)] == [pytest.approx(-1.0)] * 2
     assert slope([1, 10], [5, 0.5]) == pytest.approx(-1.0)
     assert theory_exponent("matern52") == pytest.approx(-5 / 6) and theory_exponent("rbf") == -1
