@@ -23,9 +23,11 @@ STEPS, STARTS = 60, 4
 
 @dataclass(frozen=True)
 class SingleIndex:
-    """``weights`` w (k,) of the scores, ``bandwidth`` h in sd of the index, ``index`` (n,), ``left_out`` ρ̂_{−i} (n,).
+    """The link's estimate.
 
-    ``basis`` (n, k) turns ``l(s)`` into the basis functions, ``f_k(s) = l(s)ᵀ basis_k``; ``loss`` mean squared error.
+    ``weights`` w (k,) of the scores, ``bandwidth`` h in sd of the index, ``index`` (n,) of mean 0, ``left_out`` ρ̂_{−i}
+    (n,), ``outcomes`` (n,), ``loss`` mean squared left-out error. ``basis`` (n, k) turns ``l(s)`` into the basis
+    functions, ``f_k(s) = l(s)ᵀ basis_k``; ``offset`` is taken off so that the index has mean 0.
     """
 
     weights: Float[Tensor, " k"]
@@ -35,6 +37,7 @@ class SingleIndex:
     basis: Float[Tensor, "n k"]
     outcomes: Float[Tensor, " n"]
     loss: float
+    offset: float
 
     def link(self, index: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
         """``ρ̂`` at other values of the index, from all subjects."""
@@ -43,12 +46,13 @@ class SingleIndex:
 
     def predict(self, cross: Float[Tensor, "n q"]) -> Float[Tensor, " q"]:
         """Outcomes of other subjects, ``cross`` M between these and them."""
-        return self.link(cross.T @ (self.basis @ self.weights))
+        return self.link(cross.T @ (self.basis @ self.weights) - self.offset)
 
 
 def scores(gram: Float[Tensor, "n n"], rank: int) -> tuple[Float[Tensor, "n k"], Float[Tensor, "n k"]]:
-    """Z (n, k) with unit mean square in each column, and the basis (n, k) with ``Z = M basis``."""
-    values, vectors = linalg.leading_eigen(gram, rank, "kernel matrix of the subjects")
+    """Z (n, k), columns of mean 0 and variance 1, and the basis (n, k) with ``Z = HM basis``, H taking off the mean."""
+    centred = gram - gram.mean(0) - gram.mean(1, keepdim=True) + gram.mean()
+    values, vectors = linalg.leading_eigen(centred, rank, "kernel matrix of the subjects")
     kept = values > 1e-10 * values[0]
     values, vectors = values[kept], vectors[:, kept]
     size = len(gram) ** 0.5
@@ -75,7 +79,7 @@ def fit_single_index(
 
     if len(outcomes) < 4:
         raise InputError(f"A link needs at least 4 subjects, there are {len(outcomes)}.")
-    z, basis = scores(gram, min(rank, len(gram)))
+    z, basis = scores(gram, min(rank, len(gram) - 1))
     rng = np.random.default_rng(seed)
     first = (z.T @ start / len(start)).numpy(force=True)  # the columns of Z are orthogonal
     starts = [first, *rng.standard_normal((STARTS - 1, z.shape[1]))]
@@ -101,4 +105,5 @@ def fit_single_index(
         weights, index = -weights, -index
     width = z.new_tensor(best.x[-1])
     left_out = left_out_link(index, outcomes, width)
-    return SingleIndex(weights, float(width.exp()), index, left_out, basis, outcomes, float(best.fun))
+    offset = float((gram @ (basis @ weights)).mean())
+    return SingleIndex(weights, float(width.exp()), index, left_out, basis, outcomes, float(best.fun), offset)

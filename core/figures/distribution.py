@@ -154,10 +154,14 @@ def risk_plot(
 
 
 def _decimals(values: np.ndarray) -> dict[str, Any]:
-    """Plain numbers at 1, 2 and 5 of each decade."""
+    """Plain numbers at 1, 2 and 5 of each decade, or closer where the range is short."""
     known = values[np.isfinite(values) & (values > 0)]
-    steps = [a * 10.0**b for b in range(-6, 4) for a in (1, 2, 5)]
-    kept = [v for v in steps if known.min() * 0.8 <= v <= known.max() * 1.25]
+    low, high = float(known.min()) * 0.9, float(known.max()) * 1.1
+    kept: list[float] = []
+    for parts in ((1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)):
+        kept = [a * 10.0**b for b in range(-6, 4) for a in parts if low <= a * 10.0**b <= high]
+        if len(kept) >= 4:
+            break
     return {"tickvals": kept, "ticktext": [f"{v:g}" for v in kept]}
 
 

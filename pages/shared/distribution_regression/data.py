@@ -11,11 +11,13 @@ from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
 from core.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
 from core.errors import InputError
 from core.experiments.distribution_compare import Prepared
+from core.experiments.distribution_regression import part
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.shared.state import set_values
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
-NONE = "(none)"
+#: Subjects and measures of the largest simulation offered.
+LARGEST = (400, 2000)
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,14 @@ class Chosen:
 
 @st.cache_resource(show_spinner=False, max_entries=6)
 def _simulated(spec: SimulationSpec) -> tuple[Simulated, Prepared]:
-    drawn = simulate(spec)
+    """Subjects of equal measures are the first of the largest draw, which is kept while n and m move."""
+    drawn = simulate(spec) if spec.unequal else part(_largest(spec.seed, spec.spread), spec.subjects, spec.measures)
     return drawn, Prepared(drawn.subjects)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _largest(seed: int, spread: float) -> Simulated:
+    return simulate(SimulationSpec(LARGEST[0], LARGEST[1], seed, spread=spread))
 
 
 @st.cache_resource(show_spinner=False, max_entries=3)
@@ -56,7 +64,7 @@ def choose_data() -> Chosen:
         seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
         words = f"{LABEL} {people} people, 1,440 minutes each."
         return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
-    n = int(st.slider("n, subjects", 10, 400, 200, 10, key="d-n", bind="query-params"))
+    n = int(st.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n", bind="query-params"))
     m = int(st.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m",
                              bind="query-params"))  # fmt: skip
     unequal = st.toggle("Unequal numbers of measures", False, key="d-unequal", bind="query-params",

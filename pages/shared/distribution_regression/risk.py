@@ -71,7 +71,7 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
     if along != "n" or theory is None:
         return {}
     sizes, means, _ = curves["gpdr"]
-    return {f"theory's limit n^{theory:.0f}": (sizes, means[0] * (sizes / sizes[0]) ** theory)}
+    return {"theory's limit n⁻¹": (sizes, means[0] * (sizes / sizes[0]) ** theory)}
 
 
 def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
