@@ -26,11 +26,11 @@ from core.observations import Bags
 SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
 SMOOTHNESS = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
-RATE, MOST_SECONDS = 1e8, 600.0
+RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
 ROWS = 1 << 15
-#: Routes of other hyperparameters that are remembered.
-KEPT = 16
+#: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
+KEPT, KEPT_NUMBERS = 16, 10_000_000
 
 
 class Sums(Protocol):
@@ -78,6 +78,7 @@ class KernelSums:
         self._features: dict[int, Float[Tensor, "n p"]] = {}
         self._line: SortedLine | None = None
         self._blocks: SortedBags | None = None
+        self._grams: dict[tuple[Term, FeatureMap | None], Float[Tensor, "n n"]] = {}
         self._ways: dict[tuple[Term, FeatureMap | None], tuple[Route, Interpolation | None]] = {}
 
     def routes(self, kernel: KernelSpec) -> tuple[Route, ...]:
@@ -90,7 +91,7 @@ class KernelSums:
         total = self.bags.inputs.new_zeros(self.bags.count, self.bags.count)
         with torch.no_grad():
             for term in kernel.terms:
-                total += term.scale * self._term_gram(term, kernel)
+                total += term.scale * self._unit_gram(term, kernel)
         return 0.5 * (total + total.T)
 
     def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
@@ -111,6 +112,15 @@ class KernelSums:
         with torch.no_grad():
             return diagonal(kernel.build(self.columns).to(inputs.device), inputs)
 
+    def _unit_gram(self, term: Term, kernel: KernelSpec) -> Float[Tensor, "n n"]:
+        """A term's M at scale 1, kept while scales and noise move."""
+        key = (replace(term, scale=1.0), kernel.features)
+        if key not in self._grams:
+            keep = max(1, KEPT_NUMBERS // self.bags.count**2)
+            self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
+            self._grams[key] = self._term_gram(term, kernel)
+        return self._grams[key]
+
     def _term_gram(self, term: Term, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         route, found = self._route(term, kernel)
         if found is not None:
@@ -123,7 +133,7 @@ class KernelSums:
             raise InputError(
                 f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
                 f"pairs, about {route.seconds:,.0f} s of sums: use one column with a single Gaussian or Matérn kernel, "
-                "fewer subjects, or values rounded to fewer digits."
+                "a longer lengthscale, fewer subjects, or values rounded to fewer digits."
             )
         return bag_mean.gram(self._unit(term, kernel), self._sorted_bags(), check=self._check)
 

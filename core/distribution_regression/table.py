@@ -190,6 +190,11 @@ class _Gathered:
         known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
         known[: len(self.told[-1])] = self.told[-1]
         values, owner = np.concatenate(self.values), np.concatenate(self.owner)
+        if len(values) and not np.ptp(values, axis=0).any():
+            raise InputError(
+                f"Every measurement of '{self.roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told "
+                "apart; choose another column."
+            )
         names = list(self.number)
         empty = [names[i] for i in np.flatnonzero(np.bincount(owner, minlength=len(names)) == 0)]
         if empty:

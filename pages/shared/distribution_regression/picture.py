@@ -20,6 +20,8 @@ from pages.shared.layout import explain, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
 
+#: Of the cross-validation; fewer where there are fewer than ten subjects.
+FOLDS = 5
 ROUTES = {
     "chebyshev": "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
     "sorted": "sorting, exact",
@@ -50,7 +52,9 @@ def compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepare
 def validated(key: str, settings: MethodSettings, repeats: int, _prepared: Prepared) -> dict[str, Validated]:
     """Cross-validation of every method at these settings."""
     methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
-    return cross_validate(_prepared.subjects, settings, methods, repeats=repeats, prepared=_prepared)
+    subjects = _prepared.subjects
+    folds = min(FOLDS, max(2, subjects.count // 2))
+    return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, prepared=_prepared)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -183,7 +187,7 @@ def link(chosen: Chosen, model: Model) -> None:
             bent, straight = 1 - found.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
             st.markdown(
                 f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
-                + ("the outcome bends." if bent > straight + 0.02 else "no link is called for.")
+                + ("the outcome seems to bend." if bent > straight + 0.02 else "no link is called for.")
                 + f" Bandwidth {found.bandwidth:.2f} sd of the index, {len(found.weights)} eigenvectors. The index's "
                 "direction was fitted to the same subjects, which flatters the link a little."
             )

@@ -91,6 +91,7 @@ def test_several_values_and_covariates():
         ((*GOOD, "c,,30", "c,,30"), "Subject c has no measurement"),
         (("a,1,2", "a,3,2"), "There is 1 subject"),
         (("a,1,2", "b,3,2"), "nothing to explain"),
+        (("a,7,2", "b,7,3"), "Every measurement of 'value' is 7"),
         ((*GOOD, "a,many,20"), "'value' reads \"many\" in row 6"),
         ((*GOOD, "a,inf,20"), "missing cell|missing or infinite"),
         ((*GOOD, "a,3,21"), r"'outcome' is 21 in row 6 and 20 before, both of subject a"),

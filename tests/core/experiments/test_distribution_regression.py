@@ -123,6 +123,7 @@ def test_learning_on_each_fold_helps_a_poor_start():
         (lambda: MethodSettings(noise_by="luck"), "noise 'luck'"),
         (lambda: sums_of("guess", None, GIVEN), "method 'guess'"),
         (lambda: folds_of(10, 7, 0), "give 2 to 5"),
+        (lambda: folds_of(3, 2, 0), "at least 4"),
         (lambda: cross_validate(simulate(SimulationSpec(9, 5)).subjects, GIVEN, ("no",)), ", ".join(PREDICTORS)),
     ],
 )
