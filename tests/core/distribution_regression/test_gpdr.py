@@ -249,3 +249,22 @@ def test_covariates_that_determine_each_other_are_refused():
     )
     with pytest.raises(InputError, match="combinations of each other"):
         regression(twice, RegressionSpec(K, intercept=True))
+
+
+def test_with_an_intercept_the_function_less_its_mean_is_what_is_known():
+    subjects, spec, wide = drawn(covariates=1), RegressionSpec(K, 0.02, intercept=True), 1e7
+    sums = KernelSums(subjects.bags, ("x",))
+    found = regression(subjects, spec)
+    design, y = np.c_[np.ones(25), subjects.covariates.numpy()], subjects.outcomes.numpy()
+    m, ell = found.gram.numpy(), sums.cross(K, GRID).numpy()
+    covariance = m + wide * design @ design.T + 0.02 * np.eye(25)
+    between = ell - m.mean(1, keepdims=True)  # of the outcomes and f(s) − Σ_i E_i f/n
+    prior = 1 - 2 * ell.mean(0) + m.mean()
+    mean, variance = found.moments(GRID, centred=True)
+    assert np.abs(mean.numpy() - between.T @ np.linalg.solve(covariance, y)).max() < 1e-6
+    left = prior - np.einsum("ip,ip->p", between, np.linalg.solve(covariance, between))
+    assert np.abs(variance.numpy() - left).max() < 1e-6
+    spectral = fit_spectral(spec, sums, subjects.outcomes, subjects.covariates).moments(GRID, centred=True)
+    assert float((spectral[0] - mean).abs().max()) < 1e-10 and float((spectral[1] - variance).abs().max()) < 1e-10
+    moved = fit(spec, sums, subjects.outcomes + 1000.0, subjects.covariates).moments(GRID, centred=True)
+    assert float((moved[0] - mean).abs().max()) < 1e-8
