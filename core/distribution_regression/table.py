@@ -13,7 +13,7 @@ from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
 
 #: The most rows and bytes of a table, and rows read at once.
-MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 400_000_000, 200_000
+MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 300_000_000, 200_000
 #: The most subjects: their n × n matrix is factorised.
 MOST_SUBJECTS = 6000
 _GUESSES = {
