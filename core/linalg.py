@@ -47,11 +47,7 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     Jitters in ``JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
     the factor, to be shown to the user. Raises ``InputError`` when none suffices.
     """
-    if not bool(torch.isfinite(matrix).all()):
-        raise InputError(
-            f"The {name} holds infinite or missing numbers: a hyperparameter is too extreme; "
-            "move lengthscales, amplitudes and noise towards their defaults."
-        )
+    _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
     identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
     for relative in JITTERS:
@@ -92,6 +88,57 @@ def solve_positive_batch(
             f"The {name} ({matrices.shape[-1]}×{matrices.shape[-1]}) is singular: raise the regularisation δ."
         )
     return torch.cholesky_solve(right, lower)
+
+
+def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Tensor, " n"], Float[Tensor, "n n"]]:
+    """Eigenvalues of a symmetric matrix, largest first, and eigenvectors as columns; ``InputError`` if not finite."""
+    _refuse_infinite(matrix, name)
+    values, vectors = torch.linalg.eigh(matrix)
+    return values.flip(0), vectors.flip(1)
+
+
+def leading_eigen(
+    matrix: Float[Tensor, "n n"], count: int, name: str = "matrix"
+) -> tuple[Float[Tensor, " k"], Float[Tensor, "n k"]]:
+    """The ``count`` largest eigenvalues and their vectors, by Lanczos where they are few (always the same start)."""
+    size = len(matrix)
+    if not 1 <= count <= size:
+        raise InputError(f"{count} eigenvectors of a {name} of {size} rows were asked for: give 1 to {size}.")
+    if count > size // 8 or matrix.device.type != "cpu":
+        values, vectors = eigen(matrix, name)
+        return values[:count], vectors[:, :count]
+    from scipy.sparse.linalg import eigsh
+
+    _refuse_infinite(matrix, name)
+    start = torch.full((size,), size**-0.5, dtype=matrix.dtype) + matrix.mean(1)
+    values, vectors = eigsh(matrix.numpy(), k=count, which="LA", v0=start.numpy())
+    return torch.from_numpy(values[::-1].copy()), torch.from_numpy(vectors[:, ::-1].copy())
+
+
+def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[Tensor, "n c"]:
+    """An orthonormal basis of what is orthogonal to the columns of a design of full rank, ``Qᵀ V = 0``, ``c = n − q``.
+
+    Raises ``InputError`` where a column is a combination of others, or too few rows are left.
+    """
+    rows, columns = design.shape
+    if columns == 0:
+        return torch.eye(rows, dtype=design.dtype, device=design.device)
+    scaled = design / design.norm(dim=0).clamp_min(1e-300)
+    basis, triangle = torch.linalg.qr(scaled, mode="complete")
+    if columns >= rows or float(triangle.diagonal().abs().min()) < 1e-10:
+        raise InputError(
+            f"The {columns} {name} (an intercept counts as one) of {rows} rows are linear combinations of each other: "
+            "leave one out."
+        )
+    return basis[:, columns:].contiguous()
+
+
+def _refuse_infinite(matrix: Tensor, name: str) -> None:
+    if not bool(torch.isfinite(matrix).all()):
+        raise InputError(
+            f"The {name} holds infinite or missing numbers: a hyperparameter is too extreme; "
+            "move lengthscales, amplitudes and noise towards their defaults."
+        )
 
 
 def log_normal_density(residual: Float[Tensor, " n"], factor: Factor) -> Float[Tensor, ""]:

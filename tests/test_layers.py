@@ -16,7 +16,8 @@ METHODS = KERNELS | {"embeddings"}
 FIELDS = GROUND | {"observations", "fields"}
 TABLES = {"tables"}
 SHOWN = {"metrics", "figures"}
-LIBRARY = METHODS | {"models", "filtering", "simulation"} | FIELDS | TABLES | {"datasets"} | SHOWN
+PROBLEMS = {"filtering", "distribution_regression", "likelihood_free"}
+LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHOWN
 
 # part of core → the other parts it may import
 ALLOWED = {
@@ -33,7 +34,7 @@ ALLOWED = {
     "embeddings": KERNELS,
     "models": METHODS,
     "filtering": METHODS | FIELDS | TABLES,
-    "simulation": METHODS,
+    "distribution_regression": METHODS | {"models"},
     "fields": GROUND | {"observations"},
     "tables": FIELDS,
     "datasets": FIELDS,

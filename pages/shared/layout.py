@@ -11,8 +11,8 @@ from core.errors import InputError
 from pages.shared.warm_up import is_warm, warm_up
 
 _CSS = Path(__file__).with_name("layout.css")
-LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle")
-HIGHER_IS_BETTER = ("pearson", "ssim")
+LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
+HIGHER_IS_BETTER = ("pearson", "ssim", "r2")
 SCORE_NAMES: dict[str, str] = {
     "rmse": "RMSE",
     "mae": "MAE",
@@ -31,6 +31,11 @@ SCORE_NAMES: dict[str, str] = {
     "angle": "Mean angle, °",
     "ms_per_step": "ms a step",
     "ms": "Time, ms",
+    "posterior_risk": "Posterior risk",
+    "r2": "R², held out",
+    "r2_low": "2.5 %",
+    "r2_high": "97.5 %",
+    "noise": "σ²",
 }
 WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
 

@@ -37,6 +37,7 @@ PAGES = (
     Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
     Listed("kernel_bayes.py", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes"),
     Listed("filtering.py", "Filtering", ":material/my_location:", "follow"),
+    Listed("distribution_regression.py", "Distribution regression", ":material/area_chart:", "distributions"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),
     Listed("runs.py", "Runs", ":material/monitoring:", "all-runs"),
 )

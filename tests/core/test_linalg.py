@@ -99,3 +99,14 @@ def test_one_thread_is_given_back(monkeypatch):
     with pytest.raises(RuntimeError):
         work()
     assert asked == [1, 7]
+
+
+def test_contrasts_are_orthonormal_and_orthogonal_to_the_design() -> None:
+    design = torch.randn(9, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * torch.tensor(
+        [1, 1e6, 1e-6]
+    )
+    basis = linalg.contrasts(design)
+    assert basis.shape == (9, 6)
+    assert float((basis.T @ basis - torch.eye(6)).abs().max()) < 1e-14
+    assert float((basis.T @ (design / design.norm(dim=0))).abs().max()) < 1e-14
+    assert torch.equal(linalg.contrasts(design[:, :0]), torch.eye(9, dtype=torch.float64))

@@ -1,0 +1,181 @@
+"""``python -m core distribution-regression``: an outcome regressed on the distributions of repeated measures."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.talk import say, stdout_kept_clean
+from core.errors import InputError
+
+HELP = "regress an outcome on distributions seen through repeated measures, by GPDR and its alternatives"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--subjects", nargs="+", type=int, default=[400], metavar="N", help="of the simulation (20)")
+    parser.add_argument("--measures", nargs="+", type=int, default=[2000], metavar="M", help="a subject")
+    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="S", help="numbers, or a range such as 0-99")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="gpdr, kde, kde_narrow (silverman_0.9), landmark10, landmark50, flr (all)",
+    )
+    parser.add_argument("--distinct", action="store_true", help="no measure repeats (continuous values)")
+    parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures a subject")
+    parser.add_argument("--draws", type=int, default=100, help="posterior draws of the sampled risk; 0: none")
+    parser.add_argument("--curves", action="store_true", help="risks by n and m, paired tests, slopes; no single rows")
+    _model(parser)
+    table = parser.add_argument_group("other data: cross-validated R² instead of risk")
+    table.add_argument("--table", metavar="FILE", help="a long table, one row a measurement (CSV)")
+    table.add_argument("--subject", metavar="COLUMN", help="who was measured")
+    table.add_argument("--value", nargs="+", metavar="COLUMN", help="what was measured")
+    table.add_argument("--outcome", metavar="COLUMN", help="what is to be explained")
+    table.add_argument("--covariate", nargs="*", metavar="COLUMN", help="further numbers of the subject")
+    table.add_argument("--drop-missing", action="store_true", help="leave out rows with missing cells")
+    table.add_argument("--stand-in", type=int, metavar="N", help="N generated people, an accelerometer study's shape")
+    table.add_argument("--folds", type=int, default=5, help="of the cross-validation")
+    table.add_argument("--repeats", type=int, default=10, help="partitions into folds")
+    table.add_argument("--given", action="store_true", help="kernel and noise as given, not learned on every fold")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def _model(parser: argparse.ArgumentParser) -> None:
+    model = parser.add_argument_group("model")
+    model.add_argument("--kernel", default="rbf", metavar="FAMILY", help="rbf, matern12, matern32, matern52 (rbf)")
+    model.add_argument("--lengthscale", type=float, default=0.5, help="of the kernel (the paper's l = 0.25 is 0.5²)")
+    model.add_argument("--variance", type=float, default=1.0, help="of the kernel")
+    model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="variance of the outcome's noise")
+    model.add_argument("--noise-by", default="given", metavar="WAY", help="given, learned or gibbs (given)")
+    model.add_argument("--rank", type=int, metavar="K", help="eigenvectors of the low-rank posterior (full)")
+    model.add_argument(
+        "--bandwidth", default="silverman", metavar="RULE", help="silverman (1.06 sd), silverman_0.9, scott"
+    )
+    model.add_argument("--reflect", action="store_true", help="densities folded back at the ends of the range")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Posterior risk on the simulation; cross-validated R² on a table or the stand-in."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        import torch
+
+        torch.set_num_threads(1)  # matrices this small are slower on several
+        content = _validation(options) if options.table or options.stand_in else _risks(options)
+    write(content, options.json)
+
+
+def _settings(options: argparse.Namespace, **more: Any) -> Any:
+    from core.experiments.distribution_regression import MethodSettings
+
+    return MethodSettings(
+        options.kernel, options.lengthscale, options.variance, options.noise, options.noise_by, options.rank,
+        options.bandwidth, options.reflect, **more,
+    )  # fmt: skip
+
+
+def seeds_of(words: Sequence[str]) -> list[int]:
+    """Seeds from numbers and ranges; ``InputError`` for anything else."""
+    found: list[int] = []
+    for word in words:
+        ends = word.split("-")
+        if not (1 <= len(ends) <= 2 and all(end.isdigit() for end in ends)):
+            raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
+        found += range(int(ends[0]), int(ends[-1]) + 1)
+    if not found or len(set(found)) < len(found):
+        raise InputError("No seed, or one twice, was asked for: give each seed once.")
+    return found
+
+
+def _risks(options: argparse.Namespace) -> dict[str, Any]:
+    from core.distribution_regression.simulate import SimulationSpec
+    from core.experiments.distribution_curves import curves, slopes
+    from core.experiments.distribution_regression import METHODS, risk_sweep
+
+    methods, seeds = tuple(options.methods or METHODS), seeds_of(options.seeds)
+    spec = SimulationSpec(unequal=options.unequal, distinct=options.distinct)
+
+    def report(row: dict[str, Any]) -> None:
+        if not options.quiet:
+            risk = row["scores"]["posterior_risk"]
+            say(f"{row['model']}, n = {row['subjects']}, m = {row['measures']}, seed {row['seed']}: risk {risk:.5f}")
+
+    rows = risk_sweep(
+        options.subjects, options.measures, seeds, _settings(options), methods, spec=spec,
+        draws=0 if options.curves else options.draws, report=report,
+    )  # fmt: skip
+    names = ("subjects", "measures", "distinct", "unequal", "draws")
+    settings = {"methods": list(methods), "seeds": seeds, **{name: getattr(options, name) for name in names}}
+    settings |= vars(_settings(options))
+    if not options.curves:
+        return document(options.command, settings, [_result(row) for row in rows])
+    found = curves(rows)
+    return document(
+        options.command, settings, [], curves=found, tests=_tests(found, methods), slopes=slopes(found),
+    )  # fmt: skip
+
+
+def _tests(found: list[dict[str, Any]], methods: Sequence[str]) -> list[dict[str, Any]]:
+    """GPDR against densities by the chosen rule, and by the narrow one where it is there too."""
+    from core.experiments.distribution_curves import paired_tests
+    from core.experiments.distribution_regression import NARROW
+
+    return [test for second in ("kde", NARROW) if second in methods for test in paired_tests(found, second=second)]
+
+
+def _result(row: dict[str, Any]) -> Result:
+    return Result(
+        row["model"], row["seed"], row["scores"], message=row["message"], seconds=row["seconds"],
+        peak_mb=row["peak_mb"], more={"subjects": row["subjects"], "measures": row["measures"]},
+    )  # fmt: skip
+
+
+def _validation(options: argparse.Namespace) -> dict[str, Any]:
+    import time
+
+    import numpy as np
+
+    from core.distribution_regression.stand_in import LABEL
+    from core.experiments.distribution_validation import PREDICTORS, cross_validate
+
+    subjects, seeds = _subjects(options), seeds_of(options.seeds)
+    methods, settings, results = tuple(options.methods or PREDICTORS), _settings(options, intercept=True), []
+    for method in methods:
+        if method == "kde" and len(subjects.columns) > 1 and options.methods is None:
+            continue
+        for seed in seeds:
+            begun = (time.process_time(), time.perf_counter())
+            found = cross_validate(
+                subjects, settings, (method,), folds=options.folds, repeats=options.repeats, seed=seed,
+                learned=not options.given,
+            )[method]  # fmt: skip
+            low, high = found.interval
+            scores = {"r2": float(np.mean(found.r2)), "r2_low": low, "r2_high": high}
+            seconds = {"cpu": time.process_time() - begun[0], "wall": time.perf_counter() - begun[1]}
+            results.append(Result(method, seed, scores, seconds=seconds))  # type: ignore[arg-type]
+            if not options.quiet:
+                say(f"{method}, seed {seed}: R² {scores['r2']:.3f} [{low:.3f}, {high:.3f}]")
+    said = {"folds": options.folds, "repeats": options.repeats, "learned": not options.given, "seeds": seeds}
+    said |= {"data": LABEL if options.stand_in else options.table, "subjects": subjects.count}
+    said |= {"measures": len(subjects.measures), "methods": list(methods), **vars(settings)}
+    return document(options.command, said, results)
+
+
+def _subjects(options: argparse.Namespace) -> Any:
+    from core.distribution_regression.stand_in import accelerometer_stand_in
+    from core.distribution_regression.table import Roles, columns_of, guess_roles, read_table
+
+    if options.stand_in:
+        if options.table:
+            raise InputError("Both --table and --stand-in were given: choose one.")
+        return accelerometer_stand_in(options.stand_in)
+    guess = guess_roles(columns_of(options.table))
+    if guess is None:
+        raise InputError("The table has fewer than three columns: it needs a subject, a value and an outcome.")
+    roles = Roles(
+        options.subject or guess.subject, tuple(options.value or guess.values), options.outcome or guess.outcome,
+        tuple(guess.covariates if options.covariate is None else options.covariate), options.drop_missing,
+    )  # fmt: skip
+    return read_table(options.table, roles)

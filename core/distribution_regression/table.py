@@ -1,0 +1,238 @@
+"""A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from core.distribution_regression.subjects import Subjects, make_subjects
+from core.errors import InputError
+
+#: The most rows and bytes of a table, and rows read at once.
+MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 300_000_000, 200_000
+#: The most subjects: their n × n matrix is factorised.
+MOST_SUBJECTS = 6000
+_GUESSES = {
+    "subject": ("subject", "id", "seqn", "person", "participant", "patient"),
+    "value": ("value", "x", "measure", "measurement", "count", "activity", "log_count"),
+    "outcome": ("outcome", "y", "age", "target", "response"),
+}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are what. ``drop_missing`` leaves out rows with a missing cell instead of refusing them."""
+
+    subject: str
+    values: tuple[str, ...]
+    outcome: str
+    covariates: tuple[str, ...] = ()
+    drop_missing: bool = False
+
+    def __post_init__(self) -> None:
+        every = (self.subject, *self.values, self.outcome, *self.covariates)
+        if not self.values:
+            raise InputError("No column of values was named: name at least one.")
+        if len(set(every)) < len(every):
+            twice = next(name for name in every if every.count(name) > 1)
+            raise InputError(f"The column '{twice}' has two roles: give each column one.")
+
+
+def open_table(source: str | Path | bytes) -> IO[str]:
+    """The text of a table from a path or an upload's bytes; ``InputError`` where it is too large or no text."""
+    if isinstance(source, bytes):
+        size, name = len(source), "The table"
+    else:
+        path = Path(source)
+        if not path.is_file():
+            raise InputError(f"There is no file {path}: check the name.")
+        size, name = path.stat().st_size, str(path)
+    if size > MOST_BYTES:
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read: thin it out.")
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    try:
+        return io.StringIO(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is no text in UTF-8: save the table as CSV.") from None
+
+
+def columns_of(source: str | Path | bytes) -> tuple[str, ...]:
+    """The names in the header."""
+    return tuple(_header(open_table(source))[0])
+
+
+def guess_roles(names: Sequence[str]) -> Roles | None:
+    """Roles by the usual names, then by position (subject, value, outcome); None below three columns."""
+    if len(names) < 3:
+        return None
+    found: dict[str, str] = {}
+    for role, guesses in _GUESSES.items():
+        named = [name for guess in guesses for name in names if name.lower() == guess and name not in found.values()]
+        if named:
+            found[role] = named[0]
+    free = [name for name in names if name not in found.values()]
+    for role in _GUESSES:
+        if role not in found:
+            found[role] = free.pop(0)
+    return Roles(found["subject"], (found["value"],), found["outcome"], tuple(free))
+
+
+def _header(text: IO[str]) -> tuple[list[str], str]:
+    first = text.readline()
+    if not first.strip():
+        raise InputError("The table is empty: its first line should name the columns.")
+    separator = max((",", ";", "\t"), key=first.count)
+    names = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
+    if len(set(names)) < len(names) or any(not name for name in names):
+        raise InputError(f"The header reads {', '.join(names) or '(nothing)'}: give every column a name of its own.")
+    return names, separator
+
+
+def read_table(source: str | Path | bytes, roles: Roles) -> Subjects:
+    """Subjects from a CSV table (comma, semicolon or tab), one row a measurement, in pieces of 200,000 rows.
+
+    Subjects come in the order in which they first appear. Raises ``InputError``, naming row and column, for missing or
+    unreadable cells, an outcome or covariate that differs within a subject, and what ``make_subjects`` refuses.
+    """
+    gathered = _Gathered(roles)
+    for frame, first in _pieces(open_table(source), roles):
+        gathered.add(frame, first)
+    return gathered.subjects()
+
+
+def _pieces(text: IO[str], roles: Roles) -> Iterator[tuple[Any, int]]:
+    """Data frames of the wanted columns, and the number of each one's first row (the header is row 1)."""
+    import pandas as pd
+
+    names, separator = _header(text)
+    wanted = [roles.subject, *roles.values, roles.outcome, *roles.covariates]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
+    first = 2
+    try:
+        reader = pd.read_csv(
+            text, sep=separator, header=None, names=names, usecols=wanted, dtype={roles.subject: str},
+            chunksize=CHUNK, skip_blank_lines=True, skipinitialspace=True, index_col=False,
+        )  # fmt: skip
+        for frame in reader:
+            if first - 2 + len(frame) > MOST_ROWS:
+                raise InputError(
+                    f"The table has more than {MOST_ROWS:,} rows, the most that are read: thin out the measurements."
+                )
+            yield frame, first
+            first += len(frame)
+    except pd.errors.ParserError as error:
+        raise InputError(f"The table cannot be read ({error}): give every row the header's columns.") from None
+
+
+class _Gathered:
+    """What the pieces hold so far."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.roles = roles
+        self.number: dict[str, int] = {}
+        self.values: list[np.ndarray] = []
+        self.owner: list[np.ndarray] = []
+        self.told: list[np.ndarray] = []  # of each subject: outcome and covariates
+
+    def add(self, frame: Any, first: int) -> None:
+        """One piece; ``first`` is the number of its first row."""
+        roles = self.roles
+        numbers = [*roles.values, roles.outcome, *roles.covariates]
+        for name in numbers:
+            frame[name] = _numeric(frame[name], name, first)
+        bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))
+        empty = frame[roles.subject].isna().to_numpy() | bad.any(1)
+        if empty.any() and not roles.drop_missing:
+            raise InputError(_missing(frame, bad, empty, roles, numbers, first))
+        names = frame[roles.subject][~frame[roles.subject].isna()]
+        for name in names.unique():
+            self.number.setdefault(name, len(self.number))
+        if len(self.number) > MOST_SUBJECTS:
+            raise InputError(
+                f"The table has more than {MOST_SUBJECTS:,} subjects, the most whose matrix is factorised: take a part."
+            )
+        whole = frame[~empty]
+        owner = whole[roles.subject].map(self.number).to_numpy(dtype=np.int64)
+        self.values.append(whole[list(roles.values)].to_numpy(dtype=float))
+        self.owner.append(owner)
+        self._tell(whole, owner, np.flatnonzero(~empty) + first)
+
+    def _tell(self, frame: Any, owner: np.ndarray, rows: np.ndarray) -> None:
+        """Outcome and covariates: one value a subject, the same in each of its rows."""
+        names = [self.roles.outcome, *self.roles.covariates]
+        given = frame[names].to_numpy(dtype=float)
+        known = np.full((len(self.number), len(names)), np.nan)
+        for old in self.told[-1:]:
+            known[: len(old)] = old
+        seen, where = np.unique(owner, return_index=True)
+        fresh = np.isnan(known[seen, 0])
+        known[seen[fresh]] = given[where[fresh]]
+        differs = known[owner] != given
+        if differs.any():
+            row, column = (int(v[0]) for v in np.nonzero(differs))
+            subject = list(self.number)[owner[row]]
+            raise InputError(
+                f"'{names[column]}' is {given[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
+                f"before, both of subject {subject}: it must be the same in every row of a subject."
+            )
+        self.told = [known]
+
+    def subjects(self) -> Subjects:
+        """All of it as subjects."""
+        if not self.number:
+            raise InputError("The table has no rows under its header: give one row per measurement.")
+        known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
+        known[: len(self.told[-1])] = self.told[-1]
+        values, owner = np.concatenate(self.values), np.concatenate(self.owner)
+        if len(values) and not np.ptp(values, axis=0).any():
+            raise InputError(
+                f"Every measurement of '{self.roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told "
+                "apart; choose another column."
+            )
+        names = list(self.number)
+        empty = [names[i] for i in np.flatnonzero(np.bincount(owner, minlength=len(names)) == 0)]
+        if empty:
+            raise InputError(
+                f"{len(empty)} subject(s) have no complete row ({', '.join(empty[:3])}): fill in or leave those out."
+            )
+        return make_subjects(
+            values, owner, known[:, 0], covariates=known[:, 1:], names=names, columns=self.roles.values,
+            covariate_names=self.roles.covariates, outcome_name=self.roles.outcome,
+        )  # fmt: skip
+
+
+def _numeric(column: Any, name: str, first: int) -> Any:
+    """A column as numbers; empty cells are NaN, words are refused."""
+    import pandas as pd
+
+    found = pd.to_numeric(column, errors="coerce")
+    words = found.isna() & column.notna()
+    if words.any():
+        at = int(np.flatnonzero(words.to_numpy())[0])
+        raise InputError(
+            f"'{name}' reads \"{column.iloc[at]}\" in row {first + at}: it must hold numbers; code categories 0 and 1."
+        )
+    return found
+
+
+def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names: list[str], first: int) -> str:
+    """The sentence on missing cells; a subject all of whose values are missing is named."""
+    at = int(np.flatnonzero(empty)[0])
+    where = roles.subject if not bad[at].any() else names[int(np.flatnonzero(bad[at])[0])]
+    subject = frame[roles.subject].iloc[at]
+    own = (frame[roles.subject] == subject).to_numpy()
+    if where in roles.values and bad[own][:, : len(roles.values)].any(1).all():
+        return (
+            f"Subject {subject} has no measurement: '{where}' is empty in row {first + at} and in all rows of that "
+            "subject; leave the subject out."
+        )
+    return (
+        f"{int(empty.sum()):,} row(s) have a missing cell, the first is '{where}' in row {first + at}: fill it in, or "
+        "have rows with missing cells left out."
+    )

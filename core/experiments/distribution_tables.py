@@ -1,0 +1,52 @@
+"""Uploaded long tables, kept by content beside the runs so that a reload or a link finds them again."""
+
+import json
+import os
+
+from core.distribution_regression.subjects import Subjects
+from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, read_table
+from core.engine.uploads import digest_of, upload_folder
+from core.errors import InputError
+
+
+def keep_table(data: bytes, name: str) -> str:
+    """Keep a table whose header can be read, and return its key; ``InputError`` with nothing kept otherwise."""
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{name} has {len(data) / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read.")
+    names = columns_of(data)
+    if len(names) < 3:
+        raise InputError(f"{name} has the columns {', '.join(names)}: it needs a subject, a value and an outcome.")
+    folder, key = upload_folder() / "tables", digest_of(data)
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f"{key}.{os.getpid()}.part"
+    partial.write_bytes(data)
+    partial.replace(folder / f"{key}.csv")
+    (folder / f"{key}.json").write_text(json.dumps({"name": name[:120]}), encoding="utf-8")
+    return key
+
+
+def kept_tables() -> dict[str, str]:
+    """Key → file name of every table that is kept."""
+    found = {}
+    for path in sorted((upload_folder() / "tables").glob("*.csv")):
+        try:
+            found[path.stem] = str(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def table_columns(key: str) -> tuple[str, ...]:
+    """The header of a kept table."""
+    return columns_of(_path(key))
+
+
+def table_subjects(key: str, roles: Roles) -> Subjects:
+    """The subjects of a kept table; ``InputError`` with one sentence on what is wrong with it."""
+    return read_table(_path(key), roles)
+
+
+def _path(key: str) -> str:
+    if key not in kept_tables():
+        raise InputError("That table is no longer kept: upload it again.")
+    return str(upload_folder() / "tables" / f"{key}.csv")

@@ -1,0 +1,131 @@
+"""Kernel, noise, rank and densities on sliders; learning them by the evidence."""
+
+import math
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.distribution_regression.density import BANDWIDTHS
+from core.distribution_regression.spectrum import Learned
+from core.errors import Cancelled, InputError
+from core.experiments.distribution_compare import learn_settings
+from core.experiments.distribution_regression import MethodSettings
+from pages.shared.background import get_background
+from pages.shared.distribution_regression.data import Chosen, start_values
+from pages.shared.state import log_slider, set_values
+
+FAMILIES = {
+    "rbf": "Gaussian",
+    "matern52": "Matérn 5/2",
+    "matern32": "Matérn 3/2",
+    "matern12": "Matérn 1/2",
+    "rational_quadratic": "Rational quadratic",
+}
+NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
+RULES = {"silverman": "Silverman, 1.06 sd", "silverman_0.9": "Silverman, 0.9", "scott": "Scott"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """The settings of all methods, the covariates' part, and the rank of the link."""
+
+    settings: MethodSettings
+    use_covariates: bool
+
+
+def choose_model(chosen: Chosen) -> Model:
+    """The model at the sliders' values; the sliders' ends follow the data's units."""
+    start = start_values(chosen)
+    family = st.selectbox("Kernel K", list(FAMILIES), key="d-family", bind="query-params",
+                          format_func=FAMILIES.__getitem__)  # fmt: skip
+    kind = "s" if chosen.spec is not None else "r"  # simulated and other data keep sliders of their own
+    scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
+    size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)
+    noise_by = st.segmented_control(
+        "Noise σ²", list(NOISES), default="given", key="d-noise-by", bind="query-params",
+        format_func=NOISES.__getitem__,
+        help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior.",
+    ) or "given"  # fmt: skip
+    noise = start["noise"]
+    if noise_by == "given":
+        noise = _slider("σ²", f"d-{kind}-noise", start["noise"], 2.5)
+    low = st.toggle("Low rank (15)", False, key="d-low", bind="query-params")
+    rank = int(st.slider("k, eigenvectors", 1, 40, 10, key="d-rank", bind="query-params")) if low else None
+    with st.expander("Densities, covariates"):
+        rule = st.selectbox("Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", bind="query-params",
+                            format_func=RULES.__getitem__)  # fmt: skip
+        reflect = st.toggle("Reflect densities at the ends", False, key="d-reflect", bind="query-params")
+        intercept = st.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept", bind="query-params")
+        names = chosen.prepared.subjects.covariate_names
+        use = bool(names) and st.toggle(f"Covariates: {', '.join(names)}", True, key="d-cov", bind="query-params")
+    settings = MethodSettings(
+        str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
+    )  # fmt: skip
+    return Model(settings, bool(use))
+
+
+def _slider(label: str, key: str, middle: float, decades: float) -> float:
+    """A log slider around a value of the data's own size."""
+    centre = round(math.log10(middle), 2)
+    return log_slider(label, key, 10 ** (centre - decades), 10 ** (centre + decades), 10**centre)
+
+
+def learning(chosen: Chosen, model: Model) -> None:
+    """The button that learns kernel and noise, in the background; the sliders follow."""
+    asked = st.session_state.get("_d-learning")
+    key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
+    if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=asked == key):
+        st.session_state["_d-learning"] = key
+        st.rerun()
+    if asked == key:
+        _await(chosen, model, key)
+    for word in st.session_state.get("_d-learned", {}).get(chosen.key, ()):
+        st.caption(word)
+
+
+def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":
+    if "_d-lane" not in st.session_state:
+        st.session_state["_d-lane"] = f"distribution-{time.time_ns()}"
+    return get_background().request(
+        key, st.session_state["_d-lane"], lambda check: learn_settings(chosen.prepared, model.settings, check)
+    )
+
+
+def _await(chosen: Chosen, model: Model, key: str) -> None:
+    @st.fragment(run_every=0.4)
+    def wait() -> None:
+        job = _job(chosen, model, key)
+        if not job.done():
+            st.caption("Learning: every lengthscale tried needs one spectrum …")
+            if st.button("Cancel", key="d-cancel"):
+                _stop()
+                st.rerun(scope="app")
+            return
+        st.session_state.pop("_d-learning", None)
+        _take(chosen, job)
+
+    wait()
+
+
+def _stop() -> None:
+    """Nothing of this lane is wanted any more: the job ends at its next check."""
+    st.session_state.pop("_d-learning", None)
+    get_background().request(f"nothing {time.time_ns()}", st.session_state["_d-lane"], lambda check: None)
+
+
+def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:
+    kind = "s" if chosen.spec is not None else "r"
+    try:
+        settings, found = job.result()
+    except Cancelled:
+        st.rerun(scope="app")
+    except InputError as error:
+        st.session_state.setdefault("_d-learned", {})[chosen.key] = (str(error),)
+        st.rerun(scope="app")
+    else:
+        said = f"Learned from {found.evaluations} lengthscales: log evidence {found.evidence:.1f}."
+        st.session_state.setdefault("_d-learned", {})[chosen.key] = (said, *found.warnings)
+        values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
+        set_values({f"d-{kind}-{name}": math.log10(v) for name, v in values.items()} | {"d-noise-by": "given"})

@@ -1,0 +1,35 @@
+"""The posterior of 400 subjects with 2,000 measures each, merged or all distinct, by every route; CPU seconds."""
+
+import torch
+
+from core.distribution_regression.kernel_sums import KernelSums
+from core.distribution_regression.simulate import SimulationSpec, simulate
+from core.experiments.distribution_regression import MethodSettings, posterior_risk, regress
+from core.experiments.reporting import peak_mb
+from core.kernels.blocks import sort_bags
+from core.kernels.tiles import evaluate
+from tests.benchmarks.timing import cpu_seconds
+
+
+def bench_distribution_regression() -> None:
+    """One row a kernel and kind of measures: distinct values, route, seconds, every pair (estimated), memory."""
+    torch.set_num_threads(1)
+    print("\n400 subjects, m = 2,000, cpu, float64")
+    print("kernel | distinct values | route | posterior s | every pair s (estimated) | peak MB")
+    for distinct in (False, True):
+        subjects = simulate(SimulationSpec(400, 2000, 0, distinct=distinct)).subjects
+        for family in ("rbf", "matern52", "matern12"):
+            settings = MethodSettings(family)
+            spec = settings.regression(("x",))
+
+            def whole(subjects=subjects, spec=spec, settings=settings) -> float:
+                sums = KernelSums(subjects.bags, ("x",))
+                return posterior_risk(regress(sums, subjects, spec, settings)[0])
+
+            ours, count = cpu_seconds(whole), len(subjects.bags.inputs)
+            block = sort_bags(subjects.bags).bags.inputs[:3000]
+            with torch.no_grad():
+                some = cpu_seconds(lambda spec=spec, block=block: evaluate(spec.kernel.build(("x",)), block, block), 1)
+            route = KernelSums(subjects.bags, ("x",)).routes(spec.kernel)[0].name
+            memory = peak_mb(subjects.outcomes.device)
+            print(f"{family} | {count:,} | {route} | {ours:.2f} | {some * (count / 3000) ** 2 / 2:.0f} | {memory:.0f}")

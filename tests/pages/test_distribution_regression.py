@@ -1,0 +1,123 @@
+"""Page Distribution regression in AppTest: it opens finished, follows its controls, refuses in sentences, adds runs."""
+
+import json
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.experiments.distribution_curves import paired_tests
+from core.experiments.distribution_regression import MethodSettings, risk_sweep
+from core.experiments.distribution_tables import keep_table, kept_tables, table_columns
+
+ROOT = Path(__file__).resolve().parents[2]
+STORED = json.loads((ROOT / "data" / "benchmarks" / "distribution_regression.json").read_text())
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page on a smaller simulation."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["d-n"], app.query_params["d-m"] = "40", "50"
+    app.run()
+    app.switch_page(str(ROOT / "pages" / "distribution_regression.py")).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def words(page: AppTest) -> str:
+    assert not page.exception and [error.value for error in page.error] == []
+    return " ".join(block.value for block in (*page.markdown, *page.caption))
+
+
+def scores(page: AppTest) -> str:
+    return next(block.proto.body for block in page.get("html") if "R² of 5-fold" in block.proto.body)
+
+
+def test_it_opens_finished_beside_the_stored_risks(page):
+    said = words(page)
+    assert "GPDR finds f with posterior risk" in said and "Chebyshev interpolation" in said
+    assert "Measured slopes in n" in said and "--seeds 0-99" in said
+    assert all(name in scores(page) for name in ("GPDR", "Densities", "50 landmarks", "Functional linear"))
+
+
+def test_every_control_moves_the_numbers(page):
+    for kind, key, value in (
+        ("slider", "d-s-scale", -1.0), ("segmented_control", "d-noise-by", "gibbs"), ("toggle", "d-low", True),
+        ("selectbox", "d-family", "matern52"), ("toggle", "d-unequal", True),
+    ):  # fmt: skip
+        before = scores(page)
+        getattr(page, kind)(key=key).set_value(value).run()
+        said = words(page)
+        assert scores(page) != before, key
+        if value == "gibbs":
+            assert "draws worth" in said
+        if value == "matern52":
+            assert "sorting, exact" in said
+
+
+def test_learning_moves_the_sliders(page):
+    page.button(key="d-learn").click().run()
+    for _ in range(100):
+        if "Learned from" in words(page):
+            break
+        time.sleep(0.1)
+        page.run()
+    assert "log evidence" in words(page)
+    assert page.slider(key="d-s-noise").value != -2.0
+
+
+def test_the_stand_in_is_labelled_and_has_a_link(page):
+    page.segmented_control(key="d-data").set_value("stand-in").run()
+    page.slider(key="d-people").set_value(40).run()
+    assert "Generated stand-in" in words(page)
+    page.toggle(key="d-link").set_value(True).run()
+    assert "Left-out R² with the link" in words(page)
+
+
+def test_an_own_table_is_kept_checked_and_refused_in_a_sentence(page):
+    page.segmented_control(key="d-data").set_value("table").run()
+    assert not page.exception and "There is no table yet" in page.error[0].value
+    lines = [f"s{i},{(i * 7 + j * 3) % 11 + i / 9},{i * 1.5},{i % 2}" for i in range(20) for j in range(5)]
+    key = keep_table(("id,x,age,male\n" + "\n".join(lines)).encode(), "mine.csv")
+    assert kept_tables() == {key: "mine.csv"} and table_columns(key)[1] == "x"
+    page.run()
+    assert "mine.csv: 20 subjects, 5 to 5 measures each" in words(page)
+    page.selectbox(key=f"d-outcome-{key}").set_value("id").run()
+    assert not page.exception and page.error and "Measured slopes" in " ".join(b.value for b in page.markdown)
+    page.selectbox(key=f"d-outcome-{key}").set_value("age").run()
+    assert "20 subjects" in words(page)
+
+
+def test_a_run_is_added_on_top_of_the_stored_ones(page):
+    page.number_input(key="d-add-n-n-2000").set_value(20)
+    page.button(key="d-add").click().run()
+    mine = risk_sweep([20], [2000], [1000], MethodSettings(), ("gpdr",))[0]["scores"]["posterior_risk"]
+    assert f"n = 20, m = 2000, seed 1000: GPDR {mine:.4f}" in words(page)
+
+
+def test_the_stored_risks_are_what_their_command_measures_today():
+    rows = risk_sweep([100], [500], [7], MethodSettings(), STORED["settings"]["methods"])
+    for row in rows:
+        curve = next(
+            c for c in STORED["curves"] if (c["model"], c["subjects"], c["measures"]) == (row["model"], 100, 500)
+        )  # fmt: skip
+        assert row["scores"]["posterior_risk"] == pytest.approx(curve["risks"][curve["seeds"].index(7)], rel=1e-6)
+
+
+def test_the_stored_risks_say_what_the_page_says_of_them():
+    at = {(c["model"], c["subjects"]): c for c in STORED["curves"] if c["measures"] == 2000}
+    sizes = sorted({n for _, n in at})
+    assert sizes == [50, 100, 200, 300, 400] and all(len(c["risks"]) == 100 for c in at.values())
+    for one, two in pairwise(sizes):
+        first, second = at["gpdr", one], at["gpdr", two]
+        assert first["mean"] - second["mean"] > 2 * (first["se"] ** 2 + second["se"] ** 2) ** 0.5
+    tests = [t for t in paired_tests(STORED["curves"]) if t["measures"] == 2000]
+    assert len(tests) == 5 and all(t["mean_difference"] < 0 and t["p_mean"] < 0.05 for t in tests)
+    few = [t for t in paired_tests(STORED["curves"]) if t["measures"] == 50 and t["subjects"] >= 200]
+    assert all(t["mean_difference"] > 0 and t["p_mean"] < 0.05 for t in few)  # densities win there, and it is said
