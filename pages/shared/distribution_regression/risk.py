@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.experiments.distribution_curves import paired_tests, slope, theory_exponent
+from core.experiments.distribution_curves import slope, theory_exponent
 from core.experiments.distribution_regression import NARROW, MethodSettings, risk_sweep
 from core.figures.colours import model_name
 from core.figures.distribution import risk_plot
@@ -88,7 +88,7 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
         )
     st.markdown("Mean risks compared over the same runs:")
     for second_model in _densities(kept):
-        tests = [t for t in _tests(kept["version"], second_model) if t[second] == fixed]
+        tests = [t for t in kept["tests"] if t["second"] == second_model and t[second] == fixed]
         tests.sort(key=lambda t: t[ALONG[along][0]])
         st.markdown(f"GPDR against {model_name(second_model)}: " + "; ".join(_test(t, along) for t in tests) + ".")
     given = kept["settings"]
@@ -105,11 +105,6 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
 
 def _densities(kept: dict[str, Any]) -> list[str]:
     return [name for name in ("kde", NARROW) if name in kept["settings"]["methods"]]
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _tests(version: str, second: str) -> list[dict[str, Any]]:
-    return paired_tests(stored(STORED)["curves"], second=second)
 
 
 def _list(values: list[Any]) -> str:
