@@ -15,7 +15,7 @@ KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
 FIELDS = GROUND | {"observations", "fields"}
 SHOWN = {"metrics", "figures"}
-LIBRARY = METHODS | {"models", "filtering", "simulation"} | FIELDS | {"datasets"} | SHOWN
+LIBRARY = METHODS | {"models", "filtering", "simulation", "likelihood_free"} | FIELDS | {"datasets"} | SHOWN
 
 # part of core → the other parts it may import
 ALLOWED = {
@@ -31,6 +31,7 @@ ALLOWED = {
     "models": METHODS,
     "filtering": METHODS,
     "simulation": METHODS,
+    "likelihood_free": METHODS,
     "fields": GROUND | {"observations"},
     "datasets": FIELDS,
     "metrics": {"errors", "posterior"},
