@@ -65,7 +65,7 @@ def infer(
     problem: Problem, simulations: Simulations, *, seed: int = 0, settings: Settings | None = None,
     learned: Learned | None = None, methods: Sequence[str] = METHODS, herded: int = HERDED,
 ) -> Inference:  # fmt: skip
-    """Every method on the same simulations; hyperparameters come from q̄ and its guards unless ``settings`` are given."""
+    """Every method on the same simulations; hyperparameters come from q̄ in its guards unless ``settings`` are given."""
     if settings is None:
         learned = learned or learn(problem.prior, simulations, problem.observed, seed=seed)
         settings = learned.settings

@@ -33,15 +33,16 @@ def simulate_counts(
     run, now, filled = np.arange(count), np.zeros(count), np.zeros(count, dtype=int)
     state = np.repeat(np.array([start], dtype=float), count, axis=0)
     for _ in range(most_events):
-        hazards = np.cumsum(_hazards(rates, state), axis=1)
+        born, died, prey_born, total = _rising_hazards(rates, state)
         with np.errstate(divide="ignore"):
-            now = now + rng.standard_exponential(len(run)) / hazards[:, 3]
-        reached = np.minimum(np.minimum(now, time + step) // step + 1, times).astype(int)
-        _record(path, run, filled, reached, state)
-        filled = np.maximum(filled, reached)
-        state = state + _JUMPS[(rng.random(len(run))[:, None] * hazards[:, 3:] >= hazards[:, :3]).sum(1)]
-        alive = filled < times
-        if not alive.all():
+            now += rng.standard_exponential(len(run)) / total
+        passing = now >= filled * step
+        if passing.any():
+            _record(path, run, filled, np.where(passing, _times_before(now, step, times), filled), state)
+        chosen = rng.random(len(run)) * total
+        state += _JUMPS[(chosen >= born).astype(int) + (chosen >= died) + (chosen >= prey_born)]
+        if passing.any() and (filled >= times).any():
+            alive = filled < times
             run, now, filled, state, rates = run[alive], now[alive], filled[alive], state[alive], rates[alive]
             if not len(run):
                 break
@@ -52,17 +53,28 @@ def simulate_counts(
 _JUMPS = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
 
-def _hazards(rates: np.ndarray, state: np.ndarray) -> np.ndarray:
+def _rising_hazards(rates: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Running sums of the four hazards, each (N,); the last is the total."""
     x, y = state[:, 0], state[:, 1]
-    return rates * np.stack([x * y, x, y, x * y], axis=1)
+    both = x * y
+    born = rates[:, 0] * both
+    died = born + rates[:, 1] * x
+    prey_born = died + rates[:, 2] * y
+    return born, died, prey_born, prey_born + rates[:, 3] * both
+
+
+def _times_before(now: np.ndarray, step: float, times: int) -> np.ndarray:
+    """How many of the times 0, step, … are not after ``now`` (which may be infinite)."""
+    return np.minimum(np.minimum(now, times * step) / step, times - 1).astype(int) + 1
 
 
 def _record(path: np.ndarray, run: np.ndarray, filled: np.ndarray, reached: np.ndarray, state: np.ndarray) -> None:
-    """Write the state of each run at the times that have passed since its last event."""
-    passed = np.maximum(reached - filled, 0)
+    """Write the state of each run at the times that have passed since its last event; ``filled`` moves along."""
+    passed = reached - filled
     which = np.repeat(np.arange(len(run)), passed)
     first = np.repeat(filled - (np.cumsum(passed) - passed), passed)
     path[run[which], np.arange(len(which)) + first] = state[which]
+    filled[:] = reached
 
 
 def summaries(path: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ class Guards:
     Parameters
     ----------
     epsilon : from the larger of two widths: where the ε-kernel sees 2√n simulations, and the simulator's own noise.
-    length : from one to two times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through; it is
+    length : from one to two times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through,
         at most the simulations' own sd.
     noise : sd of a summary given its parameters near the observation, by leave-one-out, in the simulations' sd.
     """

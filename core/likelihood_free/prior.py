@@ -4,6 +4,7 @@ A parameter θ is worked with as ``u = θ`` or, where it is positive and spans o
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,15 @@ import numpy as np
 from core.errors import InputError
 
 Family = Literal["uniform", "normal", "gamma"]
+
+
+@lru_cache(maxsize=64)
+def _distribution(family: Family, first: float, second: float) -> Any:
+    from scipy import stats
+
+    if family == "uniform":
+        return stats.uniform(first, second - first)
+    return stats.norm(first, second) if family == "normal" else stats.gamma(first, scale=1 / second)
 
 
 @dataclass(frozen=True)
@@ -47,13 +57,7 @@ class Marginal:
             )
 
     def _base(self) -> Any:
-        from scipy import stats
-
-        if self.family == "uniform":
-            return stats.uniform(self.first, self.second - self.first)
-        return stats.norm(self.first, self.second) if self.family == "normal" else stats.gamma(
-            self.first, scale=1 / self.second
-        )  # fmt: skip
+        return _distribution(self.family, self.first, self.second)
 
     def _seen(self, u: Any) -> Any:
         """u as the base distribution sees it: itself, or ``exp(u)`` of a gamma."""
