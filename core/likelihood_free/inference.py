@@ -13,7 +13,7 @@ import torch
 
 from core import linalg
 from core.embeddings.bayes_rule import KernelBayes
-from core.embeddings.deconditional import deconditional_weights, posterior_embedding
+from core.embeddings.deconditional import posterior_weights
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -24,8 +24,8 @@ from core.likelihood_free.simulators import Simulations
 METHODS = ("dme", "kbr", "cme", "abc")
 #: Herded samples, and half-width in spreads of the box that candidates lie in.
 HERDED, REACH = 200, 4.0
-#: Draws of the prior that the rules see, and candidates for herding.
-PRIOR_DRAWS, CANDIDATES = 500, 1000
+#: Draws of the prior that the rules see, by the number of parameters (the last for more).
+PRIOR_DRAWS = (500, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,22 @@ def let_through(simulations: Simulations, observed: np.ndarray, epsilon: float) 
 
 
 def evidence(
-    prior: Prior, simulations: Simulations, observed: np.ndarray, epsilon: float, *, draws: int = PRIOR_DRAWS,
-    candidates: int = CANDIDATES, seed: int = 0,
+    prior: Prior, simulations: Simulations, observed: np.ndarray, epsilon: float, *, draws: int | None = None,
+    candidates: int | None = None, seed: int = 0,
 ) -> Evidence:  # fmt: skip
     """What the rules see of a problem; draws of the prior are restricted to the support of the simulations.
 
-    Candidates are the prior's draws and points of a box, ±4 spreads around where the ε-kernel lets parameters through.
+    There are 500, 1,000 or 2,000 draws for one, two or more parameters, and twice as many ``candidates``: the prior's
+    draws beside points of a box, ±4 spreads around where the ε-kernel lets parameters through.
     """
     u, scales = simulations.parameters, simulations.scales
+    draws = draws or PRIOR_DRAWS[min(u.shape[1], len(PRIOR_DRAWS)) - 1]
     box = np.stack([u.min(0), u.max(0)], axis=1)
     rng = np.random.default_rng([seed, 14])
     drawn = prior.restricted(box).spread(draws, rng)
     mean, spread = let_through(simulations, observed, epsilon)
     low, high = np.maximum(mean - REACH * spread, box[:, 0]), np.minimum(mean + REACH * spread, box[:, 1])
-    near = low + (high - low) * _filling(candidates, u.shape[1], rng)
+    near = low + (high - low) * _filling(candidates or 2 * draws, u.shape[1], rng)
     arrays = (
         u, simulations.summaries / scales, observed / scales, simulations.weights, drawn, np.concatenate([near, drawn]),
     )  # fmt: skip
@@ -151,8 +153,8 @@ def dme(seen: Evidence, settings: Settings) -> KernelMean:
     with torch.no_grad():
         grams = evaluate(k, seen.x, seen.x), evaluate(ell, seen.u, seen.u), evaluate(ell, seen.u, seen.prior)
         near = evaluate(k, seen.x, seen.y[None])[:, 0]
-    weights = deconditional_weights(*grams, settings.regularisation, settings.second_regularisation)
-    return posterior_embedding(weights, near, seen.prior, ell)
+    weights = posterior_weights(*grams, near, settings.regularisation, settings.second_regularisation)
+    return KernelMean(seen.prior, weights, ell)
 
 
 def kbr(seen: Evidence, settings: Settings) -> KernelMean:
