@@ -87,9 +87,9 @@ def posterior_weights(
     regularisation: float,
     second_regularisation: float,
 ) -> Float[Tensor, " M"]:
-    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x, ``at`` its k(x_i, x): a column of what ``deconditional_weights`` does.
+    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x, ``at`` its k(x_i, x); the operator itself is not made.
 
-    It spares the N right-hand sides. Raises ``InputError`` where a matrix is singular.
+    Raises ``InputError`` where a matrix is singular.
     """
     count, targets = across.shape
     spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)

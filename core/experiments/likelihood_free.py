@@ -186,37 +186,47 @@ def calibrate(
 
     Uniform on 0 … S where the sampler draws from the exact posterior. Source: Talts et al. 2018, theorem 1.
     """
-    if problem.simulator is None:
-        raise InputError("A table has no simulator to draw repeated data from: calibration needs one.")
     rng = np.random.default_rng([seed, 15])
     ranks = []
     for done in range(repeats):
         check(done)
-        good = np.zeros(1, dtype=bool)
-        while not good[0]:
-            u = problem.prior.draw(1, rng)
-            y, good = problem.simulator(u, rng)
-        ranks.append(rank_of(u[0], sampler(y[0], samples, rng), rng))
+        u, y = _repetition(problem, rng)
+        ranks.append(rank_of(u, sampler(y, samples, rng), rng))
     return np.array(ranks)
 
 
-def method_sampler(problem: Problem, simulations: Simulations, method: str, seed: int = 0) -> Sampler:
-    """A method's herded samples for any data from the same simulations, its kernels learned anew for each."""
-
-    def sample(y: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-        found = infer(replace(problem, observed=y), simulations, seed=seed, methods=(method,), herded=count)
-        if method not in found.answers:  # no posterior: the prior is what is left
-            return problem.prior.draw(count, rng)
-        return problem.prior.working(found.answers[method].samples)
-
-    return sample
+def _repetition(problem: Problem, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """u (p,) from the prior and data y (q,) that it makes; runs that are given up are drawn anew."""
+    if problem.simulator is None:
+        raise InputError("A table has no simulator to draw repeated data from: calibration needs one.")
+    while True:
+        u = problem.prior.draw(1, rng)
+        y, good = problem.simulator(u, rng)
+        if good[0]:
+            return u[0], y[0]
 
 
 def calibration(
-    problem: Problem, simulations: int, method: str, repeats: int = 200, *, samples: int = 99, seed: int = 0,
-    check: Callable[[int], None] = lambda done: None,
+    problem: Problem, simulations: int, methods: Sequence[str], repeats: int = 200, *, samples: int = 99,
+    seed: int = 0, check: Callable[[int], None] = lambda done: None,
 ) -> list[Calibration]:  # fmt: skip
-    """Simulation-based calibration of one method, a record a parameter."""
-    sampler = method_sampler(problem, simulate(problem, simulations, seed), method, seed)
-    ranks = calibrate(problem, sampler, repeats, samples, seed, check=check)
-    return [Calibration(method, name, ranks[:, j], samples) for j, name in enumerate(problem.prior.names)]
+    """Simulation-based calibration of methods that share all data, their kernels learned anew for each: a record a
+    method and parameter.
+
+    Where a method has no posterior, the prior is what is left.
+    """
+    runs, rng = simulate(problem, simulations, seed), np.random.default_rng([seed, 15])
+    ranks: dict[str, list[np.ndarray]] = {method: [] for method in methods}
+    for done in range(repeats):
+        check(done)
+        u, y = _repetition(problem, rng)
+        found = infer(replace(problem, observed=y), runs, seed=seed, methods=methods, herded=samples)
+        for method in methods:
+            known = method in found.answers
+            cloud = problem.prior.working(found.answers[method].samples) if known else problem.prior.draw(samples, rng)
+            ranks[method].append(rank_of(u, cloud, rng))
+    return [
+        Calibration(method, name, np.array(ranks[method])[:, j], samples)
+        for method in methods
+        for j, name in enumerate(problem.prior.names)
+    ]

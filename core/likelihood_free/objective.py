@@ -27,7 +27,7 @@ from core.likelihood_free.prior import Prior
 from core.likelihood_free.simulators import Simulations
 
 #: λ per unit of ℓ in spreads; how far ε and ℓ may rise above their lower guards.
-TIE, EPSILON_ROOM, LENGTH_ROOM = 1e-3, 1.25, 2.0
+TIE, EPSILON_ROOM, LENGTH_ROOM = 1e-3, 1.25, 1.5
 #: δ per unit of the evidence at y, and k per unit of the simulator's noise.
 DELTA_SHARE, NOISE_SHARE = 0.2, 2.0
 #: Grid of the search over each of ε and ℓ; beyond so many simulations its best value is taken as it is.
@@ -41,7 +41,7 @@ class Guards:
     Parameters
     ----------
     epsilon : from the larger of two widths: where the ε-kernel sees 2√n simulations, and the simulator's own noise.
-    length : from one to two times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through,
+    length : from one to 1.5 times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through,
         at most the simulations' own sd.
     noise : sd of a summary given its parameters near the observation, by leave-one-out, in the simulations' sd.
     """

@@ -167,16 +167,18 @@ def exponential_gamma(
     )  # fmt: skip
 
 
-def gaussian(dimension: int = 2, *, noise: float = 0.5, correlation: float = 0.5, seed: int = 0) -> Problem:
-    """``x ~ N(θ, σ²((1 − ρ)I + ρ11ᵀ))`` with θ ~ N(0, I) in d dimensions; the data are drawn with ``seed``.
+def gaussian(
+    dimension: int = 2, *, noise: float = 0.5, correlation: float = 0.5, prior_sd: float = 1.0, seed: int = 0
+) -> Problem:
+    """``x ~ N(θ, Σ)``, ``Σ = σ²((1 − ρ)I + ρ11ᵀ)``, θ ~ N(0, s²I) in d dimensions; the data are drawn with ``seed``.
 
-    Exact posterior ``N(CΣ⁻¹x, C)``, ``C = (I + Σ⁻¹)⁻¹``.
+    Exact posterior ``N(CΣ⁻¹x, C)``, ``C = (I/s² + Σ⁻¹)⁻¹``.
     """
     if not 1 <= dimension <= 10 or not noise > 0 or not 0 <= correlation < 1:
         raise InputError(f"d = {dimension}, σ = {noise:g}, ρ = {correlation:g}: give d from 1 to 10, σ > 0, 0 ≤ ρ < 1.")
     covariance = noise**2 * ((1 - correlation) * np.eye(dimension) + correlation)
     names = tuple(f"θ{'₁₂₃₄₅₆₇₈₉'[j]}" if j < 9 else "θ₁₀" for j in range(dimension))
-    prior = Prior(tuple(Marginal(name, "normal", 0.0, 1.0) for name in names))
+    prior = Prior(tuple(Marginal(name, "normal", 0.0, prior_sd) for name in names))
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         return u + rng.multivariate_normal(np.zeros(dimension), covariance, len(u)), np.ones(len(u), dtype=bool)
@@ -185,24 +187,24 @@ def gaussian(dimension: int = 2, *, noise: float = 0.5, correlation: float = 0.5
         from scipy import stats
 
         precision = np.linalg.inv(covariance)
-        spread = np.linalg.inv(np.eye(dimension) + precision)
+        spread = np.linalg.inv(np.eye(dimension) / prior_sd**2 + precision)
         mean = spread @ precision @ y
         parts = zip(mean, np.sqrt(np.diag(spread)), strict=True)
         return Exact(tuple(stats.norm(m, s) for m, s in parts), spread)
 
     rng = np.random.default_rng([seed, 12])
-    truth = rng.standard_normal(dimension)
+    truth = prior_sd * rng.standard_normal(dimension)
     observed = run(truth[None], rng)[0][0]
     return Problem("gaussian", prior, prior, run, observed, tuple(f"x{n[1:]}" for n in names), exact, truth)
 
 
-def lotka_volterra(*, pilot: int = 200, seed: int = 0) -> Problem:
-    """Predators and prey with nine summaries in units of a pilot run's spread, log θ ~ U(−5, 2)⁴.
+def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), seed: int = 0) -> Problem:
+    """Predators and prey with nine summaries in units of a pilot run's spread, log θ uniform over ``box`` in each rate.
 
     The data are one run at θ = (0.01, 0.5, 1, 0.01), drawn with ``seed``. Source: Hsu and Ramos 2019, §8.3.
     """
     names = ("θ₁", "θ₂", "θ₃", "θ₄")
-    prior = Prior(tuple(Marginal(name, "uniform", -5.0, 2.0, log=True) for name in names))
+    prior = Prior(tuple(Marginal(name, "uniform", *box, log=True) for name in names))
     rng = np.random.default_rng([seed, 13])
     paths, good = lv.simulate_counts(np.exp(prior.draw(pilot, rng)), rng)
     known = lv.summaries(paths[good])

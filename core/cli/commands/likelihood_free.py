@@ -58,8 +58,7 @@ def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, 
         more["calibration"] = [
             {"model": record.method, "parameter": record.parameter, "simulations": count, "samples": record.samples,
              "ranks": record.ranks.tolist()}
-            for method in _methods(options)
-            for record in calibration(problem, count, method, options.calibrate, seed=options.seeds[0])
+            for record in calibration(problem, count, _methods(options), options.calibrate, seed=options.seeds[0])
         ]  # fmt: skip
     return results, more
 

@@ -59,7 +59,7 @@ def test_ties_are_broken_fairly_and_bins_must_divide() -> None:
 
 
 def test_calibration_runs_a_method_for_every_data_set() -> None:
-    record = calibration(make_problem("exponential-gamma"), 40, "dme", 12, samples=19)[0]
+    record = calibration(make_problem("exponential-gamma"), 40, ("dme",), 12, samples=19)[0]
     assert record.ranks.shape == (12,) and record.parameter == "θ"
     assert 0 <= record.ranks.min() and record.ranks.max() <= 19 and len(set(record.ranks.tolist())) > 3
 
