@@ -186,7 +186,7 @@ def _ticks(places: np.ndarray) -> dict[str, Any]:
 def ranks_plot(
     counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str, height: int = 250, dark: bool = False
 ) -> Figure:
-    """How often the true parameter's rank fell into each part of the samples, and the band of a calibrated posterior."""
+    """How often the truth's rank fell into each part of the samples, and the band of a calibrated posterior."""
     bins = len(counts)
     colour = model_colour(method)
     bars = {
