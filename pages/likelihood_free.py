@@ -94,7 +94,7 @@ def table(found: Inference) -> None:
                 "weights' sum": answer.total if answer else None, "ms": 1000 * answer.seconds if answer else None,
             }  # fmt: skip
         columns = ("mean", "from", "to", "width / exact", "weights' sum", "ms")
-        score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval")
+        score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
 
 
 def equation(found: Inference) -> None:
@@ -111,14 +111,15 @@ A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {n * settings.regularisati
 m\delta = {m * settings.second_regularisation:.3g}$$
 
 $$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s\textstyle\sum_{{r<s}}
-\ell(\theta^\star, \hat\theta_r),\qquad
+\ell'(\theta^\star, \hat\theta_r),\qquad
 \bar q = \tfrac1m\textstyle\sum_{{j}}\sum_i A_{{ij}}\,\kappa_\epsilon(\mathbf y, \mathbf x_i)$$
 
 $n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
 {scales}; of $k$: {settings.kernel_scale:.3g} and $\epsilon$ = {settings.epsilon:.3g} in standard deviations of the
-summaries. The weights of $\bar\mu$ are normalised before herding. Kernel Bayes' rule takes the same kernels with
+summaries. The weights of $\bar\mu$ are normalised
+and embedded by $\ell'$, a quarter as wide as $\ell$, before herding. Kernel Bayes' rule takes the same kernels with
 $\epsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
-$\lceil 2\sqrt n\rceil$ nearest.
+$\lceil\sqrt n\rceil$ nearest.
 """,
         "Hsu and Ramos 2019, §8.3 and Algorithm 8.1; Chen, Welling and Smola 2010; Fukumizu et al. 2013",
     )

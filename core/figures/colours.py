@@ -39,6 +39,7 @@ MODEL_COLOURS: dict[str, str] = {
     "bicubic": "#6f9b52",
     "bilinear": "#b39b3c",
     "constant": "#8b949b",
+    "exact": "#5a6268",
     "truth": "#5a6268",
 }
 MODEL_NAMES: dict[str, str] = {

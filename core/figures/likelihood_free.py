@@ -10,7 +10,7 @@ from core.figures.line import FAINT_POINT
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 #: Natural logarithms of q̄ below the best inside the guards that are still told apart.
-DEPTH = 2.0
+DEPTH = 0.5
 
 
 def marginal_plot(
@@ -45,7 +45,7 @@ def marginal_plot(
     for name, (low, mean, high) in intervals.items():
         traces.append(_interval(name, low, mean, high, INK[dark]))
     picture = layout(f"Posterior of {variable}", height=height, dark=dark, showlegend=True, barmode="overlay")
-    picture["margin"] = {"l": 78, "r": 10, "t": 58, "b": 42}
+    picture["margin"] = {"l": 112, "r": 10, "t": 58, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
     rows = 0.075 * len(intervals)
     picture["yaxis"] = axis("density", dark, automargin=False, domain=[rows + 0.06, 1], rangemode="tozero", nticks=4)
@@ -148,7 +148,8 @@ def q_surface_plot(
         "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -DEPTH, "zmax": DEPTH,
         "contours": {"coloring": "fill", "showlines": False, "start": -DEPTH, "end": DEPTH, "size": 2 * DEPTH / 40},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 10}, "outlinewidth": 0,
-                     "tickvals": [-2, -1, 0, 1, 2], "ticktext": ["≤ −2", "−1", "0", "1", "≥ 2"]},
+                     "tickvals": [-0.5, -0.25, 0, 0.25, 0.5],
+                     "ticktext": ["≤ −0.5", "−0.25", "0", "0.25", "≥ 0.5"]},
         "hovertemplate": "log q̄ %{z:.2f} above the best inside<extra></extra>",
     }  # fmt: skip
     mark = {

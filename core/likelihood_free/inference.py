@@ -5,7 +5,7 @@ Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gpytorch
 import numpy as np
@@ -24,6 +24,9 @@ from core.likelihood_free.simulators import Simulations
 METHODS = ("dme", "kbr", "cme", "abc")
 #: Herded samples, and half-width in spreads of the box that candidates lie in.
 HERDED, REACH = 200, 4.0
+#: Lengthscales of ℓ′, which herding measures distances with, as a share of those of ℓ: as wide as ℓ, a few nodes of a
+#: quadrature would do in place of samples.
+HERDING_SHARE = 0.25
 #: Draws of the prior that the rules see, by the number of parameters (the last for more).
 PRIOR_DRAWS = (500, 1000, 2000)
 
@@ -182,7 +185,7 @@ def cme(seen: Evidence, settings: Settings) -> KernelMean:
 
 
 def abc(seen: Evidence, settings: Settings) -> KernelMean:
-    """Rejection ABC: the ``⌈2√n⌉`` simulations nearest the observation, weighted by p/π."""
+    """Rejection ABC: the ``⌈√n⌉`` simulations nearest the observation, weighted by p/π."""
     square = (seen.x - seen.y).square().sum(1)
     kept = square.argsort()[: nearest_count(len(square))]
     weights = seen.weights[kept]
@@ -190,15 +193,15 @@ def abc(seen: Evidence, settings: Settings) -> KernelMean:
 
 
 def nearest_count(simulations: int) -> int:
-    """``⌈2√n⌉``: how many simulations ABC keeps, and the least the ε-kernel must see."""
-    return int(np.ceil(2 * np.sqrt(simulations)))
+    """``⌈√n⌉``: how many simulations ABC keeps, and the least the ε-kernel must see."""
+    return int(np.ceil(np.sqrt(simulations)))
 
 
 _RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc}
 
 
 def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
-    """One method's posterior of θ, sampled by herding its normalised embedding over the candidates.
+    """One method's posterior of θ, sampled by herding its normalised weights over the candidates with ``ℓ′ = ℓ/4``.
 
     ABC is a sample already: its own points are drawn with its weights, at evenly spaced levels a parameter.
     Raises ``InputError`` where the weights have lost their mass.
@@ -210,12 +213,18 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
     if method == "abc":
         chosen = _resampled(found, herded)
     else:
-        chosen = found.herd(herded, seen.candidates)
+        chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
     theta = prior.natural(chosen.numpy())
     interval = np.quantile(theta, [0.025, 0.975], axis=0).T
     negative = float(-found.weights.clamp_max(0).sum())
     spent = time.process_time() - begun
     return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent)
+
+
+def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
+    """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding, a quarter as wide as ℓ."""
+    kernel = gaussian_kernel(tuple(HERDING_SHARE * scale for scale in settings.lengthscales))
+    return replace(found, kernel=kernel.to(found.points.device))
 
 
 def _resampled(found: KernelMean, count: int) -> torch.Tensor:

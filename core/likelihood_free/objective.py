@@ -27,9 +27,9 @@ from core.likelihood_free.prior import Prior
 from core.likelihood_free.simulators import Simulations
 
 #: λ per unit of ℓ in spreads; how far ε and ℓ may rise above their lower guards.
-TIE, EPSILON_ROOM, LENGTH_ROOM = 1e-3, 1.25, 1.5
+TIE, EPSILON_ROOM, LENGTH_ROOM = 1e-3, 1.5, 1.5
 #: δ per unit of the evidence at y, and k per unit of the simulator's noise.
-DELTA_SHARE, NOISE_SHARE = 0.2, 2.0
+DELTA_SHARE, NOISE_SHARE = 0.1, 2.0
 #: Grid of the search over each of ε and ℓ; beyond so many simulations its best value is taken as it is.
 GRID, MOST_REFINED = 7, 500
 
@@ -40,7 +40,7 @@ class Guards:
 
     Parameters
     ----------
-    epsilon : from the larger of two widths: where the ε-kernel sees 2√n simulations, and the simulator's own noise.
+    epsilon : from the larger of two widths: where the ε-kernel sees √n simulations, and the simulator's own noise.
     length : from one to 1.5 times ``spread``, the sd (p,) of the parameters that the lowest ε-kernel lets through,
         at most the simulations' own sd.
     noise : sd of a summary given its parameters near the observation, by leave-one-out, in the simulations' sd.
@@ -52,7 +52,7 @@ class Guards:
     noise: float
 
     def settings(self, epsilon: float, length: float, evidence_at_y: float) -> Settings:
-        """All hyperparameters that follow from ε and ℓ: ``λ = 10⁻³·ℓ/spread``, ``k = max(ε, 2·noise)``, ``δ = q̄₁/5``.
+        """All hyperparameters that follow from ε and ℓ: ``λ = 10⁻³·ℓ/spread``, ``k = max(ε, 2·noise)``, ``δ = q̄₁/10``.
 
         ``evidence_at_y`` is q̄₁, q̄ with k in place of κ_ε: the share of the prior that the observation is near to.
         """

@@ -65,12 +65,14 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
             inside = _inside(values, learned)
             beyond = float(values[np.isfinite(values)].max()) - learned.log_q
             st.markdown(
-                f"It changes by {inside:.2g} inside the box: q̄ says little about the kernels. Outside the box it reaches "
+                f"It changes by {inside:.2g} inside the box: q̄ says little about the kernels. Outside it reaches "
                 f"{beyond:.2g} more, where the fit chases single simulations."
             )
         st.caption(
-            f"Guards: the ε-kernel sees 2√n simulations and is no narrower than the simulator's noise "
-            f"({guards.noise:.2g} sd); ℓ from 1 to 1.5 of the spread that this ε lets through; λ = 10⁻³ ℓ."
+            f"Guards: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
+            f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 of the spread that this ε lets "
+            "through; "
+            "λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
         )
     if values is not None:
         with left:

@@ -14,6 +14,7 @@ from core.likelihood_free.inference import (
     cme,
     dme,
     evidence,
+    herding_embedding,
     let_through,
     nearest_count,
     posterior,
@@ -71,12 +72,12 @@ def test_dme_with_a_large_delta_is_the_prior_times_the_kernel_likelihood(small) 
 def test_herding_is_the_loop_of_algorithm_8_1(small) -> None:
     problem, _, seen = small
     answer = posterior("dme", seen, SETTINGS, problem.prior, herded=30)
-    mu = answer.embedding.normalised().at(seen.candidates).numpy()
+    mu = herding_embedding(answer.embedding, SETTINGS).normalised().at(seen.candidates).numpy()
     at, total, chosen = seen.candidates.numpy(), np.zeros(len(mu)), []
     for s in range(1, 31):
         best = int(np.argmax(mu - total / s))
         chosen.append(at[best])
-        total += gauss(at, at[best][None], 0.25)[:, 0]
+        total += gauss(at, at[best][None], 0.25 / 4)[:, 0]
     assert np.allclose(answer.samples, np.exp(np.array(chosen)))
     assert answer.mean[0] == pytest.approx(np.exp(chosen).mean())
 
@@ -98,12 +99,12 @@ def test_abc_keeps_the_nearest_and_finds_the_exact_posterior_with_many_runs() ->
     seen = evidence(problem.prior, found, problem.observed, 0.1)
     kept = abc(seen, replace(SETTINGS, lengthscales=(1.0,)))
     distance = np.abs(found.summaries - problem.observed)[:, 0]
-    assert len(kept.points) == nearest_count(3000) == 110
-    assert set(kept.points[:, 0].tolist()) == set(found.parameters[np.argsort(distance)[:110], 0].tolist())
+    assert len(kept.points) == nearest_count(3000) == 55
+    assert set(kept.points[:, 0].tolist()) == set(found.parameters[np.argsort(distance)[:55], 0].tolist())
     exact = problem.exact(problem.observed)
     answer = posterior("abc", seen, replace(SETTINGS, lengthscales=(1.0,)), problem.prior)
-    assert abs(answer.mean[0] - exact.mean[0]) < 4 * np.sqrt(exact.covariance[0, 0] / 110)
-    assert np.diff(answer.interval)[0, 0] == pytest.approx(np.diff(exact.interval)[0, 0], rel=0.25)
+    assert abs(answer.mean[0] - exact.mean[0]) < 4 * np.sqrt(exact.covariance[0, 0] / 55)
+    assert np.diff(answer.interval)[0, 0] == pytest.approx(np.diff(exact.interval)[0, 0], rel=0.35)
 
 
 @pytest.mark.parametrize("observed", [9.42, 3.0])
@@ -194,7 +195,7 @@ def test_learning_stays_inside_its_guards_and_beats_its_grid(small) -> None:
     grid = surface(seen, guards, np.geomspace(*guards.epsilon, 7), np.geomspace(*guards.length, 7))
     assert learned.log_q >= grid.max() - 1e-9
     assert settings.second_regularisation == pytest.approx(
-        0.2 * evidence_at(seen, guards, settings.epsilon, learned.length)
+        0.1 * evidence_at(seen, guards, settings.epsilon, learned.length)
     )
 
 
