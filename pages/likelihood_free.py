@@ -84,7 +84,9 @@ def said(found: Inference, method: str) -> None:
 def table(found: Inference) -> None:
     """Means and intervals of every method, a table a parameter."""
     exact = found.exact
-    for index, name in enumerate(picture.variables(found)):
+    names = picture.variables(found)
+    places = st.columns(2) if len(names) > 1 else [st.container()]
+    for index, name in enumerate(names):
         rows = {}
         for method, (low, mean, high) in picture.intervals(found, index).items():
             answer = found.answers.get(method)
@@ -94,7 +96,8 @@ def table(found: Inference) -> None:
                 "weights' sum": answer.total if answer else None, "ms": 1000 * answer.seconds if answer else None,
             }  # fmt: skip
         columns = ("mean", "from", "to", "width / exact", "weights' sum", "ms")
-        score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
+        with places[index % len(places)]:
+            score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
 
 
 def equation(found: Inference) -> None:
@@ -116,8 +119,8 @@ $$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s
 
 $n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
 {scales}; of $k$: {settings.kernel_scale:.3g} and $\epsilon$ = {settings.epsilon:.3g} in standard deviations of the
-summaries. The weights of $\bar\mu$ are normalised
-and embedded by $\ell'$, a quarter as wide as $\ell$, before herding. Kernel Bayes' rule takes the same kernels with
+summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
+$4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule takes the same kernels with
 $\epsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
 $\lceil\sqrt n\rceil$ nearest.
 """,

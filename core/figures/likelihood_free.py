@@ -9,8 +9,8 @@ from core.figures.colours import SERIES, colour_scale, model_colour, model_name
 from core.figures.line import FAINT_POINT
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
-#: Natural logarithms of q̄ below the best inside the guards that are still told apart.
-DEPTH = 0.5
+#: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
+LEAST_DEPTH, MOST_DEPTH = 0.5, 10.0
 
 
 def marginal_plot(
@@ -142,14 +142,16 @@ def q_surface_plot(
     """``log q̄`` (G, H) over ``others`` (G,; ε or λ, up) and ℓ in spreads (H,; across) relative to ``inside``, its best
     in the guards, which are drawn as a box ((ℓ from, to), (other from, to)); ``now`` is the chosen (ℓ, other).
     """
-    finite = np.where(np.isfinite(values), values - inside, -DEPTH)
+    known = values[np.isfinite(values)] - inside
+    depth = float(np.clip(np.quantile(np.abs(known), 0.7) if known.size else 0.0, LEAST_DEPTH, MOST_DEPTH))
+    finite = np.where(np.isfinite(values), values - inside, -depth)
+    marks = depth * np.array([-1, -0.5, 0, 0.5, 1])
     trace = {
-        "type": "contour", "z": compact(np.clip(finite, -DEPTH, DEPTH)), "x": compact(np.log10(lengths), "f8"),
-        "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -DEPTH, "zmax": DEPTH,
-        "contours": {"coloring": "fill", "showlines": False, "start": -DEPTH, "end": DEPTH, "size": 2 * DEPTH / 40},
+        "type": "contour", "z": compact(np.clip(finite, -depth, depth)), "x": compact(np.log10(lengths), "f8"),
+        "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
+        "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 10}, "outlinewidth": 0,
-                     "tickvals": [-0.5, -0.25, 0, 0.25, 0.5],
-                     "ticktext": ["≤ −0.5", "−0.25", "0", "0.25", "≥ 0.5"]},
+                     "tickvals": marks.tolist(), "ticktext": [f"{mark:.2g}" for mark in marks]},
         "hovertemplate": "log q̄ %{z:.2f} above the best inside<extra></extra>",
     }  # fmt: skip
     mark = {
@@ -164,7 +166,7 @@ def q_surface_plot(
     picture["shapes"] = [frame | {"line": {"color": "#1e2a32", "width": 2}}]
     for side, title, places in (("xaxis", "ℓ, in spreads let through", lengths), ("yaxis", other, others)):
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
-    beyond = float(np.nanmax(finite))
+    beyond = float(known.max()) if known.size else 0.0
     picture["meta"]["alt"] = (
         f"log q̄ over ℓ and {other}: inside the guards it is chosen at {now[0]:.3g}, {now[1]:.3g}; outside it reaches "
         f"{beyond:.2f} above that."

@@ -24,8 +24,8 @@ from core.likelihood_free.simulators import Simulations
 METHODS = ("dme", "kbr", "cme", "abc")
 #: Herded samples, and half-width in spreads of the box that candidates lie in.
 HERDED, REACH = 200, 4.0
-#: Lengthscales of ℓ′, which herding measures distances with, as a share of those of ℓ: as wide as ℓ, a few nodes of a
-#: quadrature would do in place of samples.
+#: Volume that ℓ′, which herding measures distances with, spans as a share of ℓ's: as wide as ℓ on a line, three nodes
+#: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single draws of the prior.
 HERDING_SHARE = 0.25
 #: Draws of the prior that the rules see, by the number of parameters (the last for more).
 PRIOR_DRAWS = (500, 1000, 2000)
@@ -201,7 +201,7 @@ _RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc}
 
 
 def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
-    """One method's posterior of θ, sampled by herding its normalised weights over the candidates with ``ℓ′ = ℓ/4``.
+    """One method's posterior of θ, sampled by herding its normalised weights over the candidates by ``ℓ′``.
 
     ABC is a sample already: its own points are drawn with its weights, at evenly spaced levels a parameter.
     Raises ``InputError`` where the weights have lost their mass.
@@ -222,8 +222,9 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
 
 
 def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
-    """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding, a quarter as wide as ℓ."""
-    kernel = gaussian_kernel(tuple(HERDING_SHARE * scale for scale in settings.lengthscales))
+    """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
+    share = HERDING_SHARE ** (1 / len(settings.lengthscales))
+    kernel = gaussian_kernel(tuple(share * scale for scale in settings.lengthscales))
     return replace(found, kernel=kernel.to(found.points.device))
 
 

@@ -65,8 +65,8 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
             inside = _inside(values, learned)
             beyond = float(values[np.isfinite(values)].max()) - learned.log_q
             st.markdown(
-                f"It changes by {inside:.2g} inside the box: q̄ says little about the kernels. Outside it reaches "
-                f"{beyond:.2g} more, where the fit chases single simulations."
+                f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}. "
+                f"Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
             )
         st.caption(
             f"Guards: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
