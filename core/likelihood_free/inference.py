@@ -25,7 +25,7 @@ METHODS = ("dme", "kbr", "cme", "abc")
 #: Herded samples, and half-width in spreads of the box that candidates lie in.
 HERDED, REACH = 200, 4.0
 #: Volume that ℓ′, which herding measures distances with, spans as a share of ℓ's: as wide as ℓ on a line, three nodes
-#: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single draws of the prior.
+#: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single prior draws.
 HERDING_SHARE = 0.25
 #: Draws of the prior that the rules see, by the number of parameters (the last for more).
 PRIOR_DRAWS = (500, 1000, 2000)

@@ -37,7 +37,7 @@ SLIDERS = {
     "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse, inside mδ."),
 }
 BY_Q, BY_HAND = "from q̄", "by hand"
-_PLACED = "_lf-placed"
+_PLACED, _LAST = "_lf-placed", "_lf-last-mode"
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,7 @@ def choose_settings(learned: Learned) -> Settings:
         st.session_state["lf-mode"] = BY_HAND
     mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",
                                 help="Move any slider to take them into your own hands.") or BY_Q  # fmt: skip
+    st.session_state[_LAST] = mode
     found, guards = learned.settings, learned.guards
     values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)
     if mode == BY_Q:
@@ -149,9 +150,10 @@ def _place(values: dict[str, float]) -> None:
 
 
 def _moved() -> bool:
-    """Whether a person has moved a slider away from where q̄ put it."""
+    """Whether a person has moved a slider away from where q̄ put it on the last run."""
     placed = st.session_state.get(_PLACED, {})
-    return st.session_state.get("lf-mode", BY_Q) == BY_Q and any(
+    followed = st.session_state.get("lf-mode") == st.session_state.get(_LAST) == BY_Q
+    return followed and any(
         key in st.session_state and abs(float(st.session_state[key]) - value) > 1e-6 for key, value in placed.items()
     )
 
