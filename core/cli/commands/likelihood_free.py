@@ -69,6 +69,8 @@ def _of_table(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]
 
     if not options.table:
         raise InputError("No table was given: add --table FILE.")
+    if options.calibrate:
+        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate out.")
     row = _read(options.observed_row) if options.observed_row else None
     table = read_table(_read(options.table), row, Path(options.table).name)
     chosen = tuple(options.parameters or table.suggested)

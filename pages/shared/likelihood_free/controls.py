@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.experiments.likelihood_free import Inference, infer
 from core.likelihood_free.inference import Settings
 from core.likelihood_free.objective import Learned, learn
-from core.likelihood_free.prior import Marginal, Prior
+from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, problem_of_table, read_table
 from pages.shared.state import log_slider
@@ -204,16 +204,21 @@ def _read(data: bytes, row: bytes | None) -> Table:
 
 
 def _choose_prior(table: Table, parameters: tuple[str, ...], logs: tuple[str, ...]) -> Prior | None:
-    """Uniform over the table's range (None), or normal in what is worked with."""
-    kind = st.segmented_control("Prior", ["the table's range", "normal"], default="the table's range", key="lf-prior")
-    if kind != "normal":
+    """Uniform over the table's range (None), or uniform or normal with one's own numbers, in what is worked with."""
+    kinds = ["the table's range", "uniform", "normal"]
+    kind = st.segmented_control("Prior", kinds, default=kinds[0], key="lf-prior") or kinds[0]
+    if kind == kinds[0] or not parameters:
         return None
     parts = []
     for name in parameters:
         cells = table.values[:, table.columns.index(name)]
         cells, said = (np.log(cells), f"log {name}") if name in logs else (cells, name)
-        left, right = st.columns(2)
-        mean = left.number_input(f"Mean of {said}", value=float(cells.mean()), key=f"lf-mean-{said}", format="%.4g")
-        sd = right.number_input("Its sd", value=float(cells.std()), key=f"lf-sd-{said}", format="%.4g")
-        parts.append(Marginal(name, "normal", float(mean), float(sd), log=name in logs))
+        words = ("from", "to") if kind == "uniform" else ("mean", "sd")
+        starts = (cells.min(), cells.max()) if kind == "uniform" else (cells.mean(), cells.std())
+        numbers = [
+            column.number_input(f"{said}: {word}", value=float(start), key=f"lf-{word}-{said}", format="%.6g")
+            for column, word, start in zip(st.columns(2), words, starts, strict=True)
+        ]
+        family: Family = "uniform" if kind == "uniform" else "normal"
+        parts.append(Marginal(name, family, float(numbers[0]), float(numbers[1]), log=name in logs))
     return Prior(tuple(parts))

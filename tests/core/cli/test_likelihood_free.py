@@ -44,6 +44,7 @@ def test_a_table(command, tmp_path) -> None:
         ("--observed", -1),
         ("--problem", "table"),
         ("--problem", "table", "--table", "/nowhere.csv"),
+        ("--problem", "table", "--table", "/nowhere.csv", "--calibrate", 5),
         ("--problem", "gaussian", "--dimension", 0),
     ],
 )
