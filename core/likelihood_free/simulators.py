@@ -16,8 +16,8 @@ from core.likelihood_free.prior import Marginal, Prior
 #: u (n, p) and randomness → summaries (n, q) and which runs are valid (n,).
 Simulator = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 Design = Literal["spread", "random"]
-#: Rounds in which discarded runs are drawn anew.
-_ROUNDS = 200
+#: After so many runs a problem is refused where less than this share is valid; the fewest valid runs of a pilot.
+_ENOUGH, _LEAST_VALID, _LEAST_PILOT = 200, 0.05, 5
 
 
 @dataclass(frozen=True)
@@ -122,19 +122,17 @@ def simulate(problem: Problem, count: int, seed: int, design: Design = "spread")
     rng = np.random.default_rng([seed, 11])
     u = (problem.proposal.spread if design == "spread" else problem.proposal.draw)(count, rng)
     x, good = problem.simulator(u, rng)
-    bad, discarded = np.flatnonzero(~good), int((~good).sum())
-    for _ in range(_ROUNDS):
-        if not len(bad):
-            break
-        anew = problem.proposal.draw(2 * len(bad) + 8, rng)
+    bad, discarded, drawn = np.flatnonzero(~good), int((~good).sum()), count
+    while len(bad):
+        if drawn >= _ENOUGH and discarded > (1 - _LEAST_VALID) * drawn:
+            raise InputError(f"{discarded} of {drawn} runs of {problem.name} were given up: narrow the prior.")
+        anew = problem.proposal.draw(max(2 * len(bad), _ENOUGH // 4), rng)
         x_new, fine = problem.simulator(anew, rng)
         found = np.flatnonzero(fine)[: len(bad)]
         u[bad[: len(found)]], x[bad[: len(found)]] = anew[found], x_new[found]
         last = found[-1] + 1 if len(found) == len(bad) else len(anew)  # runs beyond the last one needed are not counted
-        discarded += int((~fine[:last]).sum())
+        drawn, discarded = drawn + int(last), discarded + int((~fine[:last]).sum())
         bad = bad[len(found) :]
-    else:
-        raise InputError(f"{discarded} runs of {problem.name} were given up: narrow the prior.")
     return Simulations(u, x, problem.prior.log_density(u) - problem.proposal.log_density(u), discarded)
 
 
@@ -208,6 +206,11 @@ def lotka_volterra(*, pilot: int = 200, box: tuple[float, float] = (-5.0, 2.0), 
     rng = np.random.default_rng([seed, 13])
     paths, good = lv.simulate_counts(np.exp(prior.draw(pilot, rng)), rng)
     known = lv.summaries(paths[good])
+    if len(known) < _LEAST_PILOT or not (known.std(0) > 0).all():
+        raise InputError(
+            f"Of {pilot} pilot runs with log θ in [{box[0]:g}, {box[1]:g}] {len(known)} ended before "
+            f"{lv.MOST_EVENTS:,} events, or nothing varied in them: give a prior with livelier or calmer rates."
+        )
     centre, scale = known.mean(0), known.std(0)
 
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from core.likelihood_free.prior import Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations
 
 #: Largest tables: kernel matrices have one row and column a simulation.
-MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 5_000, 50_000_000, 60
+MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
 _STARTS = ("theta", "θ", "param")
 
 
@@ -31,7 +31,7 @@ class Table:
 def read_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
     """Read a table, and the observation from a file of its own or from the one row whose parameters are empty.
 
-    Raises ``InputError`` for tables above 5,000 rows (counted before anything is parsed), missing cells, words in place
+    Raises ``InputError`` for tables above 3,000 rows (counted before anything is parsed), missing cells, words in place
     of numbers, repeated names, or no single observation.
     """
     _refuse_large(data, name)

@@ -151,6 +151,8 @@ def test_runs_with_too_many_events_are_drawn_anew_and_counted() -> None:
     assert 50 <= found.discarded <= 160
     with pytest.raises(InputError, match="given up"):
         simulate(replace_simulator(problem, lambda u, rng: (u, np.zeros(len(u), bool))), 10, 0)
+    with pytest.raises(InputError, match="pilot runs"):
+        lotka_volterra(pilot=6, box=(2.0, 2.5))
 
 
 def replace_simulator(problem, simulator):
