@@ -35,6 +35,7 @@ ALLOWED = {
     "models": METHODS,
     "filtering": METHODS | FIELDS | TABLES,
     "distribution_regression": METHODS | {"models"},
+    "likelihood_free": METHODS,
     "fields": GROUND | {"observations"},
     "tables": FIELDS,
     "datasets": FIELDS,

@@ -79,6 +79,24 @@ def deconditional_weights(
     return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T)
 
 
+def posterior_weights(
+    inputs: Float[Tensor, "N N"],
+    within: Float[Tensor, "N N"],
+    across: Float[Tensor, "N M"],
+    at: Float[Tensor, " N"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, " M"]:
+    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x, ``at`` its k(x_i, x); the operator itself is not made.
+
+    Raises ``InputError`` where a matrix is singular.
+    """
+    count, targets = across.shape
+    spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
+    process = spread.T @ (inputs @ spread)
+    return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T @ at)
+
+
 def estimator_weights(
     gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
 ) -> Float[Tensor, " n"]:

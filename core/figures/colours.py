@@ -53,6 +53,7 @@ MODEL_COLOURS: dict[str, str] = {
     "bicubic": "#6f9b52",
     "bilinear": "#b39b3c",
     "constant": "#8b949b",
+    "exact": "#5a6268",
     "truth": "#5a6268",
 }
 MODEL_NAMES: dict[str, str] = {
@@ -92,6 +93,9 @@ MODEL_NAMES: dict[str, str] = {
     "bicubic": "Bicubic",
     "bilinear": "Bilinear",
     "constant": "Constant in cell",
+    "cme": "Conditional mean",
+    "abc": "ABC",
+    "exact": "Exact",
     "truth": "Truth",
 }
 SERIES: tuple[str, ...] = ("#0f7c8f", "#c2703d", "#8a6fb0", "#6f9b52", "#b39b3c", "#5b9bd0", "#b0567a", "#8b949b")

@@ -110,6 +110,7 @@ def score_table(
     columns: Sequence[str] = tuple(SCORE_NAMES),
     names: Mapping[str, str] | None = None,
     caption: str = "",
+    digits: int = 3,
 ) -> None:
     """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
 
@@ -118,6 +119,7 @@ def score_table(
     scores : model → score name → value (None or missing is shown as a dash). Keys ending in ``_area``
         are the area-weighted ones and stand in a column of their own.
     units : units of the field, written at the scores that carry them.
+    digits : significant ones of numbers below 100.
     """
     from core.figures.colours import model_colour, model_name
 
@@ -127,7 +129,7 @@ def score_table(
     head = "".join(f'<th scope="col">{_heading(name, units)}</th>' for name in shown)
     body = ""
     for model, row in scores.items():
-        cells = "".join(f"<td>{_cell(row.get(name), best[name])}</td>" for name in shown)
+        cells = "".join(f"<td>{_cell(row.get(name), best[name], digits)}</td>" for name in shown)
         swatch = f'<i style="background:{model_colour(model)}"></i>'
         label = escape((names or {}).get(model, model_name(model)))
         body += f'<tr><th scope="row">{swatch}{label}</th>{cells}</tr>'
@@ -157,9 +159,9 @@ def _best(name: str, values: list[float | None]) -> float | None:
     return min(known, key=abs) if plain == "bias" else None
 
 
-def _cell(value: float | None, best: float | None) -> str:
+def _cell(value: float | None, best: float | None, digits: int) -> str:
     if value is None or value != value:
         return "–"
-    text = f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
+    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
     text = text.replace("-", "−")
     return f"<b>{text}</b>" if best is not None and value == best else text

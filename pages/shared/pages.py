@@ -36,6 +36,7 @@ PAGES = (
     Listed("swiss_roll.py", "Swiss roll", ":material/cyclone:", "roll"),
     Listed("conditional_mean_embeddings.py", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
     Listed("kernel_bayes.py", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes"),
+    Listed("likelihood_free.py", "Likelihood-free inference", ":material/casino:", "simulate"),
     Listed("filtering.py", "Filtering", ":material/my_location:", "follow"),
     Listed("distribution_regression.py", "Distribution regression", ":material/area_chart:", "distributions"),
     Listed("benchmarks.py", "Benchmarks", ":material/leaderboard:", "tables"),

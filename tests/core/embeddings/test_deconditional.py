@@ -15,6 +15,7 @@ from core.embeddings.deconditional import (
     estimator_weights_alternative,
     feature_weights,
     posterior_embedding,
+    posterior_weights,
 )
 from core.errors import InputError
 from core.kernels.fourier import draw_features
@@ -156,3 +157,16 @@ def test_a_posterior_embedding_is_the_operator_applied_to_a_feature():
     found = posterior_embedding(weights, phi @ phi[0], tilde, linear)
     operator = deconditional_mean_operator(conditional_mean_operator(phi, psi, LAMBDA), tilde, EPSILON)
     assert torch.allclose(found.at(psi), psi @ operator @ phi[0], atol=1e-9)
+
+
+def test_posterior_weights_are_a_column_of_the_operator() -> None:
+    rng = torch.Generator().manual_seed(5)
+    x, y, query = (torch.randn(n, 1, generator=rng, dtype=torch.float64) for n in (12, 12, 7))
+
+    def gauss(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.exp(-0.5 * (a - b.T) ** 2)
+
+    at = gauss(x, torch.tensor([[0.3]], dtype=torch.float64))[:, 0]
+    grams = gauss(x, x), gauss(y, y), gauss(y, query)
+    found = posterior_weights(*grams, at, 1e-3, 1e-2)
+    assert torch.allclose(found, deconditional_weights(*grams, 1e-3, 1e-2) @ at, atol=1e-10)

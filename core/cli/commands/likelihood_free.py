@@ -1,0 +1,131 @@
+"""``python -m core likelihood-free``: posteriors from a simulator or a table, by every method on the same runs."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.talk import say, stdout_kept_clean
+from core.errors import InputError
+
+HELP = "find posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, conditional mean, ABC"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--problem", default="exponential-gamma",
+                        help="exponential-gamma, gaussian, lotka-volterra or table")  # fmt: skip
+    parser.add_argument("--simulations", nargs="+", type=int, default=[100], metavar="N", help="one number or several")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the simulations")
+    parser.add_argument("--observed", type=float, help="exponential-gamma: the observed mean (9.42)")
+    parser.add_argument("--dimension", type=int, default=2, help="gaussian: number of parameters")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="dme, kbr, cme, abc (all)")
+    parser.add_argument("--design", choices=("spread", "random"), default="spread",
+                        help="parameters in a Latin hypercube, or independent")  # fmt: skip
+    parser.add_argument("--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over so many data sets")
+    parser.add_argument("--table", metavar="FILE", help="table: CSV of parameters and summaries, a row a simulation")
+    parser.add_argument("--observed-row", metavar="FILE", help="table: CSV of names and one observed row")
+    parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
+    parser.add_argument("--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters seen as logarithms")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Means and middle 95 % intervals per method, seed and number of simulations; kernels from q̄ and its guards."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        results, more = _of_table(options) if options.problem == "table" else _of_simulator(options)
+    names = ("problem", "simulations", "seeds", "observed", "dimension", "design")
+    settings = {name: getattr(options, name) for name in names} | {"command": _command(options)}
+    write(document(options.command, settings, results, **more), options.json)
+
+
+def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
+    from core.experiments.likelihood_free import calibration, make_problem, run_problem
+
+    problem, results = make_problem(options.problem, options.observed, options.dimension), []
+    for count in options.simulations:
+        for seed in options.seeds:
+            found, rows = run_problem(problem, count, seed, methods=_methods(options), design=options.design)
+            results += [_result(row) for row in rows]
+            _talk(options, count, seed, rows)
+            if found.simulations.discarded and not options.quiet:
+                say(f"{found.simulations.discarded} runs were discarded and drawn anew")
+    more: dict[str, Any] = {}
+    if options.calibrate:
+        count = options.simulations[0]
+        more["calibration"] = [
+            {"model": record.method, "parameter": record.parameter, "simulations": count, "samples": record.samples,
+             "ranks": record.ranks.tolist()}
+            for record in calibration(problem, count, _methods(options), options.calibrate, seed=options.seeds[0])
+        ]  # fmt: skip
+    return results, more
+
+
+def _of_table(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
+    from core.experiments.likelihood_free import infer, rows_of
+    from core.likelihood_free.table import problem_of_table, read_table
+
+    if not options.table:
+        raise InputError("No table was given: add --table FILE.")
+    if options.calibrate:
+        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate out.")
+    row = _read(options.observed_row) if options.observed_row else None
+    table = read_table(_read(options.table), row, Path(options.table).name)
+    chosen = tuple(options.parameters or table.suggested)
+    problem, simulations = problem_of_table(table, chosen, logs=tuple(options.log))
+    results = []
+    for seed in options.seeds:
+        rows = list(rows_of(infer(problem, simulations, seed=seed, methods=_methods(options)), seed))
+        results += [_result(row) for row in rows]
+        _talk(options, len(simulations.parameters), seed, rows)
+    return results, {"parameters": list(chosen)}
+
+
+def _methods(options: argparse.Namespace) -> tuple[str, ...]:
+    from core.likelihood_free.inference import METHODS
+
+    unknown = [name for name in options.methods or () if name not in METHODS]
+    if unknown:
+        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")
+    return tuple(options.methods or METHODS)
+
+
+def _read(path: str) -> bytes:
+    from core.likelihood_free.table import MOST_BYTES
+
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): give the name of a CSV file.") from None
+
+
+def _result(row: dict[str, Any]) -> Result:
+    status = "ok" if row["scores"] else "failed"
+    return Result(row["model"], row["seed"], row["scores"], status=status, message=row["message"],
+                  seconds=row["seconds"], more=row["more"])  # fmt: skip
+
+
+def _talk(options: argparse.Namespace, count: int, seed: int, rows: list[dict[str, Any]]) -> None:
+    if options.quiet:
+        return
+    for row in rows:
+        scores = row["scores"]
+        said = row["message"] or "mean {posterior_mean:.4g} [{interval_low:.4g}, {interval_high:.4g}]".format(**scores)
+        say(f"n = {count}, seed {seed}, {row['model']}: {said}")
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that makes this document again, for the page that shows it."""
+    words = ["python -m core likelihood-free --problem", options.problem]
+    for name in ("simulations", "seeds", "methods"):
+        if getattr(options, name):
+            words += [f"--{name}", *(str(value) for value in getattr(options, name))]
+    for name in ("observed", "calibrate"):
+        if getattr(options, name) is not None:
+            words += [f"--{name}", f"{getattr(options, name):g}"]
+    if options.problem == "gaussian":
+        words += ["--dimension", str(options.dimension)]
+    return " ".join(words)

@@ -1,0 +1,194 @@
+"""A user's own simulations: a CSV table of parameters and summaries, and the row that was observed."""
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import InputError
+from core.likelihood_free.prior import Marginal, Prior
+from core.likelihood_free.simulators import Problem, Simulations
+
+#: Largest tables: kernel matrices have one row and column a simulation.
+MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
+_STARTS = ("theta", "θ", "param")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that was read: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column where given.
+
+    ``suggested`` are the columns that look like parameters.
+    """
+
+    columns: tuple[str, ...]
+    values: np.ndarray
+    observed: dict[str, float]
+    suggested: tuple[str, ...]
+
+
+def read_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
+    """Read a table, and the observation from a file of its own or from the one row whose parameters are empty.
+
+    Raises ``InputError`` for tables above 3,000 rows (counted before anything is parsed), missing cells, words in place
+    of numbers, repeated names, or no single observation.
+    """
+    _refuse_large(data, name)
+    columns, rows = _parse(data, name)
+    numbers = [[_number(cell, column, line, name) for cell, column in zip(row, columns, strict=True)]
+               for line, row in rows]  # fmt: skip
+    values = np.array(numbers, dtype=float).reshape(len(rows), len(columns))
+    partly = np.flatnonzero(np.isnan(values).any(1))
+    own: dict[str, float] = {}
+    suggested = tuple(c for c in columns if c.lower().startswith(_STARTS))
+    if observed is None:
+        if len(partly) != 1:
+            _refuse_gaps(values, columns, rows, partly, name)
+        seen = values[partly[0]]
+        own = {column: float(cell) for column, cell in zip(columns, seen, strict=True) if not np.isnan(cell)}
+        suggested = tuple(c for c in columns if c not in own)
+        values = np.delete(values, partly, axis=0)
+    else:
+        if len(partly):
+            _refuse_gaps(values, columns, rows, partly, name)
+        own = _read_observed(observed)
+        extra = [column for column in own if column not in columns]
+        if extra:
+            raise InputError(
+                f"The observed row has a column '{extra[0]}' that {name} does not have ({', '.join(columns)}): rename "
+                "it there or here."
+            )
+        suggested = suggested or tuple(c for c in columns if c not in own)
+    if len(values) < 10:
+        raise InputError(f"{name} holds {len(values)} simulations: give at least 10 rows below the names.")
+    return Table(columns, values, own, suggested)
+
+
+def _refuse_large(data: bytes, name: str) -> None:
+    lines = data.count(b"\n")
+    if lines > MOST_ROWS + 2 or len(data) > MOST_BYTES:
+        raise InputError(
+            f"{name} has about {lines:,} rows and {len(data) / 1e6:.0f} MB; the limit is {MOST_ROWS:,} rows and "
+            f"{MOST_BYTES / 1e6:.0f} MB, for kernel matrices have one row a simulation: keep the rows nearest the "
+            "observation, or a random part."
+        )
+
+
+def _parse(data: bytes, name: str) -> tuple[tuple[str, ...], list[tuple[int, list[str]]]]:
+    """Column names, and (line number, cells) of every row that is not empty."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not text in UTF-8: save it as CSV.") from None
+    first = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first.count)
+    try:
+        lines = list(enumerate(csv.reader(io.StringIO(text), delimiter=separator), 1))
+    except csv.Error as error:
+        raise InputError(f"{name} is not a CSV table ({error}): save it as CSV.") from None
+    rows = [(number, cells) for number, cells in lines if any(cell.strip() for cell in cells)]
+    if not rows:
+        raise InputError(f"{name} is empty: give a row of names and a row a simulation.")
+    columns = tuple(cell.strip() for cell in rows[0][1])
+    twice = [column for column in columns if columns.count(column) > 1 or not column]
+    if twice or len(columns) > MOST_COLUMNS:
+        what = f"the name '{twice[0]}' is empty or comes twice" if twice else f"{len(columns)} columns are too many"
+        raise InputError(f"In the first row of {name} {what}: give at most {MOST_COLUMNS} different names.")
+    for number, cells in rows[1:]:
+        if len(cells) != len(columns):
+            raise InputError(
+                f"Row {number} of {name} has {len(cells)} cells, the first row has {len(columns)} names: give one cell "
+                "a name."
+            )
+    return columns, rows[1:]
+
+
+def _number(cell: str, column: str, line: int, name: str) -> float:
+    """The cell as a number; NaN for an empty one."""
+    if not cell.strip() or cell.strip().lower() in ("nan", "na", "null"):
+        return float("nan")
+    try:
+        value = float(cell)
+    except ValueError:
+        value = float("inf")
+    if not np.isfinite(value):
+        raise InputError(f"Row {line} of {name} has '{cell.strip()[:40]}' under '{column}': give a finite number.")
+    return value
+
+
+def _refuse_gaps(
+    values: np.ndarray, columns: tuple[str, ...], rows: list[tuple[int, list[str]]], partly: np.ndarray, name: str
+) -> None:
+    if not len(partly):
+        raise InputError(
+            f"{name} has no observation: add one row whose parameters are empty, or give that row as its own file."
+        )
+    first = partly[0]
+    column = columns[int(np.flatnonzero(np.isnan(values[first]))[0])]
+    raise InputError(
+        f"{len(partly)} rows of {name} have missing cells, the first in row {rows[first][0]} under '{column}': fill or "
+        "remove them; only the observed row may leave its parameters empty."
+    )
+
+
+def _read_observed(data: bytes) -> dict[str, float]:
+    _refuse_large(data, "The observed row")
+    columns, rows = _parse(data, "The observed row")
+    if len(rows) != 1:
+        raise InputError(f"The observed file has {len(rows)} rows below the names: give one.")
+    cells = [_number(cell, column, rows[0][0], "the observed row")
+             for cell, column in zip(rows[0][1], columns, strict=True)]  # fmt: skip
+    missing = [column for column, cell in zip(columns, cells, strict=True) if np.isnan(cell)]
+    if missing:
+        raise InputError(f"The observed row is empty under '{missing[0]}': fill it, or leave that column out.")
+    return dict(zip(columns, cells, strict=True))
+
+
+def problem_of_table(
+    table: Table, parameters: tuple[str, ...], prior: Prior | None = None, *, logs: tuple[str, ...] = (),
+) -> tuple[Problem, Simulations]:  # fmt: skip
+    """The problem of a table whose ``parameters`` are these columns; those in ``logs`` are worked with as logarithms.
+
+    Without a ``prior``, it is uniform (in u) over the range of the table's parameters and these are taken as drawn from
+    it. With one, rows outside its support are refused, and the table is still taken as uniform over its range.
+    """
+    unknown = [column for column in parameters if column not in table.columns]
+    if unknown or not parameters:
+        raise InputError(f"Parameters are {list(parameters)}: choose among {', '.join(table.columns)}.")
+    summaries = tuple(column for column in table.columns if column not in parameters)
+    absent = [column for column in summaries if column not in table.observed]
+    if absent or not summaries:
+        what = f"has no value for the summary '{absent[0]}'" if absent else "has no summary"
+        raise InputError(
+            f"The observed row {what}: give one for every column that is no parameter, or remove the column."
+        )
+    theta = table.values[:, [table.columns.index(column) for column in parameters]]
+    x = table.values[:, [table.columns.index(column) for column in summaries]]
+    for matrix, columns in ((theta, parameters), (x, summaries)):
+        for column, cells in zip(columns, matrix.T, strict=True):
+            if np.ptp(cells) <= 1e-12 * np.abs(cells).max():
+                raise InputError(f"The column '{column}' is {cells[0]:g} in every row: leave it out.")
+    for column, cells in zip(parameters, theta.T, strict=True):
+        if column in logs and not (cells > 0).all():
+            raise InputError(f"'{column}' is {cells.min():g} somewhere and has no logarithm there: use it as it is.")
+    u = np.stack([np.log(t) if c in logs else t for c, t in zip(parameters, theta.T, strict=True)], axis=1)
+    proposal = Prior(tuple(Marginal(c, "uniform", float(v.min()), float(v.max()), log=c in logs)
+                           for c, v in zip(parameters, u.T, strict=True)))  # fmt: skip
+    prior = prior or proposal
+    _refuse_outside(prior, u)
+    observed = np.array([table.observed[column] for column in summaries])
+    problem = Problem("table", prior, proposal, None, observed, summaries)
+    return problem, Simulations(u, x, prior.log_density(u) - proposal.log_density(u))
+
+
+def _refuse_outside(prior: Prior, u: np.ndarray) -> None:
+    for marginal, column in zip(prior.marginals, u.T, strict=True):
+        low, high = marginal.support
+        outside = np.flatnonzero((column < low) | (column > high) | ~np.isfinite(column))
+        if len(outside):
+            ends = marginal.natural(np.array([low, high]))
+            raise InputError(
+                f"{len(outside)} rows have {marginal.name} outside the prior's support [{ends[0]:g}, {ends[1]:g}], the "
+                f"first {float(marginal.natural(column[outside[0]])):g}: widen the prior or remove the rows."
+            )

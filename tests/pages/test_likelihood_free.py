@@ -1,0 +1,104 @@
+"""Page Likelihood-free inference in AppTest: it opens finished, follows every knob, takes a table, refuses in words."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.experiments.likelihood_free import make_problem, run_problem
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def page(runs_folder: Path) -> Iterator[AppTest]:
+    """The page as it opens."""
+    st.cache_resource.clear()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page(str(ROOT / "pages" / "likelihood_free.py")).run()
+    yield app
+    st.cache_resource.clear()
+
+
+def words(page: AppTest) -> str:
+    assert not page.exception and [error.value for error in page.error] == []
+    return " ".join(block.value for block in page.markdown)
+
+
+def result(page: AppTest) -> str:
+    """The sentence on top: a mean and its interval."""
+    assert words(page)
+    return next(block.value for block in page.markdown if block.value.startswith("From "))
+
+
+def test_it_opens_with_every_method_beside_the_exact_posterior(page):
+    assert "From 100 simulations, deconditional embedding puts θ at" in words(page)
+    assert "exact: 0.1062, in [0.09707, 0.1157]" in words(page)
+    table = next(block.proto.body for block in page.get("html") if "middle 95 % interval" in block.proto.body)
+    assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
+
+
+def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
+    before = result(page)
+    page.slider(key="lf-del").set_value(-1.0).run()
+    assert page.segmented_control(key="lf-mode").value == "by hand"
+    assert result(page) != before
+    page.segmented_control(key="lf-mode").set_value("from q̄").run()
+    assert result(page) == before
+
+
+@pytest.mark.parametrize(("key", "value"), [("lf-eps", 0.0), ("lf-len", 0.4), ("lf-k", 0.0), ("lf-lam", -1.0)])
+def test_every_hyperparameter_moves_the_answer(page, key, value):
+    before = result(page)
+    page.slider(key=key).set_value(value).run()
+    assert result(page) != before
+
+
+def test_observation_prior_and_number_of_simulations_move_it(page):
+    page.slider(key="lf-y").set_value(3.0).run()
+    assert "exact: 0.3334" in words(page)
+    page.slider(key="lf-rate").set_value(1.0).run()  # a rate of 10
+    assert "exact: 0.3312" in words(page)
+    page.slider(key="lf-n-exponential-gamma").set_value(60).run()
+    assert "From 60 simulations" in words(page)
+
+
+def test_gaussian_in_three_dimensions_and_other_methods(page):
+    page.selectbox(key="lf-problem").set_value("gaussian").run()
+    page.slider(key="lf-d").set_value(3).run()
+    tables = [block for block in page.get("html") if "middle 95 % interval" in block.proto.body]
+    assert len(tables) == 3
+    page.segmented_control(key="lf-shown").set_value("abc").run()
+    assert "rejection abc puts θ₁ at" in words(page)
+
+
+def test_samples_are_drawn_one_by_one(page):
+    page.slider(key="lf-step").set_value(3).run()
+    page.button(key="lf-next").click().run()
+    assert page.slider(key="lf-step").value == 4
+    assert words(page)
+
+
+def test_an_own_table_opens_with_an_example_and_a_bad_one_changes_nothing(page):
+    page.selectbox(key="lf-problem").set_value("table").run()
+    assert "From 200 simulations" in words(page) and "puts theta at" in words(page)
+    page.segmented_control(key="lf-prior").set_value("uniform").run()
+    page.number_input(key="lf-from-theta").set_value(0.2).run()
+    assert any("theta outside the prior's support" in error.value for error in page.error)
+    page.segmented_control(key="lf-prior").set_value("the table's range").run()
+    page.file_uploader(key="lf-table").upload("mine.csv", b"theta,s\n1,2\n,3\n,4\n", "text/csv").run()
+    assert any("missing cells" in error.value for error in page.error)
+    assert any("From 200 simulations" in block.value for block in page.markdown)
+
+
+def test_the_stored_numbers_are_what_their_command_measures_today():
+    kept = json.loads((ROOT / "data" / "benchmarks" / "likelihood_free.json").read_text())
+    _, rows = run_problem(make_problem("exponential-gamma"), 50, 3)
+    for row in rows:
+        stored = next(r for r in kept["results"]
+                      if (r["simulations"], r["seed"], r["model"]) == (50, 3, row["model"]))  # fmt: skip
+        for name, value in row["scores"].items():
+            assert value == pytest.approx(stored["scores"][name], rel=1e-3, abs=1e-6)
