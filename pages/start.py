@@ -50,6 +50,10 @@ def main() -> None:
         page_link(
             "downscaling.py", "A planet without matches", query={"data": "atmosphere-small"}, icon=":material/public:"
         )
+        page_link("kernel_bayes.py", "A posterior made of samples", icon=":material/bubble_chart:")
+        page_link("filtering.py", "Follow what cannot be seen", icon=":material/my_location:")
+        page_link("likelihood_free.py", "Inference from a simulator", icon=":material/casino:")
+        page_link("distribution_regression.py", "Distributions that explain", icon=":material/area_chart:")
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
         st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
