@@ -50,11 +50,11 @@ def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
     assert result(page) == before
 
 
-@pytest.mark.parametrize(("key", "value"), [("lf-eps", 0.0), ("lf-len", 0.4), ("lf-k", 0.0), ("lf-lam", -1.0)])
-def test_every_hyperparameter_moves_the_answer(page, key, value):
-    before = result(page)
-    page.slider(key=key).set_value(value).run()
-    assert result(page) != before
+def test_every_hyperparameter_moves_the_answer(page):
+    for key, value in {"lf-eps": 0.0, "lf-len": 0.4, "lf-k": -0.3, "lf-lam": -1.0}.items():
+        before = result(page)
+        page.slider(key=key).set_value(value).run()
+        assert result(page) != before, key
 
 
 def test_observation_prior_and_number_of_simulations_move_it(page):

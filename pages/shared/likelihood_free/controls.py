@@ -30,7 +30,12 @@ COUNTS = {
 }
 #: Slider → its label, range and help.
 SLIDERS = {
-    "lf-eps": ("ε, of the ε-kernel", 0.01, 10.0, "In standard deviations of the simulated summaries."),
+    "lf-eps": (
+        "ε, of the ε-kernel",
+        0.01,
+        10.0,
+        "In sd of the summaries. It enters q̄ and where herding looks, not the weights.",
+    ),
     "lf-len": ("ℓ, in spreads", 0.1, 10.0, "Of the parameters that the narrowest allowed ε-kernel lets through."),
     "lf-k": ("k", 0.01, 10.0, "Lengthscale on the summaries, in their standard deviations."),
     "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the simulator's operator, inside nλ."),
