@@ -216,7 +216,7 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
         chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
     theta = prior.natural(chosen.numpy())
     interval = np.quantile(theta, [0.025, 0.975], axis=0).T
-    negative = float(-found.weights.clamp_max(0).sum())
+    negative = float(found.weights.clamp_max(0).abs().sum())
     spent = time.process_time() - begun
     return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent)
 

@@ -62,12 +62,14 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
             f"{learned.length:.3g} spreads.{bound}"
         )
         if values is not None:
-            inside = _inside(values, learned)
+            inside = _inside(values, learned, other)
             beyond = float(values[np.isfinite(values)].max()) - learned.log_q
-            st.markdown(
-                f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}. "
-                f"Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
+            words = (
+                f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}."
             )
+            if beyond > 0.05:
+                words += f" Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
+            st.markdown(words)
         st.caption(
             f"Guards: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
             f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 of the spread that this ε lets "
@@ -98,14 +100,14 @@ def _surface(choice: Choice, learned: Learned, other: str, check: Callable[[], N
     return np.stack(columns, axis=1)
 
 
-def _inside(values: np.ndarray, learned: Learned) -> float:
-    """By how much log q̄ changes over the picture's points nearest the box's corners and centre."""
-    lengths, others = _axes(learned, "ε")
-    known = values[np.isfinite(values)]
+def _inside(values: np.ndarray, learned: Learned, other: str) -> float:
+    """By how much log q̄ changes over the picture's points in the box, or nearest it."""
+    lengths, others = _axes(learned, other)
     low, high = learned.guards.length
+    least, most = learned.guards.epsilon if other == "ε" else (TIE * low, 10 * TIE * high)
     columns = (lengths >= low / 1.2) & (lengths <= high * 1.2)
-    rows = (others >= learned.guards.epsilon[0] / 1.2) & (others <= learned.guards.epsilon[1] * 1.2)
-    part = values[np.ix_(rows, columns)] if rows.any() and columns.any() else known
+    rows = (others >= least / 1.2) & (others <= most * 1.2)
+    part = values[np.ix_(rows, columns)]
     part = part[np.isfinite(part)]
     return float(np.ptp(part)) if part.size else 0.0
 
@@ -113,7 +115,7 @@ def _inside(values: np.ndarray, learned: Learned) -> float:
 def _draw_surface(values: np.ndarray, learned: Learned, found: Inference, other: str) -> None:
     lengths, others = _axes(learned, other)
     guards, settings = learned.guards, found.settings
-    frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], others[-1])
+    frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], 10 * TIE * guards.length[1])
     now = settings.epsilon if other == "ε" else settings.regularisation
     length = float(np.clip(settings.lengthscales[0] / guards.spread[0], lengths[0], lengths[-1]))
     figure = q_surface_plot(

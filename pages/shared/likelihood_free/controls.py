@@ -30,12 +30,19 @@ COUNTS = {
 }
 #: Slider → its label, range and help.
 SLIDERS = {
-    "lf-eps": ("ε, of the ε-kernel", 0.01, 10.0, "In standard deviations of the simulated summaries."),
+    "lf-eps": (
+        "ε, of the ε-kernel",
+        0.01,
+        10.0,
+        "In sd of the summaries. It enters q̄ and where herding looks, not the weights.",
+    ),
     "lf-len": ("ℓ, in spreads", 0.1, 10.0, "Of the parameters that the narrowest allowed ε-kernel lets through."),
     "lf-k": ("k", 0.01, 10.0, "Lengthscale on the summaries, in their standard deviations."),
     "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the simulator's operator, inside nλ."),
     "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse, inside mδ."),
 }
+#: A positive parameter that spans more than this in logarithms is worked with so.
+WIDE = math.log(20)
 BY_Q, BY_HAND = "from q̄", "by hand"
 _PLACED, _LAST = "_lf-placed", "_lf-last-mode"
 
@@ -178,7 +185,9 @@ def _choose_table() -> Choice:
     mark = hashlib.blake2b(data[0], digest_size=6).hexdigest()
     parameters = tuple(st.multiselect("Parameters", table.columns, list(table.suggested), key=f"lf-columns-{mark}"))
     positive = [c for c in parameters if (table.values[:, table.columns.index(c)] > 0).all()]
-    logs = tuple(st.multiselect("Worked with as logarithms", positive, key=f"lf-logs-{mark}"))
+    wide = [c for c in positive if np.ptp(np.log(table.values[:, table.columns.index(c)])) > WIDE]
+    logs = tuple(st.multiselect("Worked with as logarithms", positive, wide, key=f"lf-logs-{mark}",
+                                help="Parameters that span more than a factor of 20 begin here."))  # fmt: skip
     choice = Choice("table", (), len(table.values), 0, data, parameters, logs)
     return replace(choice, prior=_choose_prior(table, parameters, logs))
 
