@@ -12,7 +12,7 @@ from torch import Tensor
 
 from core.distribution_regression.subjects import Subjects
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
@@ -73,7 +73,7 @@ class DensitySums:
     """
 
     def __init__(
-        self, subjects: Subjects, rule: str = "silverman", *, reflect: bool = False, check: Check = _never
+        self, subjects: Subjects, rule: str = "silverman", *, reflect: bool = False, check: Check = never
     ) -> None:
         if len(subjects.columns) != 1:
             raise InputError(

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core.errors import InputError
 from core.kernels import bag_mean
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.feature_map import FeatureMap
 from core.kernels.interpolation import Interpolation, interpolate_kernel
@@ -71,7 +71,7 @@ class KernelSums:
     """
 
     def __init__(
-        self, bags: Bags, columns: tuple[str, ...], *, most_seconds: float = MOST_SECONDS, check: Check = _never
+        self, bags: Bags, columns: tuple[str, ...], *, most_seconds: float = MOST_SECONDS, check: Check = never
     ) -> None:
         self.bags, self.columns = bags, columns
         self._most_seconds, self._check = most_seconds, check

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from core import linalg
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 
 #: Bandwidth in standard deviations of the index: where it starts and its bounds, in logarithms.
 START, BOUNDS = np.log(0.3), (np.log(0.05), np.log(5.0))
@@ -69,7 +69,7 @@ def left_out_link(index: Float[Tensor, " n"], outcomes: Float[Tensor, " n"], log
 
 def fit_single_index(
     gram: Float[Tensor, "n n"], outcomes: Float[Tensor, " n"], start: Float[Tensor, " n"], rank: int = 5,
-    seed: int = 0, check: Check = _never,
+    seed: int = 0, check: Check = never,
 ) -> SingleIndex:  # fmt: skip
     """w and h by least squares (eq. 19), L-BFGS from the linear model and from random directions; the best is kept.
 

@@ -15,7 +15,7 @@ from core import linalg
 from core.distribution_regression.gpdr import RegressionSpec, design_matrix, sums_and_prior
 from core.distribution_regression.kernel_sums import Sums
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.models.indirect_gp import refuse_dense
 
@@ -179,7 +179,7 @@ class Learned:
 
 def learn(
     spec: RegressionSpec, sums: Sums, outcomes: Float[Tensor, " n"], covariates: Float[Tensor, "n q"],
-    bounds: tuple[float, float] = (0.02, 5.0), spans: tuple[float, ...] = (1.0,), check: Check = _never,
+    bounds: tuple[float, float] = (0.02, 5.0), spans: tuple[float, ...] = (1.0,), check: Check = never,
 ) -> Learned:  # fmt: skip
     """Lengthscales, overall scale and σ² by the (restricted) evidence.
 

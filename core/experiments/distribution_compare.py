@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.device import one_thread
 from core.distribution_regression.density import DensitySums
 from core.distribution_regression.functional import curve_features
 from core.distribution_regression.gibbs import NoiseDraws
@@ -17,7 +18,7 @@ from core.distribution_regression.single_index import SingleIndex, fit_single_in
 from core.distribution_regression.spectrum import Learned, learn
 from core.distribution_regression.subjects import Subjects, make_subjects, range_of
 from core.experiments.distribution_regression import METHODS, MethodSettings, posterior_risk, regress, sums_of
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 
 #: Points at which f is drawn, and subjects whose densities are.
 POINTS, RIDGES = 161, 14
@@ -85,6 +86,7 @@ class Comparison:
     drawn: NoiseDraws | None
 
 
+@one_thread()
 def compare(
     prepared: Prepared, settings: MethodSettings, truth: Callable[[np.ndarray], np.ndarray] | None = None
 ) -> Comparison:
@@ -105,8 +107,9 @@ def compare(
     return Comparison(at, curves, routes, draws)
 
 
+@one_thread()
 def learn_settings(
-    prepared: Prepared, settings: MethodSettings, check: Check = _never
+    prepared: Prepared, settings: MethodSettings, check: Check = never
 ) -> tuple[MethodSettings, Learned]:
     """Lengthscale, variance and noise of highest evidence for GPDR, as settings."""
     subjects = prepared.subjects

@@ -18,7 +18,7 @@ from core.distribution_regression.spectrum import SpectralPosterior, fit_spectra
 from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
 from core.experiments.reporting import peak_mb
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import Factor, KernelSpec, Term
 
 #: Methods with a regression function f (functional linear regression has none: see distribution_validation).
@@ -169,7 +169,7 @@ def part(whole: Simulated, subjects: int, measures: int) -> Simulated:
 def risk_sweep(
     subjects: Sequence[int], measures: Sequence[int], seeds: Sequence[int], settings: MethodSettings,
     methods: Sequence[str] = METHODS, *, spec: SimulationSpec | None = None, draws: int = 0,
-    report: Callable[[dict[str, Any]], None] = lambda row: None, check: Check = _never,
+    report: Callable[[dict[str, Any]], None] = lambda row: None, check: Check = never,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Every method at every n, m and seed; the runs of a seed share their subjects, so that differences are paired."""
     base, rows = spec or SimulationSpec(), []

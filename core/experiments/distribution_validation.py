@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.device import one_thread
 from core.distribution_regression.functional import fit_functional
 from core.distribution_regression.gpdr import design_matrix, fit
 from core.distribution_regression.kernel_sums import MOST_SECONDS, Sums
@@ -15,7 +16,7 @@ from core.distribution_regression.subjects import Subjects, range_of
 from core.errors import InputError
 from core.experiments.distribution_compare import Prepared
 from core.experiments.distribution_regression import METHODS, MethodSettings
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 
 #: What predicts an outcome; "flr" takes the measures' order for time.
@@ -64,9 +65,10 @@ class Validated:
         return float(low), float(high)
 
 
+@one_thread()
 def cross_validate(
     subjects: Subjects, settings: MethodSettings, methods: Sequence[str] = PREDICTORS, *, folds: int = 5,
-    repeats: int = 20, seed: int = 0, learned: bool = False, prepared: Prepared | None = None, check: Check = _never,
+    repeats: int = 20, seed: int = 0, learned: bool = False, prepared: Prepared | None = None, check: Check = never,
 ) -> dict[str, Validated]:  # fmt: skip
     """R² of held-out subjects: ``1 − Σ(y − ŷ)²/Σ(y − ȳ)²`` over a fold, averaged over folds.
 

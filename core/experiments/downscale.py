@@ -13,7 +13,7 @@ from core.experiments.prediction import Prediction, matched_data, predict
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
 from core.models.catalogue import named
 from core.models.centroids import centroids
@@ -120,7 +120,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
 
 
 def score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = _never
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
     """Fields and scores of the model and of every baseline, all seeing exactly the same cells."""
     from core.fields import bicubic, bilinear, constant
@@ -141,7 +141,7 @@ def score_all(
     return fields, scores
 
 
-def centroid_baseline(problem: DownscalingProblem, check: Check = _never) -> tuple[np.ndarray, np.ndarray]:
+def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
     """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
     settings = DownscaleSettings(model="bag_gp", restarts=1, point_noise=0.0)
     spec = starting_spec(problem, settings)

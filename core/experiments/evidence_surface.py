@@ -11,7 +11,7 @@ import torch
 from core.datasets.one_dimension import Line
 from core.errors import InputError
 from core.experiments.one_dimension import COLUMNS
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import evaluate
 from core.models.conditioning import log_evidence
@@ -76,7 +76,7 @@ def _changed(kernel: KernelSpec, name: str, value: float) -> KernelSpec:
 
 
 def evidence_surface(
-    line: Line, spec: ModelSpec, first: str, second: str, size: int = 21, *, tied: bool = False, check: Check = _never
+    line: Line, spec: ModelSpec, first: str, second: str, size: int = 21, *, tied: bool = False, check: Check = never
 ) -> Surface:
     """The surface on a log-spaced grid of ``size`` × ``size``; K, W and Σ are computed once per value they depend on.
 

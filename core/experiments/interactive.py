@@ -15,7 +15,7 @@ from torch import Tensor
 from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, reads_bags, total
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.bag_mean import Check, cross, gram, never
 from core.kernels.blocks import sort_bags
 from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
@@ -165,7 +165,7 @@ def exact(
     key: str,
     store: SumsStore,
     picture: Picture | None,
-    check: Check = _never,
+    check: Check = never,
 ) -> Prediction:
     """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
     if picture is None or not reads_bags(spec):

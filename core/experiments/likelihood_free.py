@@ -5,12 +5,14 @@ Source: Hsu and Ramos 2019, §8.3; Talts et al. 2018 (simulation-based calibrati
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from core.device import one_thread
 from core.errors import InputError
 from core.likelihood_free.inference import HERDED, METHODS, Answer, Evidence, Settings, evidence, posterior
 from core.likelihood_free.objective import Learned, learn
@@ -25,6 +27,8 @@ from core.likelihood_free.simulators import (
     simulate,
 )
 
+#: Matrices of more simulations than this gain by several threads.
+SMALL = 500
 PROBLEMS = ("exponential-gamma", "gaussian", "lotka-volterra")
 
 
@@ -71,11 +75,12 @@ def infer(
         settings = learned.settings
     seen = evidence(problem.prior, simulations, problem.observed, settings.epsilon, seed=seed)
     answers, refused = {}, {}
-    for method in methods:
-        try:
-            answers[method] = posterior(method, seen, settings, problem.prior, herded=herded)
-        except InputError as error:
-            refused[method] = str(error)
+    with one_thread() if len(seen.u) <= SMALL else nullcontext():
+        for method in methods:
+            try:
+                answers[method] = posterior(method, seen, settings, problem.prior, herded=herded)
+            except InputError as error:
+                refused[method] = str(error)
     return Inference(problem, simulations, settings, learned, seen, answers, refused)
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from core.errors import InputError
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.bag_mean import Check, cross, gram, never
 from core.kernels.blocks import sort_bags
 from core.kernels.offsets import GridLayout
 from core.kernels.pixel_sums import Picture, TermSums, term_sums
@@ -54,7 +54,7 @@ class Prediction:
     routes: tuple[str, ...]
 
 
-def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = _never) -> IndirectData:
+def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
     if named(spec.model).mediated or problem.data.matched:
         return problem.data
@@ -145,7 +145,7 @@ def predict_tiled(
     data: IndirectData,
     problem: DownscalingProblem,
     inputs: Float[Tensor, "P d"],
-    check: Check = _never,
+    check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
     bags = sort_bags(data.bags)
@@ -166,7 +166,7 @@ def predict_through(
     data: IndirectData,
     problem: DownscalingProblem,
     inputs: Float[Tensor, "P d"],
-    check: Check = _never,
+    check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids, through inducing points or a feature map, tile by tile."""
     columns, seen = columns_of(problem), seen_by(spec.model, data)
@@ -183,7 +183,7 @@ def predict(
     problem: DownscalingProblem,
     *,
     device: torch.device | None = None,
-    check: Check = _never,
+    check: Check = never,
 ) -> Prediction:
     """Posterior mean and sd of the latent field at every prediction pixel, by the cheapest exact route."""
     device = device or torch.device("cpu")

@@ -10,7 +10,7 @@ from core.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, mak
 from core.device import choose
 from core.errors import InputError
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
@@ -141,7 +141,7 @@ def _inducing_count(roll: SwissRoll, settings: RollSettings) -> int:
     return min(settings.inducing, there)
 
 
-def data_for(roll: SwissRoll, model: str, check: Check = _never) -> IndirectData:
+def data_for(roll: SwissRoll, model: str, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets, each given to its own bag, where it needs them."""
     if named(model).mediated or roll.data.matched:
         return roll.data
@@ -168,7 +168,7 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
 
 
 def posterior_at_points(
-    spec: ModelSpec, data: IndirectData, inputs: Float[Tensor, "N 3"], check: Check = _never
+    spec: ModelSpec, data: IndirectData, inputs: Float[Tensor, "N 3"], check: Check = never
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, " N"]]:
     """Posterior mean and sd of f at given points, on the CPU."""
     given = named_posterior(spec, data, COLUMNS, check)

@@ -31,7 +31,7 @@ TILE = 1 << 20
 Check = Callable[[], None]
 
 
-def _never() -> None:
+def never() -> None:
     """The default cancel check: nothing to do."""
 
 
@@ -66,7 +66,7 @@ def _differentiable(
 
 
 def gram(
-    kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = _never
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = never
 ) -> Float[Tensor, "B B"]:
     """``K̄`` (B, B), differentiable in the kernel's parameters; ``check`` runs before every tile."""
     count = bags.bags.count
@@ -88,7 +88,7 @@ def _gram_piece(kernel, bags: SortedBags, row: Block, column: Block, tile: int, 
 
 
 def diagonal(
-    kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = _never
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, *, tile: int = TILE, check: Check = never
 ) -> Float[Tensor, " B"]:
     """``K̄_jj`` (B,), the prior variance of each bag's mean, differentiable; cost grows with the blocks' size."""
     if _parameters(kernel) and fits(kernel, bags.bags.count):
@@ -108,7 +108,7 @@ def cross(
     inputs: Float[Tensor, "P d"],
     *,
     tile: int = TILE,
-    check: Check = _never,
+    check: Check = never,
 ) -> Float[Tensor, "B P"]:
     """``c_j(x)`` (B, P) for every bag and every row of ``inputs``; no gradient."""
     return assemble(_cross_pieces(kernel, bags, inputs, tile, check), (bags.bags.count, len(inputs)), inputs)
@@ -120,7 +120,7 @@ def cross_with_gradient(
     inputs: Float[Tensor, "P d"],
     *,
     tile: int = TILE,
-    check: Check = _never,
+    check: Check = never,
 ) -> Float[Tensor, "B P"]:
     """``c_j(x)`` (B, P), differentiable in the kernel's parameters, and in ``inputs`` where they ask for it."""
     shape = (bags.bags.count, len(inputs))

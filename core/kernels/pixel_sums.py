@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, _chunk, _never
+from core.kernels.bag_mean import Check, _chunk, never
 from core.kernels.blocks import sort_bags
 from core.kernels.interpolation import interpolate_kernel
 from core.kernels.offsets import GridLayout, offset_sums, suits
@@ -47,7 +47,7 @@ class TermSums:
     route: str
 
 
-def term_sums(term: Term, picture: Picture, *, check: Check = _never) -> TermSums:
+def term_sums(term: Term, picture: Picture, *, check: Check = never) -> TermSums:
     """Bag sums of one term (its scale ignored), by block offsets, Chebyshev interpolation or direct summation."""
     unit = KernelSpec((Term(term.factors),))
     kernel = unit.build(picture.names).to(picture.inputs.device)

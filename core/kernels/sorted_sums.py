@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 
 #: Coefficients a_q of each smoothness ν.
 COEFFICIENTS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
@@ -39,7 +39,7 @@ def sort_line(
     return SortedLine(values[order], bag[order], weights[order], count)
 
 
-def matern_gram(line: SortedLine, nu: float, lengthscale: float, check: Check = _never) -> Float[Tensor, "B B"]:
+def matern_gram(line: SortedLine, nu: float, lengthscale: float, check: Check = never) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
     Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
@@ -91,7 +91,7 @@ def _arriving(
 
 
 def matern_cross(
-    line: SortedLine, nu: float, lengthscale: float, points: Float[Tensor, " P"], check: Check = _never
+    line: SortedLine, nu: float, lengthscale: float, points: Float[Tensor, " P"], check: Check = never
 ) -> Float[Tensor, "B P"]:
     """``c_j(x) = Σ_{i∈j} w_i k(x, x_i)`` at every point, at unit variance."""
     scale = math.sqrt(2 * nu) / lengthscale

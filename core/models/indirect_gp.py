@@ -9,7 +9,7 @@ from torch import Tensor
 
 from core import linalg
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never, cross, gram
+from core.kernels.bag_mean import Check, cross, gram, never
 from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.fourier import PriorDraw, draw_prior
 from core.kernels.tiles import diagonal, evaluate
@@ -117,13 +117,13 @@ class IndirectPosterior:
     def _kernel(self) -> gpytorch.kernels.Kernel:
         return self.spec.kernel.build(self.columns.inputs).to(self.bags.bags.inputs.device)
 
-    def mean(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+    def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
         kernel = self._kernel()
         parts = [self.conditioning.mean(cross(kernel, self.bags, x, check=check)) for x in inputs.split(POINTS)]
         return self.spec.mean + torch.cat(parts)
 
-    def variance(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+    def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
         kernel, parts = self._kernel(), []
         with torch.no_grad():
@@ -168,7 +168,7 @@ def _normal(count: int, generator: torch.Generator, like: Tensor) -> Tensor:
     return torch.randn(count, generator=generator, dtype=like.dtype, device=generator.device).to(like.device)
 
 
-def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> IndirectPosterior:
+def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> IndirectPosterior:
     """Condition ``f ~ GP(m, k)`` on indirect data with all hyperparameters given.
 
     Raises ``InputError`` for an unknown model, missing columns or a singular matrix.

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never, gram
+from core.kernels.bag_mean import Check, gram, never
 from core.kernels.blocks import sort_bags
 from core.models.catalogue import named
 from core.models.centroids import seen_by, singletons
@@ -80,7 +80,7 @@ def learn(
     options: LearningOptions | None = None,
     *,
     report: Report = lambda event: None,
-    check: Check = _never,
+    check: Check = never,
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 

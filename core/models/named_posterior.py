@@ -1,6 +1,6 @@
 """The posterior of any named model: exact or through inducing points, on bags or on their centroids."""
 
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.models.catalogue import named
 from core.models.centroids import seen_by
 from core.models.indirect_gp import Columns, IndirectPosterior, posterior
@@ -10,7 +10,7 @@ from core.observations import IndirectData
 
 
 def named_posterior(
-    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never
+    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never
 ) -> IndirectPosterior | SparsePosterior:
     """Condition ``f`` on indirect data as ``spec.model`` says, all hyperparameters given.
 

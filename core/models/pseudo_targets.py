@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns, posterior
@@ -20,7 +20,7 @@ def with_pseudo_targets(
     options: LearningOptions | None = None,
     *,
     report: Report = lambda event: None,
-    check: Check = _never,
+    check: Check = never,
 ) -> IndirectData:
     """Matched data whose target for bag ``j`` is ``E[g(y_j) | D2]``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from core import linalg
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never, cross, diagonal, gram
+from core.kernels.bag_mean import Check, cross, diagonal, gram, never
 from core.kernels.blocks import sort_bags
 from core.kernels.fourier import draw_prior
 from core.kernels.tiles import diagonal as prior_variance
@@ -138,7 +138,7 @@ class SparsePosterior:
     def _features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Float[Tensor, "p n"]:
         return self.factor.half_solve(evaluate(kernel, self.inducing, inputs))
 
-    def mean(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+    def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
         kernel, weights, parts = self._kernel(), self.factor.lower.T, []
         dual = torch.linalg.solve_triangular(weights, self.q.mean[:, None], upper=True)[:, 0]
@@ -148,7 +148,7 @@ class SparsePosterior:
                 parts.append(dual @ evaluate(kernel, self.inducing, x))
         return self.spec.mean + torch.cat(parts)
 
-    def variance(self, inputs: Float[Tensor, "P d"], check: Check = _never) -> Float[Tensor, " P"]:
+    def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
         kernel, parts = self._kernel(), []
         with torch.no_grad():
@@ -203,7 +203,7 @@ class SparseTerms:
     targets: WhitenedTargets
 
 
-def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> SparseTerms:
+def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> SparseTerms:
     """The terms of a sparse model with all hyperparameters given; constants, no gradient."""
     if spec.noise <= 0:
         raise InputError("A model with inducing points divides by the noise, σ² is 0: give σ² a positive number.")
@@ -224,7 +224,7 @@ def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
 
 
 def sparse_posterior(
-    spec: ModelSpec, data: IndirectData, columns: Columns, q: WhitenedGaussian | None = None, check: Check = _never
+    spec: ModelSpec, data: IndirectData, columns: Columns, q: WhitenedGaussian | None = None, check: Check = never
 ) -> SparsePosterior:
     """Posterior through inducing points, with the optimal ``q(u)`` unless one is given.
 
@@ -235,7 +235,7 @@ def sparse_posterior(
     return SparsePosterior(spec, columns, terms.inducing, terms.factor, q)
 
 
-def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = _never) -> float:
+def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> float:
     """The collapsed bound on the log evidence at given hyperparameters."""
     terms = sparse_terms(spec, data, columns, check)
     kernel, bags = spec.kernel.build(columns.inputs).to(data.targets.device), sort_bags(data.bags)

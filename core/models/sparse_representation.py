@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 from core import linalg
 from core.errors import InputError
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
 from core.models.optimise import Report, minimise
@@ -89,7 +89,7 @@ def sparse_moments(
     noise: float | Tensor,
     *,
     chunk: int = CHUNK,
-    check: Check = _never,
+    check: Check = never,
 ) -> TaskMoments:
     """``AAᵀ``, ``Az̃`` and ``z̃ᵀz̃``, differentiable, with memory for one chunk of data whatever m is.
 
@@ -116,7 +116,7 @@ def _points(spec: SparseRepresentation, device: torch.device) -> Tensor:
 
 
 def sparse_posterior(
-    spec: SparseRepresentation, inputs: Float[Tensor, "m d"], targets: Float[Tensor, " m"], check: Check = _never
+    spec: SparseRepresentation, inputs: Float[Tensor, "m d"], targets: Float[Tensor, " m"], check: Check = never
 ) -> SparsePosteriorMean:
     """The posterior at given points and hyperparameters; ``InputError`` for wrong shapes or a singular matrix."""
     _refuse(spec, inputs, targets)
@@ -163,7 +163,7 @@ def sparse_objective(
     targets: Tensor,
     *,
     hyperparameters: bool = True,
-    check: Check = _never,
+    check: Check = never,
 ) -> tuple[Any, ParameterVector, Any]:
     """Minus the log evidence per datum, what it may move, and the spec at the present values.
 
@@ -206,7 +206,7 @@ def learn_sparse(
     starts: int = 6,
     seed: int = 0,
     report: Report = lambda event: None,
-    check: Check = _never,
+    check: Check = never,
 ) -> SparseLearned:
     """Move the points, and with ``hyperparameters`` also k, ℓ and σ², up the evidence of theorem 5.3 (4) by L-BFGS.
 

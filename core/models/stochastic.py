@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.errors import Cancelled, InputError
-from core.kernels.bag_mean import Check, _never
+from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import sort_bags
 from core.models.indirect_gp import Columns
 from core.models.objectives import projected
@@ -89,7 +89,7 @@ def fit_stochastic(
     joint: bool = False,
     regularisation: bool = True,
     report: Report = lambda event: None,
-    check: Check = _never,
+    check: Check = never,
 ) -> StochasticFit:
     """Learn k, σ², ς² (``joint``: ℓ and λ too) and a free ``q(u)`` by minibatches of the ELBO.
 
