@@ -61,6 +61,14 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     )
 
 
+def cholesky_exact(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
+    """``cholesky`` that refuses where jitter would be needed: what is regularised already must not be so silently."""
+    factor = cholesky(matrix, name)
+    if factor.jitter:
+        raise InputError(f"The {name} is singular at this regularisation: raise it.")
+    return factor
+
+
 def solve_general(
     matrix: Float[Tensor, "n n"], right: Float[Tensor, "n k"], name: str = "matrix"
 ) -> tuple[Float[Tensor, "n k"], Float[Tensor, ""]]:

@@ -27,14 +27,17 @@ def body() -> None:
         model = choose_model(chosen)
         repeats = int(st.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats",
                                        bind="query-params"))  # fmt: skip
+        nested = bool(st.toggle("Learn anew in every fold", False, key="d-nested", bind="query-params",
+                                help="Kernel and noise by the evidence of each training fold alone, for every method: "
+                                "takes seconds."))  # fmt: skip
         learning(chosen, model)
     prepared = picture.used(chosen, model)
     key = f"{chosen.key} {model.use_covariates}"
     found = picture.compared(key, model.settings, chosen.spec is not None, prepared)
-    scores = picture.validated(key, model.settings, repeats, prepared)
+    scores = picture.validated(key, model.settings, repeats, nested, prepared)
     picture.said(chosen, found, scores)
     picture.pictures(chosen, found, scores, model.settings.intercept)
-    picture.table(found, scores, repeats)
+    picture.table(found, scores, repeats, nested)
     picture.link(chosen, model)
     picture.equation(chosen, model, found)
 

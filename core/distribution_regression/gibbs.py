@@ -10,10 +10,18 @@ from core.errors import InputError
 
 @dataclass(frozen=True)
 class NoisePrior:
-    """``σ² ~ IG(shape, rate)``, density ∝ ``σ^{−2(shape+1)} e^{−rate/σ²}``; rate in the outcome's units squared."""
+    """``σ² ~ IG(shape, rate)``, density ∝ ``σ^{−2(shape+1)} e^{−rate/σ²}``; rate in the outcome's units squared.
+
+    ``of`` takes the outcomes' variance as rate, so that units do not matter.
+    """
 
     shape: float = 1.0
     rate: float = 0.01
+
+    @staticmethod
+    def of(outcomes: np.ndarray) -> "NoisePrior":
+        """``IG(1, var y)``."""
+        return NoisePrior(1.0, float(np.var(outcomes)))
 
     def __post_init__(self) -> None:
         if not (self.shape > 0 and self.rate > 0):

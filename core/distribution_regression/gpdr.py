@@ -170,9 +170,9 @@ def fit(
     identity = torch.eye(basis.shape[1], dtype=basis.dtype, device=basis.device)
     conditioning = condition(found, basis, spec.noise * identity, basis.T @ outcomes)
     full = torch.eye(len(found), dtype=found.dtype, device=found.device)
-    factor = linalg.cholesky(found + spec.noise * full, "covariance of the outcomes")
+    factor = linalg.cholesky_exact(found + spec.noise * full, "covariance of the outcomes")
     half = factor.half_solve(design)
-    precision = linalg.cholesky(half.T @ half, "precision of the slopes") if design.shape[1] else None
+    precision = linalg.cholesky_exact(half.T @ half, "precision of the slopes") if design.shape[1] else None
     small = torch.eye(design.shape[1], dtype=found.dtype, device=found.device)
     covariance = small if precision is None else precision.solve(small)
     slopes = covariance @ (half.T @ factor.half_solve(outcomes))

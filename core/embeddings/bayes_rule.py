@@ -77,7 +77,7 @@ class KernelBayes:
 
     @cached_property
     def _factor(self) -> linalg.Factor:
-        return linalg.cholesky(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
+        return linalg.cholesky_exact(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
 
     @cached_property
     def _low_rank_ridge(self) -> RidgeInverse:
@@ -114,7 +114,7 @@ class KernelBayes:
         if self.tolerance:
             root = self.low_rank[1].factor
             inner = root.T @ (weights[:, None] * root)
-            factor = linalg.cholesky(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
+            factor = linalg.cholesky_exact(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
             found = weights[:, None] * (root @ factor.solve(root.T @ seen))
         else:
             joint = weights[:, None] * self.observation_gram
@@ -144,7 +144,7 @@ class KernelBayes:
     @cached_property
     def _observation_factor(self) -> linalg.Factor:
         gram = self.observation_gram
-        return linalg.cholesky(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
+        return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
 
     def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X; the prior is the pairs' own.

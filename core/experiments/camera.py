@@ -204,7 +204,7 @@ def _validated(
     half = len(y) // 2
     steps = slice(half, min(half + VALIDATION_STEPS, len(y)))
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
-    best, chosen = np.inf, (settings.scale or SCALES[1], settings.regularisation or EPSILONS[1])
+    best, chosen = np.inf, None
     for scale in SCALES if settings.scale is None else (settings.scale,):
         for epsilon in EPSILONS if settings.regularisation is None else (settings.regularisation,):
             if check is not None:
@@ -217,6 +217,8 @@ def _validated(
             error = float(squared_distances(found, truth).mean())
             if error < best:
                 best, chosen = error, (scale, epsilon)
+    if chosen is None:
+        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
     return chosen
 
 

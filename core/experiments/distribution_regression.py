@@ -99,7 +99,7 @@ def regress(
     if settings.noise_by == "learned":
         noise = learn_noise(found.spectrum)
         return replace(found, spec=replace(spec, noise=noise), noises=found.noises.new_tensor([noise])), None
-    drawn = draw_noise(found, NoisePrior(), GIBBS_DRAWS, seed=seed)
+    drawn = draw_noise(found, NoisePrior.of(y.numpy(force=True)), GIBBS_DRAWS, seed=seed)
     return with_noise_draws(found, drawn), drawn
 
 

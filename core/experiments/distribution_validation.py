@@ -73,6 +73,7 @@ def cross_validate(
     """R² of held-out subjects: ``1 − Σ(y − ŷ)²/Σ(y − ȳ)²`` over a fold, averaged over folds.
 
     Sums over measures are made once for all folds; with ``learned`` kernel and noise are learned on each training fold.
+    Fits are of full rank; noise that is not given is learned on the training fold, by evidence also for "gibbs".
     """
     unknown = [name for name in methods if name not in PREDICTORS]
     if unknown:

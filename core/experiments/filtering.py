@@ -76,7 +76,7 @@ def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings
 
 def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Any) -> tuple[float, float]:
     half = len(y) // 2
-    best, chosen = np.inf, (SCALES[1], EPSILONS[1])
+    best, chosen = np.inf, None
     for scale in SCALES if settings.scale is None else (settings.scale,):
         for epsilon in EPSILONS if settings.regularisation is None else (settings.regularisation,):
             if check is not None:
@@ -90,6 +90,8 @@ def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check
             error = float(((found - x[half:-1]) ** 2).sum(1).mean())
             if error < best:
                 best, chosen = error, (scale, epsilon)
+    if chosen is None:
+        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
     return chosen
 
 
@@ -138,7 +140,7 @@ def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Sca
 
     Nobody knows equations here; beside stand a Kalman filter that learns a linear model from the same part, where that
     can be done, and the state of the nearest training observation. The state's columns are
-    scaled so that a mean square error of one is that of their means.
+    scaled so that errors are in variances of the training part, averaged over columns.
     """
     teach, rest = series.split(train_steps)
     states = Scaling.of(teach.states, teach.state_names).shared()
@@ -199,8 +201,8 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) 
     kept.run(series[:, :2])  # factors are made once, before the clock
     begun = time.process_time()
     steps = kept.run(series)
-    seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
     means = {"kbr": estimates(kept, steps)[0].cpu().numpy()}
+    seconds = {"kbr": (time.process_time() - begun) / len(problem.seen)}
     words = {"kbr": f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"}
     if settings.around:
         for name, said, weighed in _around(kept, steps):

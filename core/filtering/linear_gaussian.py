@@ -95,7 +95,7 @@ def _least_squares(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray,
 
 def _reduced(observe: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``(HᵀR⁻¹H)⁻¹HᵀR⁻¹`` and ``(HᵀR⁻¹H)⁻¹`` from H (q, d) and R (q, q)."""
-    factor = linalg.cholesky(torch.from_numpy(spread), "covariance of the observations' noise")
+    factor = linalg.cholesky_exact(torch.from_numpy(spread), "covariance of the observations' noise")
     weighed = factor.solve(torch.from_numpy(np.ascontiguousarray(observe)))  # R⁻¹H
-    inner = linalg.cholesky(weighed.T @ torch.from_numpy(observe), "information of one observation on the state")
+    inner = linalg.cholesky_exact(weighed.T @ torch.from_numpy(observe), "information of one observation on the state")
     return inner.solve(weighed.T).numpy(), inner.solve(torch.eye(observe.shape[1], dtype=torch.float64)).numpy()

@@ -93,7 +93,7 @@ class RidgeInverse:
     def inner(self) -> linalg.Factor:
         """Factor of ``CᵀC + aI`` (r, r)."""
         identity = torch.eye(self.root.shape[1], dtype=self.root.dtype, device=self.root.device)
-        return linalg.cholesky(self.root.T @ self.root + self.amount * identity, self.name)
+        return linalg.cholesky_exact(self.root.T @ self.root + self.amount * identity, self.name)
 
     def solve(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``(CCᵀ + aI)⁻¹ v``."""

@@ -180,7 +180,7 @@ def cme(seen: Evidence, settings: Settings) -> KernelMean:
     with torch.no_grad():
         gram, near = evaluate(k, seen.x, seen.x), evaluate(k, seen.x, seen.y[None])[:, 0]
     ridge = len(root) * settings.regularisation * torch.eye(len(root), dtype=gram.dtype, device=gram.device)
-    factor = linalg.cholesky(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
+    factor = linalg.cholesky_exact(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
     return KernelMean(seen.u, root * factor.solve(root * near), ell)
 
 
@@ -203,7 +203,7 @@ _RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc}
 def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
     """One method's posterior of θ, sampled by herding its normalised weights over the candidates by ``ℓ′``.
 
-    ABC is a sample already: its own points are drawn with its weights, at evenly spaced levels a parameter.
+    ABC is a sample already: its own points are drawn with its weights, systematically.
     Raises ``InputError`` where the weights have lost their mass.
     """
     if method not in _RULES:

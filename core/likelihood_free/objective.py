@@ -112,7 +112,7 @@ def residual_noise(simulations: Simulations, square: np.ndarray, epsilon: float)
     identity = torch.eye(len(u), dtype=u.dtype)
     with torch.no_grad():
         gram = evaluate(gaussian_kernel(tuple((0.5 * u.std(0, correction=0)).tolist())), u, u)
-    inverse = linalg.cholesky(gram + len(u) * TIE * identity, "kernel matrix of the parameters").solve(identity)
+    inverse = linalg.cholesky_exact(gram + len(u) * TIE * identity, "kernel matrix of the parameters").solve(identity)
     left_out = (inverse @ x) / inverse.diagonal()[:, None]  # (x − Hx)/(1 − H_ii) with I − H = nλ(L + nλI)⁻¹
     weights = simulations.weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
     mean_square = torch.from_numpy(weights / weights.sum()) @ left_out.square()
@@ -142,7 +142,7 @@ def average_weights(seen: Evidence, lengthscales: torch.Tensor, regularisation: 
     u, prior = seen.u / lengthscales, seen.prior / lengthscales
     gram, cross = evaluate(kernel, u, u), evaluate(kernel, u, prior).mean(1)
     ridge = len(u) * regularisation * torch.eye(len(u), dtype=u.dtype, device=u.device)
-    return linalg.cholesky(gram + ridge, "kernel matrix of the parameters").solve(cross)
+    return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(cross)
 
 
 def learn(prior: Prior, simulations: Simulations, observed: np.ndarray, *, seed: int = 0) -> Learned:

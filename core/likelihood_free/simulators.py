@@ -17,6 +17,8 @@ from core.likelihood_free.prior import Marginal, Prior
 Simulator = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 Design = Literal["spread", "random"]
 #: After so many runs a problem is refused where less than this share is valid; the fewest valid runs of a pilot.
+#: Share of the exact posterior that must lie where parameters are simulated.
+_INSIDE = 0.999
 _ENOUGH, _LEAST_VALID, _LEAST_PILOT = 200, 0.05, 5
 
 
@@ -150,13 +152,21 @@ def exponential_gamma(
     low, high = np.log(box)
     prior = Prior((Marginal("θ", "gamma", shape, rate, log=True, low=low, high=high),))
 
+    from scipy import stats
+
+    whole = stats.gamma(shape + draws, scale=1 / (rate + draws * observed))
+    inside = float(whole.cdf(box[1]) - whole.cdf(box[0]))
+    if inside < _INSIDE:
+        raise InputError(
+            f"At a mean of {observed:g} with this prior {100 * (1 - inside):.2g} % of the exact posterior lies outside "
+            f"the simulations' θ from {box[0]:g} to {box[1]:g}: move the mean or the prior."
+        )
+
     def run(u: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         mean = rng.gamma(draws, 1 / draws, len(u)) / np.exp(u[:, 0])  # a mean of exponentials is a gamma
         return np.log(mean)[:, None], np.ones(len(u), dtype=bool)
 
     def exact(y: np.ndarray) -> Exact:
-        from scipy import stats
-
         return Exact((stats.gamma(shape + draws, scale=1 / (rate + draws * float(np.exp(y[0])))),))
 
     proposal = Prior((Marginal("θ", "uniform", low, high, log=True),))

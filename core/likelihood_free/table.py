@@ -147,11 +147,13 @@ def _read_observed(data: bytes) -> dict[str, float]:
 
 def problem_of_table(
     table: Table, parameters: tuple[str, ...], prior: Prior | None = None, *, logs: tuple[str, ...] = (),
+    drawn_from_prior: bool = False,
 ) -> tuple[Problem, Simulations]:  # fmt: skip
     """The problem of a table whose ``parameters`` are these columns; those in ``logs`` are worked with as logarithms.
 
     Without a ``prior``, it is uniform (in u) over the range of the table's parameters and these are taken as drawn from
-    it. With one, rows outside its support are refused, and the table is still taken as uniform over its range.
+    it. With one, rows outside its support are refused; the table is taken as uniform over its range, or as
+    ``drawn_from_prior``, so that rows need no weights.
     """
     unknown = [column for column in parameters if column not in table.columns]
     if unknown or not parameters:
@@ -178,6 +180,8 @@ def problem_of_table(
     prior = prior or proposal
     _refuse_outside(prior, u)
     observed = np.array([table.observed[column] for column in summaries])
+    if drawn_from_prior:
+        proposal = prior
     problem = Problem("table", prior, proposal, None, observed, summaries)
     return problem, Simulations(u, x, prior.log_density(u) - proposal.log_density(u))
 

@@ -46,7 +46,8 @@ def choose_model(chosen: Chosen) -> Model:
     noise_by = st.segmented_control(
         "Noise σ²", list(NOISES), default="given", key="d-noise-by", bind="query-params",
         format_func=NOISES.__getitem__,
-        help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior.",
+        help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior "
+        "IG(1, var y).",
     ) or "given"  # fmt: skip
     noise = start["noise"]
     if noise_by == "given":

@@ -49,12 +49,14 @@ def compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepare
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
-def validated(key: str, settings: MethodSettings, repeats: int, _prepared: Prepared) -> dict[str, Validated]:
-    """Cross-validation of every method at these settings."""
+def validated(
+    key: str, settings: MethodSettings, repeats: int, nested: bool, _prepared: Prepared
+) -> dict[str, Validated]:
+    """Cross-validation of every method at these settings, or learned anew in every fold."""
     methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
     subjects = _prepared.subjects
     folds = min(FOLDS, max(2, subjects.count // 2))
-    return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, prepared=_prepared)
+    return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, learned=nested, prepared=_prepared)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -135,7 +137,7 @@ def _function(chosen: Chosen, found: Comparison, centred: bool, dark: bool) -> F
     )  # fmt: skip
 
 
-def table(found: Comparison, scores: dict[str, Validated], repeats: int) -> None:
+def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested: bool) -> None:
     """Every method's risk, R² and time."""
     rows: dict[str, dict[str, float | None]] = {}
     for name, score in scores.items():
@@ -147,7 +149,7 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int) -> None
             "noise": curve.noise if curve else None, "ms": 1000 * curve.seconds if curve else None,
         }  # fmt: skip
     score_table(
-        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats)
+        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats, nested)
     )  # fmt: skip
     for route in found.routes:
         st.caption("Sums over measures by " + ROUTES[route.name].format(nodes=route.nodes, error=route.error) + ".")
@@ -155,10 +157,14 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int) -> None
         st.caption(f"σ²: {len(found.drawn.noises)} Gibbs draws worth {found.drawn.effective:.0f} independent ones.")
 
 
-def _caption(repeats: int) -> str:
-    if repeats > 1:
-        return f"R² of 5-fold cross-validation, {repeats} partitions; its interval is that of the partitions alone."
-    return "R² of 5-fold cross-validation at these hyperparameters, one partition"
+def _caption(repeats: int, nested: bool) -> str:
+    how = (
+        "kernel and noise learned in every fold"
+        if nested
+        else "at these hyperparameters; those that were learned here have seen all outcomes"
+    )
+    many = f", {repeats} partitions, its interval that of the partitions alone" if repeats > 1 else ", one partition"
+    return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {how}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

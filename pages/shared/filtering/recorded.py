@@ -41,7 +41,7 @@ def show() -> None:
     _said(found, series, table)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, series, step))
-    words.table(found, "Mean square error, one: as bad as the mean of the training part; milliseconds a step")
+    words.table(found, "Mean square error in variances of the training part; milliseconds a step")
     words.equation(
         "The first part of the series gives the examples; then each step carries their weights through the examples' "
         "own transitions, and lets the observation weigh them by kernel Bayes' rule.",
@@ -122,7 +122,8 @@ def _said(found: Followed, series: Series, table: Table) -> None:
     )
     st.markdown(
         f"Over the last {len(found.truth)} steps of {table.source} the kernel Bayes filter leaves "
-        f"**{errors['kbr']:.3f}** of the variance of {', '.join(series.state_names)}; the others: {told}."
+        f"**{errors['kbr']:.3f}** of the training part's variance of "
+        f"{', '.join(series.state_names)}; the others: {told}."
     )
 
 

@@ -21,7 +21,7 @@ def show(name: str) -> None:
         seed = int(st.number_input("Seed", 0, 9999, 0, key="f-seed", bind="query-params"))
         settings = words.choose_filter()
     found = _followed(system, steps, test, seed, settings)
-    _said(found)
+    _said(found, system)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, step))
     words.table(found, "Mean square error, summed over coordinates, and milliseconds a step")
@@ -57,14 +57,17 @@ def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings
     return follow(rotation_problem(system, steps, test, seed), settings)
 
 
-def _said(found: Followed) -> None:
+def _said(found: Followed, system: RotationSystem) -> None:
     """Who comes nearest."""
     errors = found.errors
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
+    told = "the equation and both noises"
+    if system.generator == "D":
+        told = "the equation of generator M, which is not this one, and both noises"
     st.markdown(
         f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
         f"extended Kalman filter's {errors['ekf']:.4f}; nearest comes: {words.TITLES[best].lower()}. It has seen "
-        f"{len(found.points)} examples and no equation; the others are told both."
+        f"{len(found.points)} examples and no equation; the others are told {told}."
     )
 
 

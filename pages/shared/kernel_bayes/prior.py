@@ -35,11 +35,15 @@ def show(spec: GaussianSpec, y: float) -> None:
         small, fair = found.share("kbr")[-1], found.share("kbr")[int(np.argmin(np.abs(found.steps - 1e-2)))]
         dme = found.share("dme")[np.isfinite(found.share("dme"))]
         last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
+        limit = (
+            "it has become a conditional mean of the pairs, which knows nothing of the prior"
+            if abs(small) < 0.1
+            else "in 64 bits the limit is not reached for these pairs"
+        )
         st.markdown(
             f"The prior is moved by one of its sd; the exact posterior mean at y = {y:.1f} then moves by "
             f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule follows by a share of "
-            f"**{fair:.2f}**, at the smallest δ by **{abs(small):.2f}**: it has become a conditional mean of the "
-            "pairs, which knows nothing of the prior."
+            f"**{fair:.2f}**, at the smallest δ by **{0.0 if abs(small) < 0.005 else small:.2f}**: {limit}."
         )
         st.markdown(
             f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "

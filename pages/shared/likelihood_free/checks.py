@@ -104,7 +104,7 @@ def _inside(values: np.ndarray, learned: Learned, other: str) -> float:
     """By how much log q̄ changes over the picture's points in the box, or nearest it."""
     lengths, others = _axes(learned, other)
     low, high = learned.guards.length
-    least, most = learned.guards.epsilon if other == "ε" else (TIE * low, 10 * TIE * high)
+    least, most = learned.guards.epsilon if other == "ε" else (TIE * low, TIE * high)
     columns = (lengths >= low / 1.2) & (lengths <= high * 1.2)
     rows = (others >= least / 1.2) & (others <= most * 1.2)
     part = values[np.ix_(rows, columns)]
@@ -115,7 +115,7 @@ def _inside(values: np.ndarray, learned: Learned, other: str) -> float:
 def _draw_surface(values: np.ndarray, learned: Learned, found: Inference, other: str) -> None:
     lengths, others = _axes(learned, other)
     guards, settings = learned.guards, found.settings
-    frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], 10 * TIE * guards.length[1])
+    frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], TIE * guards.length[1])
     now = settings.epsilon if other == "ε" else settings.regularisation
     length = float(np.clip(settings.lengthscales[0] / guards.spread[0], lengths[0], lengths[-1]))
     figure = q_surface_plot(

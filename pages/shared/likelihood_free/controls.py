@@ -59,6 +59,7 @@ class Choice:
     parameters: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
     prior: Prior | None = None
+    drawn_from_prior: bool = False
 
 
 def choose() -> Choice:
@@ -107,7 +108,9 @@ def simulated(choice: Choice) -> tuple[Problem, Simulations]:
     """The problem and its simulations."""
     if choice.data is not None:
         table = read_table(*choice.data)
-        return problem_of_table(table, choice.parameters, choice.prior, logs=choice.logs)
+        return problem_of_table(
+            table, choice.parameters, choice.prior, logs=choice.logs, drawn_from_prior=choice.drawn_from_prior
+        )
     problem = _named(choice.name, choice.numbers)
     return problem, simulate(problem, choice.count, choice.seed)
 
@@ -189,7 +192,14 @@ def _choose_table() -> Choice:
     logs = tuple(st.multiselect("Worked with as logarithms", positive, wide, key=f"lf-logs-{mark}",
                                 help="Parameters that span more than a factor of 20 begin here."))  # fmt: skip
     choice = Choice("table", (), len(table.values), 0, data, parameters, logs)
-    return replace(choice, prior=_choose_prior(table, parameters, logs))
+    prior = _choose_prior(table, parameters, logs)
+    drawn = prior is not None and st.segmented_control(
+        "Rows were drawn", ["evenly over their range", "from this prior"], default="evenly over their range",
+        key="lf-drawn", help="Rows from elsewhere than the prior are weighted by prior over design.",
+    ) == "from this prior"  # fmt: skip
+    if prior is None:
+        st.caption("Rows are taken as drawn evenly over their range (of the logarithm, where one is taken).")
+    return replace(choice, prior=prior, drawn_from_prior=bool(drawn))
 
 
 def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | None]:

@@ -102,3 +102,17 @@ def test_constant_columns_are_named() -> None:
     lines = b"theta,s1,s2\n" + b"".join(b"%d,%d,7\n" % (i, i * i) for i in range(20))
     with pytest.raises(InputError, match="'s2' is 7 in every row"):
         problem_of_table(read_table(lines, OBSERVED), ("theta",))
+
+
+def test_rows_from_the_prior_need_no_weights_and_rows_from_elsewhere_do():
+    rng = np.random.default_rng(0)
+    theta = rng.standard_normal(600)
+    rows = "\n".join(f"{a:.6f},{a + 0.7 * e:.6f}" for a, e in zip(theta, rng.standard_normal(600), strict=True))
+    table = read_table(f"theta,x\n{rows}\n,1.5\n".encode())
+    prior = Prior((Marginal("theta", "normal", 0.0, 1.0),))
+    for drawn in (True, False):
+        problem, simulations = problem_of_table(table, ("theta",), prior, drawn_from_prior=drawn)
+        answer = infer(problem, simulations, methods=("cme",)).answers["cme"]
+        exact = 1.5 / (1 + 0.49)  # only rows that are drawn from the prior have it as theirs
+        assert np.allclose(simulations.weights, 1) is drawn
+        assert (abs(float(answer.mean[0]) - exact) < 0.12) is drawn
