@@ -110,3 +110,11 @@ def test_contrasts_are_orthonormal_and_orthogonal_to_the_design() -> None:
     assert float((basis.T @ basis - torch.eye(6)).abs().max()) < 1e-14
     assert float((basis.T @ (design / design.norm(dim=0))).abs().max()) < 1e-14
     assert torch.equal(linalg.contrasts(design[:, :0]), torch.eye(9, dtype=torch.float64))
+
+
+def test_what_is_regularised_already_gets_no_jitter():
+    flat = torch.ones(4, 4, dtype=torch.float64)
+    assert linalg.cholesky(flat, "matrix").jitter > 0
+    with pytest.raises(InputError, match="singular at this regularisation"):
+        linalg.cholesky_exact(flat, "matrix")
+    assert linalg.cholesky_exact(flat + torch.eye(4, dtype=torch.float64), "matrix").jitter == 0

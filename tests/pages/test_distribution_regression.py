@@ -46,6 +46,14 @@ def test_it_opens_finished_beside_the_stored_risks(page):
     assert all(name in scores(page) for name in ("GPDR", "Densities", "50 landmarks", "Functional linear"))
 
 
+def test_folds_that_learn_anew_say_so(page):
+    assert "have seen all outcomes" in scores(page)
+    before = scores(page)
+    page.toggle(key="d-nested").set_value(True).run()
+    words(page)
+    assert "learned in every fold" in scores(page) and scores(page) != before
+
+
 def test_every_control_moves_the_numbers(page):
     for kind, key, value in (
         ("slider", "d-s-scale", -1.0), ("segmented_control", "d-noise-by", "gibbs"), ("toggle", "d-low", True),

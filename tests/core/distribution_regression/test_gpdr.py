@@ -1,6 +1,7 @@
 """The posterior (6)-(7): invariances, ordinary regression as a limit, covariates, low rank, learned and drawn noise."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,6 +215,20 @@ def test_gibbs_draws_have_the_moments_of_the_exact_noise_posterior():
     some = with_noise_draws(posterior, type(chain)(chain.noises[:200:10], 1.0))
     assert float((some.mean(GRID) - means.mean(0)).abs().max()) < 1e-10
     assert float(mixed.variance(GRID).min()) > 0
+
+
+def test_gibbs_noise_does_not_depend_on_the_outcomes_unit():
+    noises = []
+    for unit in (1.0, 0.01):
+        subjects = drawn(40, 40)
+        subjects = replace(subjects, outcomes=unit * subjects.outcomes)
+        kernel = KernelSpec((Term(K.terms[0].factors, unit**2),))
+        spec = RegressionSpec(kernel, 0.01 * unit**2)
+        sums = KernelSums(subjects.bags, ("x",))
+        found = fit_spectral(spec, sums, subjects.outcomes, subjects.covariates)
+        drawn_noise = draw_noise(found, NoisePrior.of(subjects.outcomes.numpy()), draws=300, seed=2)
+        noises.append(float(drawn_noise.noises.mean()) / unit**2)
+    assert noises[0] == pytest.approx(noises[1], rel=1e-6)
 
 
 def test_effective_size_of_an_autoregression():

@@ -180,3 +180,10 @@ def test_lotka_volterra_is_measured_in_units_of_its_pilot() -> None:
     path, whole = lv.simulate_counts(np.array([lv.TRUE_RATES]), rng)
     assert whole.all() and path.min() >= 0
     assert np.allclose(problem.observed, (lv.summaries(path)[0] - known.mean(0)) / known.std(0))
+
+
+def test_an_exact_posterior_outside_the_simulations_is_refused():
+    with pytest.raises(InputError, match="lies outside"):
+        exponential_gamma(1.25, shape=100.0, rate=1.0)
+    inside = exponential_gamma(9.42).exact(np.log([9.42]))
+    assert inside.marginals[0].cdf(1.0) - inside.marginals[0].cdf(0.01) > 0.999
