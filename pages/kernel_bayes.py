@@ -126,8 +126,8 @@ def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) 
     assert sample is not None
     st.markdown(
         f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} says "
-        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, {sample.negative:.2g} of it "
-        "negative: they are no probabilities."
+        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, the negative "
+        f"ones to −{sample.negative:.2g}: they are no probabilities."
     )
 
 

@@ -63,7 +63,7 @@ def said(found: Inference, method: str) -> None:
     name, answer = picture.variables(found)[0], found.answers[method]
     lines = picture.intervals(found, 0)
     low, mean, high = lines[method]
-    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method].lower()} puts {name} at "
+    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {name} at "
     words += f"**{mean:.4g}**, in [{low:.4g}, {high:.4g}] with 95 %"
     if "exact" in lines:
         low, mean, high = lines["exact"]
@@ -73,7 +73,8 @@ def said(found: Inference, method: str) -> None:
         spans = [picture.intervals(found, j)[method] for j in range(len(truth))]
         held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
         words += f"; the intervals hold {held} of the {len(truth)} true values"
-    words += f". Its weights sum to {answer.total:.2f}, {answer.negative:.2g} of it negative."
+    words += f". Its weights sum to {answer.total:.2f}"
+    words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
     if found.simulations.discarded:
         words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
     st.markdown(words)

@@ -16,7 +16,7 @@ from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.experiments.filtering import TEST_SEED, FilterSettings
-from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
+from core.filtering.kernel_bayes_filter import FEWEST, FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.room import Camera, Room, longitude_latitude
 from core.filtering.rotations import (
@@ -202,6 +202,11 @@ def _validated(
 ) -> tuple[float, float]:
     """The first half builds candidates, the mean squared Frobenius distance on the second ranks them (§5.3)."""
     half = len(y) // 2
+    if half < FEWEST:
+        raise InputError(
+            f"A series of {len(y)} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
+            "it; give both by hand."
+        )
     steps = slice(half, min(half + VALIDATION_STEPS, len(y)))
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
     best, chosen = np.inf, None

@@ -13,7 +13,7 @@ from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
-from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
+from core.filtering.kernel_bayes_filter import FEWEST, FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.series import Scaling, Series, nearest_observation
 from core.filtering.systems import RotationSystem
@@ -76,6 +76,11 @@ def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings
 
 def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Any) -> tuple[float, float]:
     half = len(y) // 2
+    if half < FEWEST:
+        raise InputError(
+            f"A series of {len(y)} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
+            "it; give both by hand."
+        )
     best, chosen = np.inf, None
     for scale in SCALES if settings.scale is None else (settings.scale,):
         for epsilon in EPSILONS if settings.regularisation is None else (settings.regularisation,):

@@ -221,7 +221,8 @@ def errors_plot(
         hover = "n = %{x:,.0f}: %{y:.3~g}"
         traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": hover})
     picture = layout(title, height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 62, "r": 8, "t": 58, "b": 42}
+    picture["margin"] = {"l": 62, "r": 8, "t": 40, "b": 84}
+    picture["legend"] |= {"y": -0.2, "yanchor": "top"}
     places = np.array(sorted({n for points in curves.values() for n in points}), float)
     heights = np.array([value for points in curves.values() for value in points.values()])
     picture["xaxis"] = axis("simulations", dark, automargin=False, **log_axis(places))

@@ -193,7 +193,10 @@ def shares_plot(
     reach: tuple[float, float] = (-0.6, 2.4), height: int = 340, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Shares by method over a log axis, with rules at nothing (0) and all (1); beyond ``reach`` they are cut off."""
-    traces = [_line(at, values, names.get(key, key), model_colour(key), "solid", 2) for key, values in shares.items()]
+    traces = [
+        _line(at, values, names.get(key, key), model_colour(key), ("solid", "dash", "solid")[index % 3], 2)
+        for index, (key, values) in enumerate(shares.items())
+    ]
     picture = _frame(title, labels, height, dark)
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= {"range": list(reach)}

@@ -27,7 +27,8 @@ class Series:
         """Columns of a table; ``InputError`` for gaps, words, a column in both parts, or one that never changes."""
         for what, names in (("state", states), ("observation", observations)):
             if not names:
-                raise InputError(f"No {what} column is chosen: {table.source} has {', '.join(table.numeric)}.")
+                there = ", ".join(table.numeric) or "no column of numbers"
+                raise InputError(f"No {what} column is chosen: {table.source} has {there}.")
         both = sorted(set(states) & set(observations))
         if both:
             raise InputError(f"Column '{both[0]}' is both state and observation: a hidden state cannot be looked at.")

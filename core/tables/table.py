@@ -110,7 +110,9 @@ def _csv_columns(path: Path, name: str) -> dict[str, np.ndarray]:
             path, sep=separator, decimal=decimal, encoding="utf-8-sig", nrows=MOST_ROWS + 1, skipinitialspace=True,
             low_memory=False, quoting=csv.QUOTE_MINIMAL, index_col=False,
         )  # fmt: skip
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{name} is empty: give a table with a header and at least one row.") from None
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:100].rstrip(".")
         raise InputError(f"{name} is no regular table ({said}): give the same number of cells in every row.") from None
     if len(frame) > MOST_ROWS:

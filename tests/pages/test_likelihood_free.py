@@ -35,7 +35,7 @@ def result(page: AppTest) -> str:
 
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
-    assert "From 100 simulations, deconditional embedding puts θ at" in words(page)
+    assert "From 100 simulations, Deconditional embedding puts θ at" in words(page)
     assert "exact: 0.1062, in [0.09707, 0.1157]" in words(page)
     table = next(block.proto.body for block in page.get("html") if "middle 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
@@ -72,7 +72,7 @@ def test_gaussian_in_three_dimensions_and_other_methods(page):
     tables = [block for block in page.get("html") if "middle 95 % interval" in block.proto.body]
     assert len(tables) == 3
     page.segmented_control(key="lf-shown").set_value("abc").run()
-    assert "rejection abc puts θ₁ at" in words(page)
+    assert "Rejection ABC puts θ₁ at" in words(page)
 
 
 def test_samples_are_drawn_one_by_one(page):

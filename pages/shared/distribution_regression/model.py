@@ -1,5 +1,6 @@
 """Kernel, noise, rank and densities on sliders; learning them by the evidence."""
 
+import hashlib
 import math
 import time
 from concurrent.futures import Future
@@ -40,7 +41,7 @@ def choose_model(chosen: Chosen) -> Model:
     start = start_values(chosen)
     family = st.selectbox("Kernel K", list(FAMILIES), key="d-family", bind="query-params",
                           format_func=FAMILIES.__getitem__)  # fmt: skip
-    kind = "s" if chosen.spec is not None else "r"  # simulated and other data keep sliders of their own
+    kind = _kind(chosen)
     scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
     size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)
     noise_by = st.segmented_control(
@@ -65,6 +66,11 @@ def choose_model(chosen: Chosen) -> Model:
         str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
     )  # fmt: skip
     return Model(settings, bool(use))
+
+
+def _kind(chosen: Chosen) -> str:
+    """Simulations share their sliders; every other data set has its own, in its own units."""
+    return "s" if chosen.spec is not None else hashlib.blake2b(chosen.key.encode(), digest_size=3).hexdigest()
 
 
 def _slider(label: str, key: str, middle: float, decades: float) -> float:
@@ -117,7 +123,7 @@ def _stop() -> None:
 
 
 def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:
-    kind = "s" if chosen.spec is not None else "r"
+    kind = _kind(chosen)
     try:
         settings, found = job.result()
     except Cancelled:

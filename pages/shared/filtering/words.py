@@ -46,8 +46,8 @@ def weights_caption(found: Followed, step: int) -> None:
     """Sum and negative part of one step's weights, and the mass behind them."""
     weights = found.weights[step]
     st.caption(
-        f"Weights sum to {weights.sum():.3f}, {-weights[weights < 0].sum():.2g} of it negative; the prediction "
-        f"behind them had mass {found.mass[step]:.3f}."
+        f"Weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
+        f"prediction behind them had mass {found.mass[step]:.3f}."
     )
 
 

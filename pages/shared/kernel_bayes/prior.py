@@ -32,24 +32,7 @@ def show(spec: GaussianSpec, y: float) -> None:
                              dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-prior")
     with right:
-        small, fair = found.share("kbr")[-1], found.share("kbr")[int(np.argmin(np.abs(found.steps - 1e-2)))]
-        dme = found.share("dme")[np.isfinite(found.share("dme"))]
-        last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
-        limit = (
-            "it has become a conditional mean of the pairs, which knows nothing of the prior"
-            if abs(small) < 0.1
-            else "in 64 bits the limit is not reached for these pairs"
-        )
-        st.markdown(
-            f"The prior is moved by one of its sd; the exact posterior mean at y = {y:.1f} then moves by "
-            f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule follows by a share of "
-            f"**{fair:.2f}**, at the smallest δ by **{0.0 if abs(small) < 0.005 else small:.2f}**: {limit}."
-        )
-        st.markdown(
-            f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "
-            f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule "
-            "would."
-        )
+        _said(found, y)
     explain(
         "In form (b) the weights of the prior stand on both sides of an inverse and cancel.",
         rf"""
@@ -62,4 +45,26 @@ kernel's matrices are too badly conditioned to come near the limit in 64 bits); 
 {FIRST:g}.
 """,
         "Hsu and Ramos 2019, §7 and App. F",
+    )
+
+
+def _said(found: PriorEffect, y: float) -> None:
+    """Shares at a fair δ and at the smallest, from today's numbers."""
+    small, fair = found.share("kbr")[-1], found.share("kbr")[int(np.argmin(np.abs(found.steps - 1e-2)))]
+    dme = found.share("dme")[np.isfinite(found.share("dme"))]
+    last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
+    limit = (
+        "it has become a conditional mean of the pairs, which knows nothing of the prior"
+        if abs(small) < 0.1
+        else "in 64 bits the limit is not reached for these pairs"
+    )
+    st.markdown(
+        f"The prior is moved by one of its sd; the exact posterior mean at y = {y:.1f} then moves by "
+        f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule (b) follows by a share of "
+        f"**{fair:.2f}**, at the smallest δ by **{0.0 if abs(small) < 0.005 else small:.2f}**: {limit}."
+    )
+    st.markdown(
+        f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "
+        f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule "
+        "would."
     )

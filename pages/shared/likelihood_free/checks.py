@@ -146,6 +146,7 @@ def errors(choice: Choice) -> None:
 
 def _live_errors(choice: Choice) -> None:
     if choice.name not in ("exponential-gamma", "gaussian"):
+        st.caption("This problem has no exact posterior to measure errors from: the stored curves are another's.")
         return
     if not st.toggle("The same for the problem on the left", key="lf-live-errors"):
         return

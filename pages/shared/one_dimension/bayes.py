@@ -56,7 +56,7 @@ def _said(found: Posterior, at: float) -> None:
     total = found.mean.total
     st.markdown(
         f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. Its weights sum to "
-        f"{total:.3f}, {found.mean.negative:.2g} of it negative: they are no probabilities."
+        f"{total:.3f}, the negative ones to −{found.mean.negative:.2g}: they are no probabilities."
     )
     if found.lost:
         st.warning(f"No samples can be herded here. {found.lost}")

@@ -49,7 +49,8 @@ def test_a_series_of_ones_own_is_followed(command, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("command_line", "word"),
     [
-        (("kbr-filter", "--train", 5), "at least 10"),
+        (("kbr-filter", "--train", 5), "at least 20"),
+        (("kbr-filter", "--train", 5, "--scale", 1, "--epsilon", 0.001), "at least 10"),
         (("kbr-filter", "--methods", "nonsense"), "unknown"),
         (("kernel-bayes", "--dimension", 0), "at least 1"),
         (("kernel-bayes", "--methods", "nonsense"), "unknown"),
