@@ -48,7 +48,9 @@ def test_what_is_wrong_with_a_cell_is_said_with_its_row(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"a,b\n", gzip.compress(b"a,b\n1,2\n"), b"a,b\n1,2,3\n4,5,6,7\n", b"\xff\xfe\x00a", b"CDF\x01broken"]
+    "data",
+    [b"", b"a,b\n", gzip.compress(b"a,b\n1,2\n"), b"a,b\n1,2,3\n4,5,6,7\n", b"\xff\xfe\x00a", b"CDF\x01broken"],
+    ids=["empty", "no rows", "gzip", "ragged", "bytes", "broken"],
 )
 def test_a_file_that_is_no_table_is_one_sentence(data):
     with pytest.raises(InputError) as refused:
