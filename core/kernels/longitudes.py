@@ -11,11 +11,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core.kernels.fused import Tiles
 from core.kernels.offsets import Boxes, Cells, Windows, find_boxes
 from core.kernels.spec import Factor, Term
-from core.kernels.tiles import evaluate
 from core.observations import Bags
 
+#: Points of a tile.
+_POINTS = 8192
 _ISOTROPIC = {"rbf", "matern12", "matern32", "matern52", "rational_quadratic"}
 
 
@@ -76,9 +78,10 @@ class SphereLayout:
         rows, columns = self.cells.shape
         pattern = pattern[: rows - top]
         weights, which = torch.unique(pattern, dim=1, return_inverse=True)
-        along = points[top : top + len(pattern), 0]
-        table = evaluate(kernel, points.reshape(-1, points.shape[2]), along) @ weights  # κ over Δ = 0 … W−1
-        table = table.T.reshape(-1, rows, columns)
+        along, flat = points[top : top + len(pattern), 0], points.reshape(-1, points.shape[2])
+        every = slice(None)
+        parts = [weights.T @ Tiles(kernel, along, part)(every, every) for part in flat.split(_POINTS)]
+        table = torch.cat(parts, dim=1).reshape(-1, rows, columns)  # κ over Δ = 0 … W−1
         mirrored = torch.cat([table.flip(2)[:, :, :-1], table], dim=2)
         out = mirrored.new_zeros(rows, 2 * columns - 1)
         for shift, kind in enumerate(which.tolist()):

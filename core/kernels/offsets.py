@@ -7,6 +7,7 @@ Exact; the kernel is evaluated H×W times instead of once per pair of pixels.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import gpytorch
 import torch
@@ -36,12 +37,16 @@ class Cells:
         """The same on another device."""
         return replace(self, row=self.row.to(device), column=self.column.to(device))
 
+    @cached_property
+    def _place(self) -> Int[Tensor, " P"] | None:
+        """Position of each point in the whole grid; None where the points are the whole grid in order."""
+        place = self.row * self.shape[1] + self.column
+        whole = len(place) == self.shape[0] * self.shape[1] and bool((place.diff() == 1).all())
+        return None if whole else place
+
     def pick(self, window: Float[Tensor, "H W"]) -> Float[Tensor, " P"]:
         """The values of a whole grid at the points."""
-        place = self.row * self.shape[1] + self.column
-        if len(place) == self.shape[0] * self.shape[1] and bool((place.diff() == 1).all()):
-            return window.reshape(-1)
-        return window.reshape(-1)[place]
+        return window.reshape(-1) if self._place is None else window.reshape(-1)[self._place]
 
 
 @dataclass(frozen=True)

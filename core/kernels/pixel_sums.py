@@ -23,7 +23,7 @@ from core.observations import Bags
 
 _SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
 #: Columns of a low-rank route at once.
-_COLUMNS = 8192
+_COLUMNS = 2048
 #: What a kernel value costs next to a multiplication and addition of a product of matrices, halved: a route through few
 #: points has to promise half the direct one's cost.
 _WORTH = 33
@@ -147,15 +147,13 @@ def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check:
     found = certify(kernel, picture.inputs, most, check=check) if most else None
     if found is None:
         return False
-    bags, means = picture.bags, total.new_zeros(found.rank, count)
+    bags, means = picture.bags, total.new_zeros(count, found.rank)
     for part in _parts(points):
         check()
-        weighted = evaluate(kernel, found.points, bags.inputs[part]) * bags.weights[part]
-        means.index_add_(1, bags.bag[part], weighted)
-    means = found.solve(means)
+        means.index_add_(0, bags.bag[part], (found.features(bags.inputs[part]) * bags.weights[part]).T)
     for part in _parts(pixels):
         check()
-        total[:, part].addmm_(means.T, found.features(picture.inputs[part]), alpha=scale)
+        total[:, part].addmm_(means, found.features(picture.inputs[part]), alpha=scale)
     return True
 
 
