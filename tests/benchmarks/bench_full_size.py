@@ -73,5 +73,5 @@ def _peak(model: str) -> float:
     """Peak memory of the product's own command, all baselines and scores included."""
     options = [word for key, value in SETTINGS.items() for word in (f"--{key}", str(value))]
     command = [sys.executable, "-m", "core", "downscale", "atmosphere", "--model", model, *options, "--quiet"]
-    done = subprocess.run([*command, "--json", "-"], check=True, capture_output=True, text=True, cwd=ROOT)  # noqa: S603
+    done = subprocess.run([*command, "--json", "-"], check=True, capture_output=True, text=True, cwd=ROOT)
     return json.loads(done.stdout)["results"][0]["peak_mb"]

@@ -81,7 +81,7 @@ def _full_size() -> list[Row]:
         route = picture_sums(kernel, found).routes[0]
         rows.append(Row(f"Bag sums by {route}", f"{bags} bags × {SIZE}, {pixels:,} pixels", ours, yardstick=slow,
                         against="every pair once", accuracy=f"largest difference {float(difference.abs().max()):.1e}",
-                        note=f"every pair: one bag timed, times {bags}, times 3/4 (the bags' own pairs once)"))  # fmt: skip
+                        note=f"every pair: one bag timed, times {bags}, times 3/4 (their own pairs once)"))  # fmt: skip
     return rows
 
 
