@@ -148,3 +148,21 @@ def test_fused_tiles_are_the_kernel(terms):
     assert torch.allclose(exact(slice(3, 9), slice(20, 70)), expected[3:9, 20:70], rtol=0, atol=1e-11)
     assert torch.allclose(rough(EVERY, EVERY).double(), expected, rtol=1e-4, atol=1e-4)
     assert rough(EVERY, EVERY).dtype == torch.float32
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("make", [planet, grid_picture])
+def test_routes_give_the_same_on_a_gpu(make, monkeypatch):
+    monkeypatch.setattr(pixel_sums, "_FEW", 0)
+    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    picture = make(0.1)
+    first, last = picture.names[:2], picture.names[-1]
+    terms = (
+        Term((Factor("matern32", (*first, *picture.names[2:3]) if make is planet else first, (0.8,)),), 0.4),
+        Term((Factor("rbf", (last, first[0]), (2.0,)),)),
+        Term((Factor("matern52", (last,), (0.9,)),), 1.1),
+    )
+    here, there = (picture_sums(KernelSpec(terms), picture.to(torch.device(name))) for name in ("cpu", "cuda"))
+    assert here.routes == there.routes
+    assert torch.allclose(here.cross, there.cross.cpu(), atol=1e-9)
+    assert torch.allclose(here.gram, there.gram.cpu(), atol=1e-9)
