@@ -9,16 +9,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.kernels.radial import RADIAL
 from core.kernels.tiles import evaluate
 
-_SMOOTH = (gpytorch.kernels.RBFKernel, gpytorch.kernels.RQKernel)
+#: Squared norm, in lengthscales, above which a product leaves Matérn distances fewer digits than differences do; with
+#: ν = ½ it always does, for there the rounding of a square reaches the kernel as its root.
+_FAR = 100.0
 
 
 class Tiles:
     """Tiles ``k(left[rows], right[columns])`` of a kernel made by ``KernelSpec.build``.
 
-    ``left`` (n, d), ``right`` (m, d); ``precision`` of the tiles; no gradient. Distances to the squares of far points
-    lose digits, so both sides are taken relative to the mean of ``left``: keep it to neighbouring points.
+    ``left`` (n, d), ``right`` (m, d); ``precision`` of the tiles; no gradient. Products lose digits of
+    the distances between far points, so both sides are taken relative to the mean of ``left``: best are neighbours.
     """
 
     def __init__(
@@ -31,7 +34,7 @@ class Tiles:
         self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
         self._buffers: list[Tensor] = []
         self._terms = None
-        if getattr(kernel, "feature_map", None) is None and all(map(_is_fused, _factors(kernel))):
+        if getattr(kernel, "feature_map", None) is None and all(isinstance(f, RADIAL) for f in _factors(kernel)):
             centre = left.mean(0)
             self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
 
@@ -63,52 +66,72 @@ def _factors(kernel: gpytorch.kernels.Kernel) -> list[gpytorch.kernels.Kernel]:
     return [factor for term in kernel.kernels for factor in term.base_kernel.kernels]
 
 
-def _is_fused(factor: gpytorch.kernels.Kernel) -> bool:
-    """Whether a squared distance with rounding gives the factor to rounding: not so where its root is a cusp."""
-    return isinstance(factor, _SMOOTH) or (isinstance(factor, gpytorch.kernels.MaternKernel) and factor.nu > 0.5)
-
-
 class _Term:
     """One term: the exponent of all its Gaussian factors from one product, Matérn and rational quadratic ones apart."""
 
     def __init__(self, term: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
         self.scale = float(term.outputscale.detach())
         gaussian: list[tuple[Tensor, Tensor]] = []
-        self._others: list[tuple[gpytorch.kernels.Kernel, Tensor, Tensor]] = []
+        self._others: list[_Radius] = []
         for factor in term.base_kernel.kernels:
             lengthscale = factor.lengthscale.detach().reshape(1, -1)
             sides = left[:, factor.active_dims] / lengthscale, right[:, factor.active_dims] / lengthscale
             if isinstance(factor, gpytorch.kernels.RBFKernel):
                 gaussian.append(sides)
             else:
-                self._others.append((factor, *_product_form(*sides, _weight(factor), precision)))
+                self._others.append(_Radius(factor, *sides, precision))
         self._gaussian = None
         if gaussian:
             lefts, rights = zip(*gaussian, strict=True)
             self._gaussian = _product_form(torch.cat(lefts, dim=1), torch.cat(rights, dim=1), -0.5, precision)
 
-    def values(self, rows: slice, columns: slice, out: Tensor, radius: Tensor) -> Tensor:
-        """The tile at unit scale, in ``out``; ``radius`` is scratch."""
+    def values(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
+        """The tile at unit scale, in ``out``."""
         if self._gaussian is not None:
             torch.mm(self._gaussian[0][rows], self._gaussian[1][:, columns], out=out)
         else:
             out.zero_()
         polynomial: Tensor | None = None
-        for factor, left, right in self._others:
-            torch.mm(left[rows], right[:, columns], out=radius).clamp_min_(0)
-            if isinstance(factor, gpytorch.kernels.RQKernel):
-                out.sub_(radius.log1p_(), alpha=float(factor.alpha.detach()))
-                continue
-            out.sub_(radius.sqrt_())
-            grown = 1 + radius if factor.nu == 1.5 else torch.addcmul(1 + radius, radius, radius, value=1 / 3)
-            polynomial = grown if polynomial is None else polynomial.mul_(grown)
+        for radius in self._others:
+            distance = radius.subtract(rows, columns, out, scratch)
+            if radius.nu in (1.5, 2.5):
+                grown = 1 + distance
+                if radius.nu == 2.5:
+                    grown.addcmul_(distance, distance, value=1 / 3)
+                polynomial = grown if polynomial is None else polynomial.mul_(grown)
         out.exp_()
         return out if polynomial is None else out.mul_(polynomial)
 
 
-def _weight(factor: gpytorch.kernels.Kernel) -> float:
-    """What a squared distance is multiplied with inside a Matérn or rational quadratic kernel."""
-    return 2 * factor.nu if isinstance(factor, gpytorch.kernels.MaternKernel) else 0.5 / float(factor.alpha.detach())
+class _Radius:
+    """The exponent of a Matérn factor, ``r = √(2ν) d``, or of a rational quadratic one, ``α log(1 + d²/2α)``."""
+
+    def __init__(self, factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
+        matern = isinstance(factor, gpytorch.kernels.MaternKernel)
+        self.nu = float(factor.nu) if matern else 0.0
+        self._alpha = 0.0 if matern else float(factor.alpha.detach())
+        far = precision == torch.float64 and float(left.square().sum(1).max()) > _FAR
+        self._differences = self.nu == 0.5 or (matern and far)
+        if self._differences:
+            root = (2 * self.nu) ** 0.5
+            self._left, self._right = (root * left).to(precision), (root * right).to(precision)
+        else:
+            weight = 2 * self.nu if self.nu else 0.5 / self._alpha
+            self._left, self._right = _product_form(left, right, weight, precision)
+
+    def subtract(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
+        """Subtract the exponent from ``out``; a Matérn factor's r is returned."""
+        if self._differences:
+            left, right = self._left[rows], self._right[columns]
+            distance = torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
+            out.sub_(distance)
+            return distance
+        square = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
+        if self._alpha:
+            out.sub_(square.log1p_(), alpha=self._alpha)
+        else:
+            out.sub_(square.sqrt_())
+        return square
 
 
 def _product_form(left: Tensor, right: Tensor, weight: float, precision: torch.dtype) -> tuple[Tensor, Tensor]:
