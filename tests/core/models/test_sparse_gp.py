@@ -8,6 +8,7 @@ import torch
 from core.errors import Cancelled, InputError
 from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
+from core.models.bag_prior import BagPrior
 from core.models.catalogue import MODELS
 from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
@@ -104,12 +105,12 @@ def test_draws_have_the_posterior_mean_and_covariance():
     assert ((draws.mean(0) - found.mean(at)).abs() < 5 * (cov.diagonal() / count).sqrt()).all()
 
 
-def terms_of(name, point_noise=0.2, learned=False):
+def terms_of(name, point_noise=0.2, learned=False, singly=True):
     spec, data = case(name, point_noise=point_noise)
     spec = replace(spec, inducing=replace(spec.inducing, learned=learned))
     trainable = Trainable(spec, data, COLUMNS)
-    bags = sort_bags(data.bags)
-    return trainable, data, projected(trainable, data, bags, bags, lambda: None)
+    prior = BagPrior.of(data.bags, whole=trainable.model.mediated)
+    return trainable, data, projected(trainable, data, sort_bags(data.bags), prior, lambda: None, singly=singly)
 
 
 @pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
@@ -144,8 +145,8 @@ def test_where_w_is_the_identity_looking_at_some_bags_alone_is_unbiased():
 
     def value(part):
         some = Trainable(replace(spec, inducing=inducing), part, COLUMNS)
-        bags = sort_bags(part.bags)
-        targets, projection, variances = projected(some, part, bags, bags, lambda: None)
+        bags, prior = sort_bags(part.bags), BagPrior.of(part.bags, whole=False)
+        targets, projection, variances = projected(some, part, bags, prior, lambda: None)
         return elbo(projection, variances, targets, q) + q.divergence()
 
     inducing = Trainable(spec, data, COLUMNS).learned().inducing
@@ -197,8 +198,8 @@ def test_sampling_bags_too_is_biased():
 
     def value(bags):
         part = replace(data, bags=data.bags.subset(bags), mediators=data.mediators[bags])
-        blocks = sort_bags(part.bags)
-        targets, projection, variances = projected(trainable, part, blocks, blocks, lambda: None)
+        blocks, prior = sort_bags(part.bags), BagPrior.of(part.bags, whole=True)
+        targets, projection, variances = projected(trainable, part, blocks, prior, lambda: None, singly=True)
         return float(elbo(projection, variances, targets, q))
 
     with torch.no_grad():
