@@ -9,7 +9,7 @@ from core import linalg
 from core.kernels.bag_mean import Check, cross_with_gradient, gram
 from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.tiles import evaluate
-from core.models.bag_prior import BagPrior
+from core.models.bag_prior import BagPrior, Through
 from core.models.conditioning import log_evidence, observation_noise
 from core.models.sparse_gp import collapsed_bound
 from core.models.target_summary import WhitenedTargets, whiten
@@ -56,8 +56,9 @@ def projected(
     assert trainable.inducing is not None
     targets, kernel, inducing = _whitened(trainable, data, check, singly), trainable.kernel, trainable.inducing
     factor = linalg.cholesky(evaluate(kernel, inducing, inducing), "covariance of the inducing points")
-    sums = cross_with_gradient(kernel, bags, inducing, check=check)
-    return targets, factor.half_solve(targets.project(sums).T), targets.prior_variances(prior(kernel, check))
+    half = factor.half_solve(cross_with_gradient(kernel, bags, inducing, check=check).T)
+    bag_gram = prior(kernel, Through(inducing, factor, half), check)
+    return targets, targets.project(half.T).T, targets.prior_variances(bag_gram)
 
 
 def _whitened(trainable: Trainable, data: IndirectData, check: Check, singly: bool) -> WhitenedTargets:

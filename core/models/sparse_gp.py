@@ -20,7 +20,7 @@ from core.kernels.blocks import sort_bags
 from core.kernels.fourier import draw_prior
 from core.kernels.tiles import diagonal as prior_variance
 from core.kernels.tiles import evaluate
-from core.models.bag_prior import BagPrior
+from core.models.bag_prior import BagPrior, Through, thinning_error
 from core.models.indirect_gp import POINTS, Columns, refuse_dense
 from core.models.inducing import place
 from core.models.spec import ModelSpec
@@ -138,10 +138,9 @@ class SparsePosterior:
 
 @dataclass(frozen=True)
 class SparseTerms:
-    """What the bound and q are made of: inducing points, ``K_uu = L Lᵀ``, A (p, k) and the whitened targets."""
+    """What the bound and q are made of: inducing points with the bag sums, A (p, k) and the whitened targets."""
 
-    inducing: Float[Tensor, "p d"]
-    factor: linalg.Factor
+    through: Through
     projection: Float[Tensor, "p k"]
     targets: WhitenedTargets
     left_out: float
@@ -157,8 +156,8 @@ def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
         targets = summary.whiten(data.targets.new_tensor(spec.noise), spec.point_noise)
         inducing = place(spec.inducing, data.bags.inputs)
         factor = linalg.cholesky(evaluate(kernel, inducing, inducing), "covariance of the inducing points")
-        sums = cross(kernel, sort_bags(data.bags), inducing, check=check)
-        return SparseTerms(inducing, factor, factor.half_solve(targets.project(sums).T), targets, summary.left_out)
+        half = factor.half_solve(cross(kernel, sort_bags(data.bags), inducing, check=check).T)
+        return SparseTerms(Through(inducing, factor, half), targets.project(half.T).T, targets, summary.left_out)
 
 
 def sparse_posterior(
@@ -170,13 +169,26 @@ def sparse_posterior(
     """
     terms = sparse_terms(spec, data, columns, check)
     q = q or WhitenedGaussian.optimal(terms.projection, terms.targets.residual)
-    return SparsePosterior(spec, columns, terms.inducing, terms.factor, q, terms.left_out)
+    return SparsePosterior(spec, columns, terms.through.inducing, terms.through.factor, q, terms.left_out)
 
 
 def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> float:
     """The collapsed bound on the log evidence at given hyperparameters; of very many points, K̄ as ``BagPrior`` says."""
+    return bound_and_error(spec, data, columns, check, estimate=False)[0]
+
+
+def bound_and_error(
+    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never, *, estimate: bool = True
+) -> tuple[float, float]:
+    """The collapsed bound, and about how far it is from that of all pairs of points where K̄ is thinned (else 0): the
+    estimate of ``thinning_error``, halved, with two standard errors added."""
     terms = sparse_terms(spec, data, columns, check)
-    kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
+    kernel, targets = spec.kernel.build(columns.inputs).to(data.targets.device), terms.targets
+    prior = BagPrior.of(data.bags, whole=targets.weights is not None)
     with torch.no_grad():
-        bag_gram = BagPrior.of(data.bags, whole=terms.targets.weights is not None)(kernel, check)
-        return float(collapsed_bound(terms.projection, terms.targets.prior_variances(bag_gram), terms.targets))
+        bag_gram = prior(kernel, terms.through, check)
+        value = float(collapsed_bound(terms.projection, targets.prior_variances(bag_gram), targets))
+        if prior.exact or not estimate:
+            return value, 0.0
+        off, spread = thinning_error(kernel, data.bags, bag_gram, targets.between_bags())
+        return value, 0.5 * (abs(off) + 2 * spread)

@@ -60,6 +60,12 @@ class WhitenedTargets:
         seen = bag_gram if self.weights is None else (self.weights * (bag_gram @ self.weights)).sum(0)
         return seen if self.scale is None else self.scale.square() * seen
 
+    def between_bags(self) -> Float[Tensor, "B B"]:
+        """``W Σ⁻¹ Wᵀ``, where W is not the identity."""
+        assert self.weights is not None
+        scaled = self.weights if self.scale is None else self.weights * self.scale
+        return scaled @ scaled.T
+
     def constant(self) -> Tensor:
         """``−½ (rest + log det Σ + M log 2π)``: the part of a log density that no latent value enters."""
         count = len(self.residual) + self.others

@@ -69,9 +69,9 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     noise = (
         spec.noise * torch.eye(len(data.targets)).double() + point_noise * (weights.T * bags.contamination) @ weights
     )
-    k_uu = dense(spec.kernel, COLUMNS.inputs, terms.inducing, terms.inducing)
+    k_uu = dense(spec.kernel, COLUMNS.inputs, terms.through.inducing, terms.through.inducing)
     aim = (spread @ weights).T  # (M, N): targets from points
-    k_fu = dense(spec.kernel, COLUMNS.inputs, bags.inputs, terms.inducing)
+    k_fu = dense(spec.kernel, COLUMNS.inputs, bags.inputs, terms.through.inducing)
     k_ff = dense(spec.kernel, COLUMNS.inputs, bags.inputs, bags.inputs)
     low_rank = k_fu @ torch.linalg.solve(k_uu, k_fu.T)
     residual = data.targets - spec.mean * weights.sum(0)
@@ -81,7 +81,7 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     assert bound(spec, data, COLUMNS) <= posterior(replace(spec, model=EXACT[name]), data, COLUMNS).evidence
 
     at = normal(5, 3, seed=9)
-    k_xu = dense(spec.kernel, COLUMNS.inputs, at, terms.inducing)
+    k_xu = dense(spec.kernel, COLUMNS.inputs, at, terms.through.inducing)
     precision = k_uu + (aim @ k_fu).T @ torch.linalg.solve(noise, aim @ k_fu)
     mean = spec.mean + k_xu @ torch.linalg.solve(precision, (aim @ k_fu).T @ torch.linalg.solve(noise, residual))
     cov = (
