@@ -17,7 +17,7 @@ from core.observations import Bags
 #: Points up to which K̄ is summed over all pairs (2e8 of them); more are first thinned to about that many.
 MOST_POINTS = 20_000
 #: Pairs within bags up to which the diagonal of K̄ is exact all the same.
-MOST_OWN_PAIRS = 2_000_000_000
+MOST_OWN_PAIRS = 300_000_000
 #: Points per block where only sums within bags are needed: small blocks waste few pairs between bags.
 _SMALL_BLOCK = 128
 

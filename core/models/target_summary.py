@@ -8,7 +8,9 @@ identity in the eigenbasis of ``WWᵀ``.
 """
 
 import math
+import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -133,11 +135,40 @@ def summarise(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
         if count <= data.bags.count <= MOST_BAGS:
             weights = mediation_weights(spec, data, columns)
             return _rotated(weights, data.targets - spec.mean * weights.sum(0), contamination, spec.point_noise > 0)
-        ell = _mediator_kernel(spec, data, columns)
-        bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, named(spec.model).replicated)
-        exact = data.bags.count <= MOST_BAGS
-        streamed = streamed_weights(*bags) if exact else nystrom_weights(*bags, LEFT_OUT, MOST_COLUMNS)
-        return _streamed(streamed, data, spec.mean, check)
+        return _LAST.get(spec, data, columns, check)
+
+
+class _Last:
+    """The last streamed summary: learning, the posterior and the bound ask for the same one, and it is dear."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, list[weakref.ref], TargetSummary] | None = None
+
+    def get(self, spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
+        """The kept one where it was made from the very same tensors, unchanged, by the same W; else a new one."""
+        tensors = (data.mediators, data.query_mediators, data.targets, data.bags.sizes, data.bags.contamination)
+        versions, limits = tuple(t._version for t in tensors), (MOST_BAGS, MOST_COLUMNS, LEFT_OUT, CHUNK, BLOCK)
+        weights = (named(spec.model), spec.mediator_kernel, spec.regularisation, columns.mediators)
+        key = (weights, spec.mean, versions, limits)
+        kept = self._kept
+        if kept is not None and kept[0] == key:
+            if all(ref() is tensor for ref, tensor in zip(kept[1], tensors, strict=True)):
+                return kept[2]
+        self._kept = None
+        found = _from_stream(spec, data, columns, check)
+        self._kept = (key, [weakref.ref(tensor) for tensor in tensors], found)
+        return found
+
+
+_LAST = _Last()
+
+
+def _from_stream(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
+    ell = _mediator_kernel(spec, data, columns)
+    bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, named(spec.model).replicated)
+    exact = data.bags.count <= MOST_BAGS
+    streamed = streamed_weights(*bags) if exact else nystrom_weights(*bags, LEFT_OUT, MOST_COLUMNS)
+    return _streamed(streamed, data, spec.mean, check)
 
 
 def _mediator_kernel(spec: ModelSpec, data: IndirectData, columns: Columns):

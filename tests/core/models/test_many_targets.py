@@ -103,6 +103,23 @@ def test_chunks_of_targets_and_blocks_of_the_moment_change_nothing(monkeypatch):
     assert len(seen) == 14  # three targets at a time
 
 
+def test_the_last_summary_is_kept_for_the_same_data_and_weights_only():
+    spec, data = case()
+    first = summarise(spec, data, COLUMNS)
+    thin = replace(data, bags=replace(data.bags, inputs=data.bags.inputs + 1))  # W knows no inputs
+    assert summarise(replace(spec, noise=0.7), thin, COLUMNS) is first
+    for other in (replace(spec, regularisation=0.3), replace(spec, mean=0.1), replace(spec, model="cmp")):
+        assert summarise(other, data, COLUMNS) is not first
+        first = summarise(spec, data, COLUMNS)
+    assert summarise(spec, replace(data, targets=data.targets.clone()), COLUMNS) is not first
+    first = summarise(spec, data, COLUMNS)
+    data.targets.mul_(2)
+    assert torch.allclose(
+        summarise(replace(spec, mean=0.0), data, COLUMNS).residual,
+        2 * summarise(replace(spec, mean=0.0), replace(data, targets=data.targets / 2), COLUMNS).residual,
+    )
+
+
 @pytest.mark.parametrize("point_noise", [0.0, 0.2])
 def test_the_summary_keeps_what_the_targets_say(point_noise):
     """The density of the residuals given any bag means, rotated or not."""
