@@ -32,7 +32,7 @@ def test_every_part_is_a_line_that_names_its_slope_and_a_size_alone_is_a_mark(da
     assert set(named) == {f"{part}, slope 1.00" for part in PARTS} | {"peak memory, slope 0.50"}
     line = named["prediction, slope 1.00"]
     assert decoded(line["x"]).tolist() == [1000, 10_000, 100_000]
-    assert decoded(line["y"]) == pytest.approx([0.05, 0.5, 5.0])
+    assert decoded(line["y"]) == pytest.approx([0.04, 0.4, 4.0])
     marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     assert len(marks) == len(PARTS) + 1 and "5,000 bags, 10,000 targets" in marks[0]["hovertemplate"]
     assert named["peak memory, slope 0.50"]["yaxis"] == "y2" and "slope 1.00" in figure["layout"]["meta"]["alt"]
