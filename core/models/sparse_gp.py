@@ -94,24 +94,25 @@ class SparsePosterior:
 
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
-        kernel, weights, parts = self._kernel(), self.factor.lower.T, []
+        kernel, weights, found = self._kernel(), self.factor.lower.T, torch.empty_like(inputs[:, 0])
         dual = torch.linalg.solve_triangular(weights, self.q.mean[:, None], upper=True)[:, 0]
         with torch.no_grad():
-            for x in inputs.split(POINTS):
+            # written in place, as small results kept between tiles would break the heap into pieces
+            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
                 check()
-                parts.append(dual @ evaluate(kernel, self.inducing, x))
-        return self.spec.mean + torch.cat(parts)
+                part.copy_(dual @ evaluate(kernel, self.inducing, x))
+        return self.spec.mean + found
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
-        kernel, parts = self._kernel(), []
+        kernel, found = self._kernel(), torch.empty_like(inputs[:, 0])
         with torch.no_grad():
-            for x in inputs.split(POINTS):
+            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
                 check()
                 a = self._features(kernel, x)
                 lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
-                parts.append((prior_variance(kernel, x) - lost).clamp_min(0))
-        return torch.cat(parts)
+                part.copy_((prior_variance(kernel, x) - lost).clamp_min(0))
+        return found
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
