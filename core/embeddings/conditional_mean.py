@@ -4,14 +4,18 @@
 label over its bag, the shrinkage estimator regresses the bags' embeddings themselves.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
 from core.errors import InputError
+from core.kernels.low_rank import incomplete_cholesky
+from core.kernels.tiles import evaluate
 
 
 @dataclass(frozen=True)
@@ -57,3 +61,67 @@ def _refuse_silent_jitter(factor: linalg.Factor, regularisation: float | Tensor)
             f"The regularisation λ ({float(regularisation):.1e} on the diagonal) is too small for these mediators, "
             "whose kernel matrix is singular: raise λ, shorten the mediator lengthscales, or remove duplicates."
         )
+
+
+@dataclass(frozen=True)
+class StreamedWeights:
+    """``Wᵀ = Φ Yᵀ`` for more targets than W could be kept for: ``left`` Y (B, r), and ``rows`` of Φ for some targets'
+    mediators, (c, d) to (c, r). ``left_out`` is the share of the trace of L that is left out, 0 where nothing is."""
+
+    left: Float[Tensor, "B r"]
+    rows: Callable[[Float[Tensor, "c d"]], Float[Tensor, "c r"]]
+    left_out: float = 0.0
+
+
+def _ridge(
+    sizes: Float[Tensor, " B"], regularisation: float, replicated: bool
+) -> tuple[Float[Tensor, " B"], Tensor | float]:
+    """``(a, t)`` with ``W = diag(a) (diag(a) L diag(a) + tI)⁻¹ diag(a) L̃`` for both estimators."""
+    if replicated:
+        return sizes.sqrt(), sizes.sum() * regularisation
+    return torch.ones_like(sizes), len(sizes) * regularisation
+
+
+def streamed_weights(
+    kernel: gpytorch.kernels.Kernel,
+    mediators: Float[Tensor, "B d"],
+    sizes: Float[Tensor, " B"],
+    regularisation: float,
+    replicated: bool,
+) -> StreamedWeights:
+    """The weights of ``replicated_weights`` or ``shrinkage_weights`` in chunks: ``Φᵀ = F⁻¹ diag(a) L̃``,
+    ``Y = diag(a) F⁻ᵀ`` with ``F Fᵀ = diag(a) L diag(a) + tI``."""
+    root, total = _ridge(sizes, regularisation, replicated)
+    identity = torch.eye(len(root), dtype=root.dtype, device=root.device)
+    gram = root[:, None] * evaluate(kernel, mediators, mediators) * root
+    factor = linalg.cholesky(gram + total * identity, "mediator kernel matrix")
+    _refuse_silent_jitter(factor, total)
+
+    def rows(query: Tensor) -> Tensor:
+        return factor.half_solve(root[:, None] * evaluate(kernel, mediators, query)).T
+
+    return StreamedWeights(root[:, None] * factor.half_solve(identity).T, rows)
+
+
+def nystrom_weights(
+    kernel: gpytorch.kernels.Kernel,
+    mediators: Float[Tensor, "B d"],
+    sizes: Float[Tensor, " B"],
+    regularisation: float,
+    replicated: bool,
+    tolerance: float,
+    most: int,
+) -> StreamedWeights:
+    """The same with ``ℓ ≈ c cᵀ`` by pivoted incomplete Cholesky of L to a residual trace of ``tolerance``, at most
+    ``most`` columns: ``Y = diag(a) C (CᵀC + tI)⁻¹`` with ``C`` (B, r) the bags' rows times ``a``, ``Φ`` the targets'.
+
+    Raises ``InputError`` where more than 1 % of the trace is left out. Source: Woodbury's identity.
+    """
+    root, total = _ridge(sizes, regularisation, replicated)
+    found = incomplete_cholesky(kernel, mediators, tolerance, most)
+    scaled = root[:, None] * found.factor
+    identity = torch.eye(found.rank, dtype=root.dtype, device=root.device)
+    inner = linalg.cholesky(scaled.T @ scaled + total * identity, "mediator kernel matrix")
+    _refuse_silent_jitter(inner, total)
+    left = root[:, None] * inner.solve(scaled.T).T
+    return StreamedWeights(left, lambda query: found.extend(kernel, mediators, query), found.residual)

@@ -6,16 +6,15 @@ import torch
 from torch import Tensor
 
 from core import linalg
-from core.kernels.bag_mean import Check, cross_with_gradient, diagonal, gram
+from core.kernels.bag_mean import Check, cross_with_gradient, gram
 from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.tiles import evaluate
+from core.models.bag_prior import BagPrior, Through
 from core.models.conditioning import log_evidence, observation_noise
-from core.models.sparse_gp import WhitenedTargets, collapsed_bound, prior_mean_of_targets, whiten
+from core.models.sparse_gp import collapsed_bound
+from core.models.target_summary import WhitenedTargets, whiten
 from core.models.trainable import Trainable
 from core.observations import IndirectData
-
-#: Points per block where only sums within bags are needed: small blocks waste few pairs between bags.
-_SMALL_BLOCK = 128
 
 
 def exact_objective(trainable: Trainable, data: IndirectData, check: Check) -> Callable[[], Tensor]:
@@ -37,26 +36,36 @@ def exact_objective(trainable: Trainable, data: IndirectData, check: Check) -> C
 
 def collapsed_objective(trainable: Trainable, data: IndirectData, check: Check) -> Callable[[], Tensor]:
     """Minus the collapsed bound per target, differentiable in everything trainable, inducing points included."""
-    bags, small = sort_bags(data.bags), sort_bags(data.bags, _SMALL_BLOCK)
+    bags, prior = sort_bags(data.bags), BagPrior.of(data.bags, whole=trainable.model.mediated)
 
     def loss() -> Tensor:
         check()
-        targets, projection, variances = projected(trainable, data, bags, small, check)
+        targets, projection, variances = projected(trainable, data, bags, prior, check)
         return -collapsed_bound(projection, variances, targets) / len(data.targets)
 
     return loss
 
 
 def projected(
-    trainable: Trainable, data: IndirectData, bags: SortedBags, small: SortedBags, check: Check
+    trainable: Trainable, data: IndirectData, bags: SortedBags, prior: BagPrior, check: Check, *, singly: bool = False
 ) -> tuple[WhitenedTargets, Tensor, Tensor]:
-    """Whitened targets, A (p, M) and ``diag(F⁻¹WᵀK̄WF⁻ᵀ)`` (M,) at the present values, with gradients."""
+    """Whitened targets, A (p, k) and ``diag(F⁻¹WᵀK̄WF⁻ᵀ)`` (k,) at the present values, with gradients.
+
+    ``singly`` keeps the targets apart (a minibatch is drawn from them) instead of rotating them.
+    """
     assert trainable.inducing is not None
-    weights, kernel = trainable.weights(data), trainable.kernel
-    residual = data.targets - prior_mean_of_targets(trainable.spec, data, weights)
-    targets = whiten(residual, weights, trainable.noise, trainable.point_noise, data.bags.contamination)
-    inducing = trainable.inducing
+    targets, kernel, inducing = _whitened(trainable, data, check, singly), trainable.kernel, trainable.inducing
     factor = linalg.cholesky(evaluate(kernel, inducing, inducing), "covariance of the inducing points")
-    sums = cross_with_gradient(kernel, bags, inducing, check=check)
-    bag_gram = diagonal(kernel, small, check=check) if weights is None else gram(kernel, bags, check=check)
-    return targets, factor.half_solve(targets.project(sums).T), targets.prior_variances(bag_gram)
+    half = factor.half_solve(cross_with_gradient(kernel, bags, inducing, check=check).T)
+    bag_gram = prior(kernel, Through(inducing, factor, half), check)
+    return targets, targets.project(half.T).T, targets.prior_variances(bag_gram)
+
+
+def _whitened(trainable: Trainable, data: IndirectData, check: Check, singly: bool) -> WhitenedTargets:
+    noise, point_noise = trainable.noise, trainable.point_noise
+    if not trainable.model.mediated or not (singly or trainable.joint):
+        return trainable.summary(data, check).whiten(noise, point_noise)
+    weights = trainable.weights(data)
+    assert weights is not None
+    residual = data.targets - trainable.spec.mean * weights.sum(0)
+    return whiten(residual, weights, noise, point_noise, data.bags.contamination)

@@ -2,10 +2,10 @@
 
 With ``u = L v``, ``K_uu = L Lᵀ`` and ``v ~ N(0, I)`` a priori, the bag means are ``f̄ ≈ C L⁻ᵀ v`` (C (B, p) the bag
 sums at the inducing points), and dividing by a root of Σ = F Fᵀ leaves ``F⁻¹z̃ = Aᵀ v + e``, ``e ~ N(0, I)``, with
-``A = L⁻¹ Cᵀ W F⁻ᵀ`` (p, M). Sources: Titsias 2009; Chau et al. 2021, App. B and E.2.2.
+``A = L⁻¹ Cᵀ W F⁻ᵀ`` (p, k); k ≤ min(B, M) after the rotation of ``target_summary``, so that nothing here grows with the
+number of targets. Sources: Titsias 2009; Chau et al. 2021, App. B and E.2.2.
 """
 
-import math
 from dataclasses import dataclass
 
 import gpytorch
@@ -15,68 +15,21 @@ from torch import Tensor
 
 from core import linalg
 from core.errors import InputError
-from core.kernels.bag_mean import Check, cross, diagonal, gram, never
+from core.kernels.bag_mean import Check, cross, never
 from core.kernels.blocks import sort_bags
 from core.kernels.fourier import draw_prior
 from core.kernels.tiles import diagonal as prior_variance
 from core.kernels.tiles import evaluate
-from core.models.catalogue import named
-from core.models.conditioning import observation_noise
-from core.models.indirect_gp import POINTS, Columns, check_matching, mediation_weights, refuse_dense
+from core.models.bag_prior import BagPrior, Through, thinning_error
+from core.models.indirect_gp import POINTS, Columns, refuse_dense
 from core.models.inducing import place
 from core.models.spec import ModelSpec
+from core.models.target_summary import WhitenedTargets, summarise
 from core.observations import IndirectData
 
 
-@dataclass(frozen=True)
-class WhitenedTargets:
-    """``residual`` F⁻¹r (M,), ``weights`` W F⁻ᵀ (B, M) or None where W = I, ``scale`` 1/F (M,) there, log det Σ."""
-
-    residual: Float[Tensor, " M"]
-    weights: Float[Tensor, "B M"] | None
-    scale: Float[Tensor, " M"] | None
-    log_determinant: Float[Tensor, ""]
-
-    def project(self, sums: Float[Tensor, "B k"]) -> Float[Tensor, "M k"]:
-        """``F⁻¹ Wᵀ c``: what the whitened targets see of bag sums."""
-        if self.weights is not None:
-            return self.weights.T @ sums
-        assert self.scale is not None
-        return self.scale[:, None] * sums
-
-    def prior_variances(self, bag_gram: Float[Tensor, "B *B"]) -> Float[Tensor, " M"]:
-        """``diag(F⁻¹ Wᵀ K̄ W F⁻ᵀ)``; where W = I the diagonal of K̄ is enough."""
-        if self.weights is not None:
-            return (self.weights * (bag_gram @ self.weights)).sum(0)
-        assert self.scale is not None
-        return self.scale.square() * bag_gram
-
-
-def whiten(
-    residual: Float[Tensor, " M"],
-    weights: Float[Tensor, "B M"] | None,
-    noise: Tensor,
-    point_noise: Tensor | float,
-    contamination: Float[Tensor, " B"],
-) -> WhitenedTargets:
-    """Divide ``z̃ − Wᵀm̄ = Wᵀ(f̄ − m̄) + e`` by a root of Σ; ``weights`` None stands for W = I.
-
-    ``noise`` σ² and ``point_noise`` ς² may carry gradients. Source: Chau et al. 2021, App. E.2.2.
-    """
-    count = len(residual)
-    if weights is None:
-        variance = noise + point_noise * contamination
-        scale = variance.rsqrt()
-        return WhitenedTargets(residual * scale, None, scale, variance.log().sum())
-    if isinstance(point_noise, float) and point_noise == 0:
-        root = noise.sqrt()
-        return WhitenedTargets(residual / root, weights / root, None, count * noise.log())
-    factor = linalg.cholesky(observation_noise(weights, noise, point_noise, contamination), "noise of the targets")
-    return WhitenedTargets(factor.half_solve(residual), factor.half_solve(weights.T).T, None, factor.log_determinant())
-
-
 def collapsed_bound(
-    projection: Float[Tensor, "p M"], prior_variances: Float[Tensor, " M"], targets: WhitenedTargets
+    projection: Float[Tensor, "p k"], prior_variances: Float[Tensor, " k"], targets: WhitenedTargets
 ) -> Float[Tensor, ""]:
     """``log N(z̃; Wᵀm̄, WᵀQ̄W + Σ) − ½ tr Σ⁻¹Wᵀ(K̄ − Q̄)W`` with ``Q̄ = C K_uu⁻¹ Cᵀ``; at most the evidence.
 
@@ -86,8 +39,7 @@ def collapsed_bound(
     factor = _information(projection)
     fit = targets.residual.square().sum() - factor.half_solve(projection @ targets.residual).square().sum()
     missed = prior_variances.sum() - projection.square().sum()
-    constant = len(targets.residual) * math.log(2 * math.pi)
-    return -0.5 * (fit + factor.log_determinant() + targets.log_determinant + constant + missed)
+    return targets.constant() - 0.5 * (fit + factor.log_determinant() + missed)
 
 
 def _information(projection: Tensor) -> linalg.Factor:
@@ -109,7 +61,7 @@ class WhitenedGaussian:
         return WhitenedGaussian(like.new_zeros(count), torch.eye(count, dtype=like.dtype, device=like.device))
 
     @staticmethod
-    def optimal(projection: Float[Tensor, "p M"], residual: Float[Tensor, " M"]) -> "WhitenedGaussian":
+    def optimal(projection: Float[Tensor, "p k"], residual: Float[Tensor, " k"]) -> "WhitenedGaussian":
         """``N((I + AAᵀ)⁻¹ A F⁻¹r, (I + AAᵀ)⁻¹)``: the q that makes the bound largest (Titsias 2009, eq. 10)."""
         factor = _information(projection)
         identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
@@ -124,13 +76,15 @@ class WhitenedGaussian:
 @dataclass(frozen=True)
 class SparsePosterior:
     """Posterior of ``f`` through ``q(u)``: ``mean(x) = m + a(x)ᵀ E[v]``, ``a(x) = L⁻¹ k(w, x)``,
-    ``cov(x, x′) = k(x, x′) − a(x)ᵀ (I − Cov v) a(x′)`` (Chau et al. 2021, App. B)."""
+    ``cov(x, x′) = k(x, x′) − a(x)ᵀ (I − Cov v) a(x′)`` (Chau et al. 2021, App. B). ``left_out`` is the share of the
+    trace of the mediators' kernel matrix that its low-rank substitute leaves out, 0 with at most 5,000 bags."""
 
     spec: ModelSpec
     columns: Columns
     inducing: Float[Tensor, "p d"]
     factor: linalg.Factor
     q: WhitenedGaussian
+    left_out: float = 0.0
 
     def _kernel(self) -> gpytorch.kernels.Kernel:
         return self.spec.kernel.build(self.columns.inputs).to(self.inducing.device)
@@ -140,24 +94,25 @@ class SparsePosterior:
 
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
-        kernel, weights, parts = self._kernel(), self.factor.lower.T, []
+        kernel, weights, found = self._kernel(), self.factor.lower.T, torch.empty_like(inputs[:, 0])
         dual = torch.linalg.solve_triangular(weights, self.q.mean[:, None], upper=True)[:, 0]
         with torch.no_grad():
-            for x in inputs.split(POINTS):
+            # written in place, as small results kept between tiles would break the heap into pieces
+            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
                 check()
-                parts.append(dual @ evaluate(kernel, self.inducing, x))
-        return self.spec.mean + torch.cat(parts)
+                part.copy_(dual @ evaluate(kernel, self.inducing, x))
+        return self.spec.mean + found
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
-        kernel, parts = self._kernel(), []
+        kernel, found = self._kernel(), torch.empty_like(inputs[:, 0])
         with torch.no_grad():
-            for x in inputs.split(POINTS):
+            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
                 check()
                 a = self._features(kernel, x)
                 lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
-                parts.append((prior_variance(kernel, x) - lost).clamp_min(0))
-        return torch.cat(parts)
+                part.copy_((prior_variance(kernel, x) - lost).clamp_min(0))
+        return found
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
@@ -182,25 +137,14 @@ class SparsePosterior:
         return torch.stack(draws)
 
 
-def sparse_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"] | None:
-    """The model's W, or None where it is the identity."""
-    check_matching(spec, data)
-    return mediation_weights(spec, data, columns) if named(spec.model).mediated else None
-
-
-def prior_mean_of_targets(spec: ModelSpec, data: IndirectData, weights: Tensor | None) -> Tensor | float:
-    """``Wᵀm̄``."""
-    return spec.mean if weights is None else spec.mean * weights.sum(0)
-
-
 @dataclass(frozen=True)
 class SparseTerms:
-    """What the bound and q are made of: inducing points, ``K_uu = L Lᵀ``, A (p, M) and the whitened targets."""
+    """What the bound and q are made of: inducing points with the bag sums, A (p, k) and the whitened targets."""
 
-    inducing: Float[Tensor, "p d"]
-    factor: linalg.Factor
-    projection: Float[Tensor, "p M"]
+    through: Through
+    projection: Float[Tensor, "p k"]
     targets: WhitenedTargets
+    left_out: float
 
 
 def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> SparseTerms:
@@ -209,18 +153,12 @@ def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
         raise InputError("A model with inducing points divides by the noise, σ² is 0: give σ² a positive number.")
     kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
     with torch.no_grad():
-        weights = sparse_weights(spec, data, columns)
-        targets = whiten(
-            data.targets - prior_mean_of_targets(spec, data, weights),
-            weights,
-            data.targets.new_tensor(spec.noise),
-            spec.point_noise,
-            data.bags.contamination,
-        )
+        summary = summarise(spec, data, columns, check)
+        targets = summary.whiten(data.targets.new_tensor(spec.noise), spec.point_noise)
         inducing = place(spec.inducing, data.bags.inputs)
         factor = linalg.cholesky(evaluate(kernel, inducing, inducing), "covariance of the inducing points")
-        sums = cross(kernel, sort_bags(data.bags), inducing, check=check)
-        return SparseTerms(inducing, factor, factor.half_solve(targets.project(sums).T), targets)
+        half = factor.half_solve(cross(kernel, sort_bags(data.bags), inducing, check=check).T)
+        return SparseTerms(Through(inducing, factor, half), targets.project(half.T).T, targets, summary.left_out)
 
 
 def sparse_posterior(
@@ -232,14 +170,26 @@ def sparse_posterior(
     """
     terms = sparse_terms(spec, data, columns, check)
     q = q or WhitenedGaussian.optimal(terms.projection, terms.targets.residual)
-    return SparsePosterior(spec, columns, terms.inducing, terms.factor, q)
+    return SparsePosterior(spec, columns, terms.through.inducing, terms.through.factor, q, terms.left_out)
 
 
 def bound(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> float:
-    """The collapsed bound on the log evidence at given hyperparameters."""
+    """The collapsed bound on the log evidence at given hyperparameters; of very many points, K̄ as ``BagPrior`` says."""
+    return bound_and_error(spec, data, columns, check, estimate=False)[0]
+
+
+def bound_and_error(
+    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never, *, estimate: bool = True
+) -> tuple[float, float]:
+    """The collapsed bound, and about how far it is from that of all pairs of points where K̄ is thinned (else 0): the
+    estimate of ``thinning_error``, halved, with two standard errors added."""
     terms = sparse_terms(spec, data, columns, check)
-    kernel, bags = spec.kernel.build(columns.inputs).to(data.targets.device), sort_bags(data.bags)
+    kernel, targets = spec.kernel.build(columns.inputs).to(data.targets.device), terms.targets
+    prior = BagPrior.of(data.bags, whole=targets.weights is not None)
     with torch.no_grad():
-        whole = terms.targets.weights is not None
-        bag_gram = gram(kernel, bags, check=check) if whole else diagonal(kernel, bags, check=check)
-        return float(collapsed_bound(terms.projection, terms.targets.prior_variances(bag_gram), terms.targets))
+        bag_gram = prior(kernel, terms.through, check)
+        value = float(collapsed_bound(terms.projection, targets.prior_variances(bag_gram), targets))
+        if prior.exact or not estimate:
+            return value, 0.0
+        off, spread = thinning_error(kernel, data.bags, bag_gram, targets.between_bags())
+        return value, 0.5 * (abs(off) + 2 * spread)

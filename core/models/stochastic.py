@@ -16,11 +16,13 @@ from torch import Tensor
 from core.errors import Cancelled, InputError
 from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import sort_bags
+from core.models.bag_prior import BagPrior
 from core.models.indirect_gp import Columns
 from core.models.objectives import projected
 from core.models.optimise import Report
-from core.models.sparse_gp import WhitenedGaussian, WhitenedTargets
+from core.models.sparse_gp import WhitenedGaussian
 from core.models.spec import ModelSpec
+from core.models.target_summary import WhitenedTargets
 from core.models.trainable import Trainable
 from core.observations import IndirectData
 
@@ -70,8 +72,8 @@ def elbo(
     a = projection[:, rows]
     misfit = (targets.residual[rows] - a.T @ q.mean).square()
     spread = prior_variances[rows] - a.square().sum(0) + (q.root.T @ a).square().sum(0)
-    fit = -0.5 * (misfit + spread + math.log(2 * math.pi)).sum() * (count / len(rows))
-    return fit - 0.5 * targets.log_determinant - q.divergence()
+    fit = -0.5 * (misfit + spread).sum() * (count / len(rows))
+    return fit + targets.constant() - q.divergence()
 
 
 def minibatches(count: int, size: int, generator: torch.Generator) -> Iterator[Int[Tensor, " b"]]:
@@ -130,7 +132,8 @@ class _Climb:
         return WhitenedGaussian(best.mean, lower)
 
     def _terms(self, data: IndirectData) -> tuple[WhitenedTargets, Tensor, Tensor]:
-        return projected(self.trainable, data, sort_bags(data.bags), sort_bags(data.bags, 128), self.check)
+        prior = BagPrior.of(data.bags, whole=self.trainable.model.mediated)
+        return projected(self.trainable, data, sort_bags(data.bags), prior, self.check, singly=True)
 
     def q(self, *, detached: bool = False) -> WhitenedGaussian:
         """The present q."""

@@ -6,12 +6,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.kernels.bag_mean import Check, never
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
 from core.models.inducing import place
 from core.models.mediation import mediation_covariance
 from core.models.parameters import NOISE, Parameter, ParameterVector, kernel_parameters, log_parameter, plain_parameter
 from core.models.spec import ModelSpec
+from core.models.target_summary import TargetSummary, summarise
 from core.observations import IndirectData
 
 #: Bounds of λ·B when λ is learned by the evidence itself.
@@ -62,7 +64,8 @@ class Trainable:
             if spec.inducing.learned:
                 self.inducing.requires_grad_(True)
                 parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
-        self._frozen = None if self.joint or not self.model.mediated else mediation_weights(spec, data, columns)
+        self._frozen: Tensor | None = None
+        self._summary: TargetSummary | None = None
         self.vector = ParameterVector(tuple(parameters))
         self._starts = [p.raw.detach().clone() for p in parameters]
 
@@ -104,10 +107,25 @@ class Trainable:
         if not self.model.mediated:
             return None, None
         if not self.joint:
-            return self._frozen if data is self._data else mediation_weights(self.spec, data, self.columns), None
+            return self._fixed_weights(data), None
         grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
         weights = self.model.weights(grams, self.regularisation)
         return weights, mediation_covariance(grams, weights) if self.model.correlated else None
+
+    def _fixed_weights(self, data: IndirectData) -> Float[Tensor, "B M"]:
+        if data is not self._data:
+            return mediation_weights(self.spec, data, self.columns)
+        if self._frozen is None:
+            self._frozen = mediation_weights(self.spec, data, self.columns)
+        return self._frozen
+
+    def summary(self, data: IndirectData, check: Check = never) -> TargetSummary:
+        """What the bags see of the targets, W staying as it is; kept for the data that learning starts from."""
+        if data is not self._data:
+            return summarise(self.spec, data, self.columns, check)
+        if self._summary is None:
+            self._summary = summarise(self.spec, data, self.columns, check)
+        return self._summary
 
     def log_prior(self, width: float) -> Tensor:
         """``−½ Σ ((log θ − log θ_start)/width)²`` over lengthscales, variances and exponents of k and ℓ."""

@@ -13,6 +13,7 @@ import torch
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
 from core.experiments.swiss_roll import COLUMNS, RollSettings, score, starting_spec
 from core.kernels.blocks import sort_bags
+from core.models.bag_prior import BagPrior
 from core.models.named_posterior import named_posterior
 from core.models.objectives import exact_objective, projected
 from core.models.optimise import minimise
@@ -102,10 +103,10 @@ def bench_elbo_steps() -> None:
         count = len(trainable.inducing)
         q = WhitenedGaussian.prior(count, roll.inputs)
         q.mean.requires_grad_(True), q.root.requires_grad_(True)
-        bags, small = sort_bags(roll.data.bags), sort_bags(roll.data.bags, 128)
+        bags, prior = sort_bags(roll.data.bags), BagPrior.of(roll.data.bags, whole=trainable.model.mediated)
 
-        def ours(trainable=trainable, roll=roll, q=q, bags=bags, small=small):
-            targets, projection, variances = projected(trainable, roll.data, bags, small, lambda: None)
+        def ours(trainable=trainable, roll=roll, q=q, bags=bags, prior=prior):
+            targets, projection, variances = projected(trainable, roll.data, bags, prior, lambda: None)
             return -elbo(projection, variances, targets, q)
 
         def plain(trainable=trainable, roll=roll, q=q):

@@ -3,8 +3,9 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import core
 from core.cli.commands.benchmark import machine
@@ -18,7 +19,8 @@ class Row:
 
     ``what`` was done at which ``size``; ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better;
     ``against`` says what the yardstick is; ``accuracy`` how far the two results lie apart, or the scores of both;
-    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours.
+    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours;
+    ``more`` plain numbers that a figure reads.
     """
 
     what: str
@@ -31,6 +33,7 @@ class Row:
     peak_mb: float | None = None
     device: str = "cpu"
     note: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 def keep(name: str, rows: Sequence[Row]) -> None:

@@ -8,6 +8,7 @@ import torch
 from core.errors import Cancelled, InputError
 from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
+from core.models.bag_prior import BagPrior
 from core.models.catalogue import MODELS
 from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
@@ -68,9 +69,9 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     noise = (
         spec.noise * torch.eye(len(data.targets)).double() + point_noise * (weights.T * bags.contamination) @ weights
     )
-    k_uu = dense(spec.kernel, COLUMNS.inputs, terms.inducing, terms.inducing)
+    k_uu = dense(spec.kernel, COLUMNS.inputs, terms.through.inducing, terms.through.inducing)
     aim = (spread @ weights).T  # (M, N): targets from points
-    k_fu = dense(spec.kernel, COLUMNS.inputs, bags.inputs, terms.inducing)
+    k_fu = dense(spec.kernel, COLUMNS.inputs, bags.inputs, terms.through.inducing)
     k_ff = dense(spec.kernel, COLUMNS.inputs, bags.inputs, bags.inputs)
     low_rank = k_fu @ torch.linalg.solve(k_uu, k_fu.T)
     residual = data.targets - spec.mean * weights.sum(0)
@@ -80,7 +81,7 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     assert bound(spec, data, COLUMNS) <= posterior(replace(spec, model=EXACT[name]), data, COLUMNS).evidence
 
     at = normal(5, 3, seed=9)
-    k_xu = dense(spec.kernel, COLUMNS.inputs, at, terms.inducing)
+    k_xu = dense(spec.kernel, COLUMNS.inputs, at, terms.through.inducing)
     precision = k_uu + (aim @ k_fu).T @ torch.linalg.solve(noise, aim @ k_fu)
     mean = spec.mean + k_xu @ torch.linalg.solve(precision, (aim @ k_fu).T @ torch.linalg.solve(noise, residual))
     cov = (
@@ -104,12 +105,12 @@ def test_draws_have_the_posterior_mean_and_covariance():
     assert ((draws.mean(0) - found.mean(at)).abs() < 5 * (cov.diagonal() / count).sqrt()).all()
 
 
-def terms_of(name, point_noise=0.2, learned=False):
+def terms_of(name, point_noise=0.2, learned=False, singly=True):
     spec, data = case(name, point_noise=point_noise)
     spec = replace(spec, inducing=replace(spec.inducing, learned=learned))
     trainable = Trainable(spec, data, COLUMNS)
-    bags = sort_bags(data.bags)
-    return trainable, data, projected(trainable, data, bags, bags, lambda: None)
+    prior = BagPrior.of(data.bags, whole=trainable.model.mediated)
+    return trainable, data, projected(trainable, data, sort_bags(data.bags), prior, lambda: None, singly=singly)
 
 
 @pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
@@ -144,8 +145,8 @@ def test_where_w_is_the_identity_looking_at_some_bags_alone_is_unbiased():
 
     def value(part):
         some = Trainable(replace(spec, inducing=inducing), part, COLUMNS)
-        bags = sort_bags(part.bags)
-        targets, projection, variances = projected(some, part, bags, bags, lambda: None)
+        bags, prior = sort_bags(part.bags), BagPrior.of(part.bags, whole=False)
+        targets, projection, variances = projected(some, part, bags, prior, lambda: None)
         return elbo(projection, variances, targets, q) + q.divergence()
 
     inducing = Trainable(spec, data, COLUMNS).learned().inducing
@@ -197,8 +198,8 @@ def test_sampling_bags_too_is_biased():
 
     def value(bags):
         part = replace(data, bags=data.bags.subset(bags), mediators=data.mediators[bags])
-        blocks = sort_bags(part.bags)
-        targets, projection, variances = projected(trainable, part, blocks, blocks, lambda: None)
+        blocks, prior = sort_bags(part.bags), BagPrior.of(part.bags, whole=True)
+        targets, projection, variances = projected(trainable, part, blocks, prior, lambda: None, singly=True)
         return float(elbo(projection, variances, targets, q))
 
     with torch.no_grad():
