@@ -91,8 +91,12 @@ def cross_with_gradients(
         end = len(both.inputs)
         column = Block(count, count + len(inputs), end - len(inputs), end)
         terms = _terms(kernel, both.inputs)
-        parts = [_pair_sums(terms, both, block, column, tile, check) for block in bags.blocks]
-        return torch.cat([value for value, _ in parts]), torch.cat([slope for _, slope in parts], dim=1)
+        total = inputs.new_empty(count, len(inputs))
+        slopes = inputs.new_empty(_derivatives(terms), count, len(inputs))
+        for block in bags.blocks:  # written in place: small results kept between tiles would break the heap into pieces
+            here = slice(block.first, block.last)
+            total[here], slopes[:, here] = _pair_sums(terms, both, block, column, tile, check)
+    return total, slopes
 
 
 def _pair_sums(
