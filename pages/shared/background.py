@@ -27,6 +27,12 @@ class Background:
         with self._lock:
             return self._jobs.get(key)
 
+    def drop(self, lane: str, unless: str) -> None:
+        """Stop what the lane is computing, at its next check, unless it is the job of that key."""
+        with self._lock:
+            if self._wanted.get(lane) not in (None, unless):
+                self._wanted[lane] = unless
+
     def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
         """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
         with self._lock:

@@ -97,7 +97,7 @@ def test_unmatched_data_give_the_bag_gp_a_pseudo_target_of_its_own_bag():
 def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
     spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
     store, picture = interactive.SumsStore(), picture_of(problem)
-    quick = interactive.preview(spec, problem.data, problem, "key", store, picture)
+    quick = interactive.preview(spec, problem.data, problem, "key", store, picture, interactive.sketch(problem))
     exact = interactive.exact(spec, problem.data, problem, "key", store, picture)
     assert torch.allclose(quick.mean, exact.mean, atol=1e-10)
     assert "mean exact" in quick.approximations[0]
@@ -107,7 +107,9 @@ def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
 def test_a_sampled_preview_says_so_and_is_near(corner):
     problem, spec = corner, starting_spec(corner, DownscaleSettings(model="bag_gp", kernel="matern52"))
     store = interactive.SumsStore()
-    quick = interactive.preview(spec, problem.data, problem, "key", store, picture_of(problem))
+    quick = interactive.preview(
+        spec, problem.data, problem, "key", store, picture_of(problem), interactive.sketch(problem)
+    )
     exact = interactive.exact(spec, problem.data, problem, "key", store, picture_of(problem))
     assert "points a cell" in quick.approximations[0]
     assert np.corrcoef(quick.mean.numpy(), exact.mean.numpy())[0, 1] > 0.9
