@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.device import one_thread
 from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, reads_bags, total
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
-from core.kernels.few_points import FewPoints, few_point_sums, few_points
+from core.kernels.few_points import FewPoints, each, few_point_sums, few_points
 from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
 from core.models.conditioning import Conditioning
@@ -34,6 +35,7 @@ _PAIRS = 120_000_000
 _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
+_TOGETHER = 2048
 _BYTES = 500_000_000
 _QUICK_BYTES = 400_000_000
 
@@ -138,6 +140,7 @@ class Preview:
     approximations: tuple[str, ...]
 
 
+@one_thread()
 def preview(
     spec: ModelSpec,
     data: IndirectData,
@@ -184,9 +187,16 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, TermSums, bool
     """Variance at the sketch's pixels, repeated (P,); the large product is taken in float32."""
     at = look.sd_at.chosen
     among = look.mean_at.repeat[at]  # where among the mean's pixels these are
-    small = total(s * sums.cross[:, at if whole else among].float() for s, sums, whole in parts)
     prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
-    return (prior - (conditioned.root.float().T @ small).square().sum(0).double())[look.sd_at.repeat]
+    root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
+
+    def fill(begin: int) -> None:
+        here = slice(begin, begin + _TOGETHER)
+        small = total(s * sums.cross[:, (at if whole else among)[here]].float() for s, sums, whole in parts)
+        reduction[here] = (root @ small).square().sum(0)
+
+    each(fill, range(0, len(at), _TOGETHER))
+    return (prior - reduction.double())[look.sd_at.repeat]
 
 
 def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch) -> Preview:

@@ -5,12 +5,16 @@ standing in for all points of a bag far larger; K̄ itself is summed in float64,
 """
 
 import math
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.device import one_thread
 from core.kernels.bag_mean import Check, gram, never
 from core.kernels.blocks import sort_bags
 from core.kernels.pixel_sums import TermSums
@@ -50,6 +54,17 @@ def few_points(bags: Bags) -> FewPoints:
     return FewPoints(inputs, weights, bags)
 
 
+def each(work: Callable[[int], None], items: Iterable[int]) -> None:
+    """Do the work of every item on up to four threads, torch itself on one in each.
+
+    Threads that fetch tiles one by one do not wait for each other as those inside an operation do; where other
+    programs want the same cores, that is the difference between one second and ten.
+    """
+    with one_thread(), ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as pool:
+        for _ in pool.map(work, items):
+            pass
+
+
 def few_point_sums(
     term: Term, names: tuple[str, ...], few: FewPoints, inputs: Float[Tensor, "P d"], *, check: Check = never
 ) -> TermSums:
@@ -65,10 +80,14 @@ def few_point_sums(
     with torch.no_grad():
         bag_gram, prior = gram(kernel, sort_bags(few.bags)), diagonal(kernel, inputs)
         tile = _tiles(term, names, kernel, few.inputs, inputs)
-        for begin in range(0, len(inputs), PIXELS):
-            check()
+
+    def fill(begin: int) -> None:
+        check()
+        with torch.no_grad():
             part = tile(begin, min(begin + PIXELS, len(inputs))).mul_(weights)
             torch.sum(part.view(-1, count, part.shape[1]), 0, out=cross[:, begin : begin + PIXELS])
+
+    each(fill, range(0, len(inputs), PIXELS))
     return TermSums(cross, bag_gram, prior.float(), "few points")
 
 

@@ -1,5 +1,7 @@
 """Work that must not hold up a page: one thread, results kept by key, the newest request wins."""
 
+import os
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -11,13 +13,23 @@ import streamlit as st
 from core.errors import Cancelled
 
 _KEPT = 8
+NICE = 10
+
+
+def leave_room() -> None:
+    """Leave one core and the first turn to the pages: called by the thread that works in the background."""
+    import torch
+
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+    if sys.platform == "linux":  # where a thread has a priority of its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 class Background:
     """Jobs by key; a job of the same ``lane`` that is no longer wanted is stopped at its next check."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work")
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work", initializer=leave_room)
         self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
         self._wanted: dict[str, str] = {}
         self._lock = threading.Lock()
