@@ -26,7 +26,7 @@ from core.models.indirect_gp import condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.parameters import with_values
 from core.models.spec import ModelSpec
-from core.observations import IndirectData
+from core.observations import Bags, IndirectData
 
 #: Points of a bag that a preview looks at where exact sums would take too long.
 PREVIEW_POINTS = 4
@@ -100,27 +100,37 @@ def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
     return Thinned(stride, torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place))
 
 
-@dataclass(frozen=True)
 class Sketch:
-    """What the previews of a problem look at, chosen once: pixels for the mean, pixels for the sd, points of the bags.
+    """What the previews of a problem look at: pixels for the mean, pixels for the sd, and points of the bags.
 
-    ``kept`` holds the sums of these points term by term, so that a slider recomputes only its own term.
+    The points are k-means centres (`coreset`), chosen when they are first needed; ``kept`` holds their sums term by
+    term, so that a slider recomputes only its own term.
     """
 
-    mean_at: Thinned
-    sd_at: Thinned
-    few: FewPoints
-    kept: SumsStore
+    def __init__(self, mean_at: Thinned, sd_at: Thinned, bags: Bags) -> None:
+        self.mean_at, self.sd_at = mean_at, sd_at
+        self.kept = SumsStore(_QUICK_BYTES)
+        self._bags = bags
+        self._few: FewPoints | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def few(self) -> FewPoints:
+        """The points, the same ever after."""
+        with self._lock:
+            if self._few is None:
+                self._few = few_points(coreset(self._bags, PREVIEW_POINTS))
+            return self._few
 
 
 def sketch(problem: DownscalingProblem) -> Sketch:
-    """Choose by the problem's size what a preview can afford; the points are k-means centres (`coreset`)."""
+    """Choose by the problem's size what a preview can afford."""
     bags, pixels = problem.data.bags, len(problem.pixel)
     width = problem.grid.area.shape[1]
     pairs = bags.count * PREVIEW_POINTS * pixels
     mean_at = thinned(problem.pixel, width, _stride(max(pairs / _PAIRS, pixels / _DRAWN)))
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
-    return Sketch(mean_at, sd_at, few_points(coreset(bags, PREVIEW_POINTS)), SumsStore(_QUICK_BYTES))
+    return Sketch(mean_at, sd_at, bags)
 
 
 def _stride(excess: float) -> int:

@@ -1,8 +1,11 @@
 """Work that must not hold up a page: one thread, results kept by key, the newest request wins."""
 
+import contextlib
+import ctypes
 import os
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,6 +17,9 @@ from core.errors import Cancelled
 
 _KEPT = 8
 NICE = 10
+#: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every second,
+#: browsers let hidden ones do so once a minute.
+PATIENCE_S = 180.0
 
 
 def leave_room() -> None:
@@ -25,6 +31,13 @@ def leave_room() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
+def give_back_memory() -> None:
+    """Return to the system what the allocator of Linux keeps of memory that is free again."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 class Background:
     """Jobs by key; a job of the same ``lane`` that is no longer wanted is stopped at its next check."""
 
@@ -32,6 +45,7 @@ class Background:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work", initializer=leave_room)
         self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
         self._wanted: dict[str, str] = {}
+        self._asked: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def known(self, key: str) -> "Future[Any] | None":
@@ -49,6 +63,7 @@ class Background:
         """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
         with self._lock:
             self._wanted[lane] = key
+            self._asked[lane] = time.monotonic()
             job = self._jobs.get(key)
             if job is not None and not (job.done() and isinstance(job.exception(), Cancelled)):
                 self._jobs.move_to_end(key)
@@ -57,10 +72,15 @@ class Background:
             def check() -> None:
                 if self._wanted.get(lane) != key:
                     raise Cancelled("another picture was asked for")
+                if time.monotonic() - self._asked[lane] > PATIENCE_S:
+                    raise Cancelled("nobody waits for this picture any more")
 
             def run() -> Any:
                 check()
-                return work(check)
+                try:
+                    return work(check)
+                finally:
+                    give_back_memory()
 
             job = self._jobs[key] = self._pool.submit(run)
             done = [name for name, other in self._jobs.items() if other.done()]

@@ -60,7 +60,7 @@ def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
     return interactive.picture_or_none(_problem, fits_in_memory)
 
 
-@st.cache_resource(show_spinner="Choosing points of each cell …", max_entries=4)
+@st.cache_resource(show_spinner=False, max_entries=4)
 def _sketch(key: str, _problem: DownscalingProblem) -> interactive.Sketch:
     return interactive.sketch(_problem)
 
