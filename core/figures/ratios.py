@@ -9,6 +9,8 @@ from core.figures.colours import SERIES
 from core.figures.style import FAINT, INK, Figure, axis, layout, log_axis
 
 _LINE = 38
+#: Behind the labels, so that grid lines do not cross them: the page's own background.
+_PAPER = {False: "#fdfdfc", True: "#11171b"}
 
 
 def plain_ratio(value: float) -> str:
@@ -31,7 +33,7 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     picture["xaxis"] = axis("times faster than the yardstick", dark, automargin=False) | log_axis(values)
     picture["yaxis"] = axis("", dark, automargin=False, showticklabels=False, showgrid=False, zeroline=False)
     picture["yaxis"] |= {"range": [len(whats) - 0.4, -0.75], "fixedrange": True}
-    picture["annotations"] = [_label(what, index) for index, what in enumerate(whats)]
+    picture["annotations"] = [_label(what, index, dark) for index, what in enumerate(whats)]
     picture["shapes"] = [_same(dark)]
     told = ", ".join(f"{what} {plain_ratio(best[what])}" for what in whats)
     picture["meta"]["alt"] = f"Ratios of the yardstick's time to ours on a log scale, largest of each task: {told}."
@@ -56,11 +58,21 @@ def _lines(whats: list[str], rows: Sequence[tuple[str, str, float]], dark: bool)
     ]  # fmt: skip
 
 
-def _label(what: str, index: int) -> dict[str, Any]:
+def _label(what: str, index: int, dark: bool) -> dict[str, Any]:
     where = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "y", "y": index, "yanchor": "bottom", "yshift": 5}
-    return where | {"text": what, "showarrow": False, "font": {"size": 12}, "align": "left"}
+    return where | {"text": what, "showarrow": False, "font": {"size": 12}, "align": "left", "bgcolor": _PAPER[dark]}
 
 
 def _same(dark: bool) -> dict[str, Any]:
     line = {"color": INK[dark], "width": 1, "dash": "dot"}
-    return {"type": "line", "xref": "x", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+    return {
+        "type": "line",
+        "xref": "x",
+        "x0": 1,
+        "x1": 1,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": line,
+        "layer": "below",
+    }

@@ -17,8 +17,8 @@ from core.errors import Cancelled
 
 _KEPT = 8
 NICE = 10
-#: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every second,
-#: browsers let hidden ones do so once a minute.
+#: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
+#: second, browsers let hidden ones do so once a minute.
 PATIENCE_S = 180.0
 
 

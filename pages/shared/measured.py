@@ -1,5 +1,6 @@
 """Speed and memory as `make bench` measured them: a picture of the ratios, one table, where it was measured."""
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -24,6 +25,7 @@ TITLES = {
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
+_POWER = re.compile(r"(\d)e-(\d)")
 _CSS = Path(__file__).with_name("measured.css")
 
 
@@ -81,7 +83,7 @@ def _line(row: Measurement) -> str:
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
         "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
         "Device": escape(row.device),
-        "Accuracy": escape(row.accuracy),
+        "Accuracy": _POWER.sub("\\1e\u2011\\2", escape(row.accuracy)),  # a hyphen that does not break
     }
     shown = "".join(
         f'<td data-label="{name}"{_kind(name, empty=not text)}>{text or "–"}</td>' for name, text in cells.items()
