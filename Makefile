@@ -14,7 +14,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run test format bench bench-swiss-roll bench-downscaling clean
+.PHONY: run test format bench bench-latency bench-swiss-roll bench-downscaling clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -33,10 +33,20 @@ format:
 	$(VENV) -m ruff check --fix
 	$(VENV) -m ruff format
 
-# Benchmarks are the functions bench_* of tests/benchmarks; each prints its table.
+# Benchmarks are the functions bench_* of tests/benchmarks. They end in one table and are kept in
+# tests/benchmarks/results, which the page Benchmarks shows. Only some: make bench ARGS="-k bench_models".
+BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench_*"
+BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_start_up.py
+
 bench:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
-	$(THREADS) $(VENV) -m pytest tests/benchmarks -s -o python_files="bench_*.py" -o python_functions="bench_*" $(ARGS)
+	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) $(ARGS)
+
+# What a person waits for, in Chromium, and what the processes hold in memory.
+bench-latency:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	@$(VENV) -m scripts.browser
+	$(VENV) $(BENCH) $(BROWSER) $(ARGS)
 
 # The papers' tables, through the run engine; each writes the file that its page shows on opening.
 bench-swiss-roll:

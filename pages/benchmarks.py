@@ -1,10 +1,11 @@
-"""Page Benchmarks: every model on fields with a known truth, over seeds, with the command that made the table."""
+"""Page Benchmarks: what was measured, in time, memory and accuracy, with the machine and the command that did it."""
 
 import streamlit as st
 
 from core.experiments.downscaling_benchmark import EXACT, VARIATIONAL
 from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
 from pages.shared.layout import page_header
+from pages.shared.measured import show_measured
 from pages.shared.pages import page_link
 
 TITLES = {
@@ -15,8 +16,10 @@ TITLES = {
 
 
 def main() -> None:
-    """The downscaling benchmark, stored or run from here."""
-    page_header("Benchmarks", "Which model comes nearest to a truth it never saw, and does it know how near?")
+    """Speed and memory as measured; then the downscaling benchmark, stored or run from here."""
+    page_header("Benchmarks", "How fast and in how much memory; which model comes nearest to a truth it never saw.")
+    st.subheader("Speed and memory", anchor=False)
+    show_measured()
     st.subheader("Downscaling", anchor=False)
     st.markdown(
         "Half the cells keep only covariates, the other half only coarse targets, as in the paper; each model learns "

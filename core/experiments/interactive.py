@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.device import one_thread
 from core.experiments.prediction import (
     Prediction,
     fits_in_memory,
@@ -22,11 +23,12 @@ from core.experiments.prediction import (
 )
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, cross, gram, never
-from core.kernels.blocks import sort_bags
+from core.kernels.bag_mean import Check, never
+from core.kernels.coreset import coreset
+from core.kernels.few_points import FewPoints, each, few_point_sums, few_points
 from core.kernels.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
-from core.kernels.tiles import diagonal
+from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.parameters import with_values
@@ -35,9 +37,14 @@ from core.observations import Bags, IndirectData
 
 #: Points of a bag that a preview looks at where exact sums would take too long.
 PREVIEW_POINTS = 4
-#: Pairs of sampled points and pixels up to which a preview computes every pixel.
-_ALL_PIXELS = 20_000_000
+#: What a preview affords: pairs of points and pixels, pixels drawn, multiplications for the sd; points of all bags.
+_PAIRS = 120_000_000
+_DRAWN = 100_000
+_PRODUCTS = 4_000_000_000
+_MOST_POINTS = 50_000
+_TOGETHER = 2048
 _BYTES = 500_000_000
+_QUICK_BYTES = 400_000_000
 
 
 def term_key(term: Term) -> str:
@@ -65,16 +72,84 @@ class SumsStore:
         """Keep sums, dropping the least recently used beyond the limit."""
         with self._lock:
             self._kept[problem, term_key(term)] = sums
-            while len(self._kept) > 1 and sum(8 * s.cross.numel() for s in self._kept.values()) > self._limit:
+            while len(self._kept) > 1 and sum(s.cross.nbytes for s in self._kept.values()) > self._limit:
                 self._kept.popitem(last=False)
         return sums
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """Every ``stride``-th pixel each way: indices of those ``chosen``, and for every pixel which of them stands for it
+    (``repeat``)."""
+
+    stride: int
+    chosen: Tensor
+    repeat: Tensor
+
+    @property
+    def said(self) -> str:
+        """How to call it."""
+        return "every pixel" if self.stride == 1 else f"every {self.stride**2}th pixel"
+
+
+def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
+    """Thin pixels, given as ascending flat indices of a grid with ``width`` columns.
+
+    A pixel is stood for by the first of its square of ``stride``²; where that one is missing, it stands for itself.
+    """
+    row, column = np.divmod(pixel, width)
+    home = (row - row % stride) * width + (column - column % stride)
+    chosen = np.flatnonzero(home == pixel)
+    place = np.searchsorted(pixel[chosen], home).clip(0, max(len(chosen) - 1, 0))
+    lost = np.ones(len(pixel), bool) if len(chosen) == 0 else pixel[chosen][place] != home
+    extra = np.flatnonzero(lost)
+    place[extra] = len(chosen) + np.arange(len(extra))
+    return Thinned(stride, torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place))
+
+
+class Sketch:
+    """What the previews of a problem look at: pixels for the mean, pixels for the sd, and points of the bags.
+
+    The points are k-means centres (`coreset`), chosen when they are first needed; ``kept`` holds their sums term by
+    term, so that a slider recomputes only its own term.
+    """
+
+    def __init__(self, mean_at: Thinned, sd_at: Thinned, bags: Bags) -> None:
+        self.mean_at, self.sd_at = mean_at, sd_at
+        self.kept = SumsStore(_QUICK_BYTES)
+        self._bags = bags
+        self._few: FewPoints | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def few(self) -> FewPoints:
+        """The points, the same ever after."""
+        with self._lock:
+            if self._few is None:
+                self._few = few_points(coreset(self._bags, PREVIEW_POINTS))
+            return self._few
+
+
+def sketch(problem: DownscalingProblem) -> Sketch:
+    """Choose by the problem's size what a preview can afford."""
+    bags, pixels = problem.data.bags, len(problem.pixel)
+    width = problem.grid.area.shape[1]
+    pairs = bags.count * PREVIEW_POINTS * pixels
+    mean_at = thinned(problem.pixel, width, _stride(max(pairs / _PAIRS, pixels / _DRAWN)))
+    sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
+    return Sketch(mean_at, sd_at, bags)
+
+
+def _stride(excess: float) -> int:
+    """The smallest power of two whose square is at least ``excess``."""
+    return 1 << max(0, math.ceil(math.log2(max(excess, 1.0)) / 2))
 
 
 @dataclass(frozen=True)
 class Preview:
     """A quick look: mean and sd (P,) at the slider's own settings; sentences say what in them is approximate.
 
-    The sd (and the mean, where a term was sampled) is computed at every fourth pixel and repeated around it.
+    Both are computed at some pixels (`Sketch`) and repeated around them.
     """
 
     mean: Tensor
@@ -82,41 +157,7 @@ class Preview:
     approximations: tuple[str, ...]
 
 
-def _some_pixels(problem: DownscalingProblem) -> tuple[Tensor, Tensor, str]:
-    """Indices of the pixels a preview computes, for every pixel which of them it repeats, and how to call them."""
-    if problem.data.bags.count * PREVIEW_POINTS * len(problem.pixel) <= _ALL_PIXELS:
-        everywhere = torch.arange(len(problem.pixel))
-        return everywhere, everywhere, "every pixel"
-    width = problem.grid.area.shape[1]
-    row, column = np.divmod(problem.pixel, width)
-    home = (row - row % 2) * width + (column - column % 2)
-    chosen = np.flatnonzero(home == problem.pixel)
-    place = np.searchsorted(problem.pixel[chosen], home).clip(0, max(len(chosen) - 1, 0))
-    lost = problem.pixel[chosen][place] != home  # the home pixel is missing: stand for yourself
-    extra = np.flatnonzero(lost)
-    place[extra] = len(chosen) + np.arange(len(extra))
-    return torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place), "every fourth pixel"
-
-
-def _sampled(bags: Bags, count: int) -> Bags:
-    """Evenly spaced points of each bag, at most ``count``, their weights made to sum to one again."""
-    rank = torch.zeros_like(bags.bag)
-    order = torch.argsort(bags.bag, stable=True)
-    sizes = torch.bincount(bags.bag, minlength=bags.count)
-    starts = torch.cumsum(sizes, 0) - sizes
-    rank[order] = torch.arange(len(order)) - starts[bags.bag[order]]
-    step = sizes[bags.bag].double() / count
-    keep = (sizes[bags.bag] <= count) | ((rank / step).floor() != ((rank - 1) / step).floor())
-    return Bags(
-        bags.inputs[keep],
-        bags.bag[keep],
-        bags.count,
-        weights=bags.weights[keep],
-        sizes=bags.sizes,
-        contamination=bags.contamination,
-    )
-
-
+@one_thread()
 def preview(
     spec: ModelSpec,
     data: IndirectData,
@@ -124,45 +165,65 @@ def preview(
     key: str,
     store: SumsStore,
     picture: Picture | None,
+    look: Sketch,
 ) -> Preview:
-    """A picture well under a second: exact sums where they are kept or cheap, sampled bags where not."""
-    some, repeat, which = _some_pixels(problem)
+    """A picture well under a second: exact sums where they are kept or cheap, a few points of each bag where not."""
     if not reads_bags(spec):
-        given = named_posterior(spec, data, columns_of(problem))
-        inputs = problem.inputs[some]
-        return Preview(given.mean(inputs)[repeat], given.variance(inputs).sqrt()[repeat], (f"preview: {which}",))
-    whole: list[tuple[float, Tensor]] = []
-    parts: list[tuple[float, Tensor, Tensor, Tensor]] = []
-    sampled = 0
-    for term in spec.kernel.terms:
-        sums = store.get(key, term)
-        if sums is None and picture is not None and is_cheap(term, picture):
-            sums = store.put(key, term, term_sums(term, picture))
-        if sums is None:
-            sampled += 1
-            parts.append((term.scale, *_sampled_sums(term, problem, some)))
-        else:
-            whole.append((term.scale, sums.cross))
-            parts.append((term.scale, sums.cross[:, some], sums.gram, sums.prior[some]))
-    conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * g for s, _, g, _ in parts))
-    small = total(s * c for s, c, _, _ in parts)
-    variance = total(s * p for s, _, _, p in parts) - conditioned.reduction(small)
-    sd = variance.clamp_min(0).sqrt()[repeat]
-    if sampled:
-        mean = (spec.mean + conditioned.mean(small))[repeat]
-        said = f"preview: {which}, {PREVIEW_POINTS} points a cell"
-    else:
-        mean = spec.mean + total(s * (c.T @ conditioned.dual) for s, c in whole)
-        said = f"preview: mean exact, sd at {which}"
-    return Preview(mean, sd, (said,))
+        return _preview_through(spec, data, problem, look)
+    parts = [(term.scale, *_quick_sums(term, problem, key, store, picture, look)) for term in spec.kernel.terms]
+    conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
+    mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
+    for scale, sums, whole in parts:
+        part = scale * (sums.cross.T @ conditioned.dual.to(sums.cross.dtype)).to(mean.dtype)
+        mean = mean + (part[look.mean_at.chosen] if whole else part)
+    variance = _variance(conditioned, parts, look)
+    sampled = any(not whole for _, _, whole in parts)
+    where = f"at {look.mean_at.said}"
+    told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
+    said = f"preview: mean {told}, sd at {look.sd_at.said}"
+    return Preview((spec.mean + mean)[look.mean_at.repeat], variance.clamp_min(0).sqrt(), (said,))
 
 
-def _sampled_sums(term: Term, problem: DownscalingProblem, some: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    kernel = KernelSpec((Term(term.factors),)).build(problem.columns)
-    bags = sort_bags(_sampled(problem.data.bags, PREVIEW_POINTS))
-    inputs = problem.inputs[some]
-    with torch.no_grad():
-        return cross(kernel, bags, inputs), gram(kernel, bags), diagonal(kernel, inputs)
+def _quick_sums(
+    term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | None, look: Sketch
+) -> tuple[PictureSums, bool]:
+    """Exact sums at every pixel (True) where they are kept or cheap, else those of a few points at some pixels."""
+    sums = store.get(key, term)
+    if sums is None and picture is not None and is_cheap(term, picture):
+        sums = store.put(key, term, term_sums(term, picture))
+    if sums is not None:
+        return sums, True
+    sums = look.kept.get(key, term)
+    if sums is None:
+        inputs = problem.inputs[look.mean_at.chosen]
+        sums = look.kept.put(key, term, few_point_sums(term, problem.columns, look.few, inputs))
+    return sums, False
+
+
+def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, bool]], look: Sketch) -> Tensor:
+    """Variance at the sketch's pixels, repeated (P,); the large product is taken in float32."""
+    at = look.sd_at.chosen
+    among = look.mean_at.repeat[at]  # where among the mean's pixels these are
+    prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
+    root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
+
+    def fill(begin: int) -> None:
+        here = slice(begin, begin + _TOGETHER)
+        small = total(s * sums.cross[:, (at if whole else among)[here]].float() for s, sums, whole in parts)
+        reduction[here] = (root @ small).square().sum(0)
+
+    each(fill, range(0, len(at), _TOGETHER))
+    return (prior - reduction.double())[look.sd_at.repeat]
+
+
+def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch) -> Preview:
+    """Models on centroids or through inducing points: cheap at some pixels; large bags by their few points."""
+    few = len(data.bags.inputs) > _MOST_POINTS
+    given = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
+    mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
+    sd = given.variance(problem.inputs[look.sd_at.chosen]).clamp_min(0).sqrt()[look.sd_at.repeat]
+    points = f", {PREVIEW_POINTS} points a cell" if few else ""
+    return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
 
 
 def exact(

@@ -28,6 +28,7 @@ def field_map(
     height: int = 460,
     outline: tuple[float, float, float, float] | None = None,
     ticks: bool = False,
+    every: int = 1,
 ) -> Figure:
     """Map of a field on its grid, as a plotly figure (dict).
 
@@ -41,6 +42,7 @@ def field_map(
     limits : colour limits; give the same to every map of the same quantity (`colours.shared_limits`).
     outline : frame (x0, x1, y0, y1) of a cell to mark, in native coordinates.
     ticks : whether the native axes are labelled.
+    every : send only every so many-th row and column, drawn that much larger (a preview).
     """
     shape = (len(grid.y), len(grid.x))
     if np.shape(values) != shape:
@@ -61,31 +63,44 @@ def field_map(
     picture["annotations"] = [_below(bar, 58 if ticks else 38)] if bar else []
     if outline is not None:
         picture["shapes"] = [_outline(outline)]
-    traces = [_heat(values, grid, units, colours, (low, high))]
+    traces = [_heat(values, grid, units, colours, (low, high), every)]
     return {"data": traces + ([_coast(grid)] if coast else []), "layout": picture}
 
 
-def _heat(values: np.ndarray, grid: Grid, units: str, colours: Colours, limits: tuple[float, float]) -> dict[str, Any]:
+def _heat(
+    values: np.ndarray, grid: Grid, units: str, colours: Colours, limits: tuple[float, float], every: int
+) -> dict[str, Any]:
     bar = {
         "orientation": "h", "thickness": 9, "len": 0.92, "x": 0.5, "y": 0, "yanchor": "top", "ypad": 8, "xpad": 0,
         "outlinewidth": 0, "ticks": "", "nticks": 5, "tickfont": {"size": 11},
     }  # fmt: skip
     where = "lat %{y:.2f}° lon %{x:.2f}°" if grid.kind == "latlon" else "y %{y:.6~g} x %{x:.6~g}"
     return {
-        "type": "heatmap", "z": compact(values), "zmin": limits[0], "zmax": limits[1],
+        "type": "heatmap", "z": compact(_thinned(values, every)), "zmin": limits[0], "zmax": limits[1],
         "colorscale": colour_scale(colours), "colorbar": bar, "hoverongaps": False,
         "hovertemplate": f"%{{z:.5~g}} {units}<br>{where}<extra></extra>",
-        "name": "field", **_coordinates("x", grid.x), **_coordinates("y", grid.y),
+        "name": "field", **_coordinates("x", grid.x, every), **_coordinates("y", grid.y, every),
     }  # fmt: skip
 
 
-def _coordinates(name: str, centres: np.ndarray) -> dict[str, Any]:
+def _thinned(values: np.ndarray, every: int) -> np.ndarray:
+    """The first value that is not missing of every square of ``every``² pixels."""
+    found = np.array(values[::every, ::every], dtype=float)
+    for row, column in np.ndindex(every, every):
+        part = values[row::every, column::every]
+        here = found[: part.shape[0], : part.shape[1]]
+        np.copyto(here, part, where=np.isnan(here))
+    return found
+
+
+def _coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:
     """Start and step where the spacing is even (plotly then paints pixels directly), else all centres."""
     c = np.asarray(centres, dtype=float)
     step = (c[-1] - c[0]) / max(len(c) - 1, 1) or 1.0
     if len(c) == 1 or np.allclose(np.diff(c), step, rtol=2e-3, atol=0):
-        return {f"{name}0": float(c[0]), f"d{name}": float(step)}
-    return {name: compact(c, "f8")}
+        return {f"{name}0": float(c[0] + 0.5 * (every - 1) * step), f"d{name}": float(every * step)}
+    groups = [c[begin : begin + every].mean() for begin in range(0, len(c), every)]
+    return {name: compact(np.array(groups), "f8")}
 
 
 def _coast(grid: Grid) -> dict[str, Any]:

@@ -14,6 +14,13 @@ def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
     Sizes and contamination stay those of the full bags. The bag-mean kernel of the coreset approaches that of the
     bag as points grow and equals it when a bag has no more than ``points`` points.
     """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # many small problems, on which threads would only wait for each other
+        return _coreset(bags, points, seed)
+
+
+def _coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
     from sklearn.cluster import KMeans
 
     inputs, bag, weights = (v.cpu().numpy() for v in (bags.inputs, bags.bag, bags.weights))

@@ -4,6 +4,8 @@ Squared distances come from one product of matrices, exponents of all factors of
 float64 agrees with ``evaluate`` to rounding; float32 is for previews.
 """
 
+import threading
+
 import gpytorch
 import torch
 from jaxtyping import Float
@@ -32,14 +34,14 @@ class Tiles:
         precision: torch.dtype = torch.float64,
     ) -> None:
         self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
-        self._buffers: list[Tensor] = []
+        self._own = threading.local()
         self._terms = None
         if getattr(kernel, "feature_map", None) is None and all(isinstance(f, RADIAL) for f in _factors(kernel)):
             centre = left.mean(0)
             self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
 
     def __call__(self, rows: slice, columns: slice) -> Float[Tensor, "n m"]:
-        """One tile; it is overwritten by the next."""
+        """One tile; it is overwritten by the next of the same thread."""
         with torch.no_grad():
             if self._terms is None:
                 return evaluate(self._kernel, self._left[rows], self._right[columns]).to(self._precision)
@@ -55,11 +57,10 @@ class Tiles:
 
     def _buffer(self, number: int, shape: tuple[int, int]) -> Tensor:
         size = shape[0] * shape[1]
-        while len(self._buffers) <= number:
-            self._buffers.append(self._left.new_empty(0, dtype=self._precision))
-        if self._buffers[number].numel() < size:
-            self._buffers[number] = self._left.new_empty(size, dtype=self._precision)
-        return self._buffers[number][:size].view(shape)
+        kept = self._own.__dict__.setdefault("buffers", {})
+        if number not in kept or kept[number].numel() < size:
+            kept[number] = self._left.new_empty(size, dtype=self._precision)
+        return kept[number][:size].view(shape)
 
 
 def _factors(kernel: gpytorch.kernels.Kernel) -> list[gpytorch.kernels.Kernel]:

@@ -173,9 +173,9 @@ const config = (node, P, more) => ({
 });
 
 const draw = (P, node, data) => {
-  const chart = node.chart, figure = JSON.parse(data.figure), theme = themeOf(node), layout = figure.layout;
-  const stamp = `${data.stamp}|${theme.ink}|${theme.paper}`;
+  const chart = node.chart, theme = themeOf(node), stamp = `${data.stamp}|${theme.ink}|${theme.paper}`;
   if (chart.stamp === stamp || !node.clientWidth) return;
+  const figure = JSON.parse(data.figure), layout = figure.layout;
   applyTheme(layout, theme);
   layout.uirevision ??= data.key;
   chart.layout = { ...layout };

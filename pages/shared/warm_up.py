@@ -1,5 +1,6 @@
 """Heavy libraries are imported in the background once the first picture is on its way."""
 
+import gc
 import importlib
 import sys
 import threading
@@ -15,6 +16,8 @@ def _import_all() -> None:
             importlib.import_module(name)
         except ImportError:  # a page that needs it will say so
             return
+    gc.collect()
+    gc.freeze()  # what was imported stays: later collections, which hold the interpreter, need not look at it again
 
 
 @st.cache_resource(show_spinner=False)

@@ -9,6 +9,7 @@ from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
+from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 
 KERNEL = KernelSpec((Term((Factor("matern32", ("a", "b"), (0.5, 0.7)),)), Term((Factor("rbf", ("c",), (0.8,)),), 0.5)))
@@ -18,7 +19,7 @@ def bench_gram_gradients() -> None:
     """One row: points, bags, ours, yardstick, ratio, largest relative difference of the gradients."""
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
-    print("\npoints | bags | one pass s | two passes s | ratio | largest relative difference")
+    rows = []
     for bags in (100, 440):
         inputs = torch.randn(10 * bags, 3, dtype=torch.float64, generator=generator)
         blocks = sort_bags(Bags(inputs, torch.arange(10 * bags) // 10, bags))
@@ -38,4 +39,6 @@ def bench_gram_gradients() -> None:
 
         fast, slow = cpu_seconds(ours), cpu_seconds(yardstick)
         worst = max(float(((a - b) / b).abs().max()) for a, b in zip(ours(), yardstick(), strict=True))
-        print(f"{10 * bags} | {bags} | {fast:.3f} | {slow:.3f} | {slow / fast:.1f} | {worst:.1e}")
+        size, what = f"{10 * bags:,} points, {bags} bags", "Bag-mean kernel with all derivatives"
+        rows.append(Row(what, size, fast, "CPU s", slow, "every tile twice", f"gradients to {worst:.0e}"))
+    keep("gram_gradients", rows)

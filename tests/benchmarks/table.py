@@ -1,16 +1,20 @@
 """The one table of measurements: rows kept with the machine's facts, a file for each benchmark."""
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import core
 from core.cli.commands.benchmark import machine
 
 RESULTS = Path(__file__).parent / "results"
+#: What this process measured: (benchmark, rows), for the table at the end.
+KEPT: list[tuple[str, "Sequence[Row]"]] = []
+BROWSER = ("latency", "start_up")
+HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,8 @@ class Row:
 
     ``what`` was done at which ``size``; ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better;
     ``against`` says what the yardstick is; ``accuracy`` how far the two results lie apart, or the scores of both;
-    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours;
-    ``more`` plain numbers that a figure reads.
+    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours; ``more`` numbers that a
+    figure draws, such as sizes.
     """
 
     what: str
@@ -33,19 +37,49 @@ class Row:
     peak_mb: float | None = None
     device: str = "cpu"
     note: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
+    more: dict[str, float] = field(default_factory=dict)
 
 
 def keep(name: str, rows: Sequence[Row]) -> None:
-    """Print the rows and store them as ``results/<name>.json`` with the machine's facts."""
-    for row in rows:
-        ratio = "" if row.yardstick is None else f" | {row.yardstick:.3g} | {row.yardstick / row.ours:.3g}×"
-        peak = "" if row.peak_mb is None else f" | {row.peak_mb:.0f} MB"
-        print(f"\n{row.what} | {row.size} | {row.ours:.3g} {row.unit}{ratio}{peak} | {row.accuracy}", end="")
-    print()
+    """Store the rows as ``results/<name>.json`` with the machine's facts and the command that makes them."""
+    KEPT.append((name, rows))
     kept = {
-        "schema": 1, "benchmark": name, "version": core.__version__, "measured": time.strftime("%Y-%m-%d"),
-        "machine": machine(), "rows": [asdict(row) for row in rows],
+        "schema": 1, "benchmark": name, "command": command(name), "version": core.__version__,
+        "measured": time.strftime("%Y-%m-%d"), "machine": facts(), "rows": [asdict(row) for row in rows],
     }  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def command(name: str) -> str:
+    """How to measure again."""
+    return "make bench-latency" if name in BROWSER else f'make bench ARGS="-k bench_{name}"'
+
+
+def facts() -> dict[str, object]:
+    """What of the machine matters for times and memory: processor, cores, memory, library, GPU; no names."""
+    import psutil
+    import torch
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    return {
+        **machine(), "memory_gb": round(psutil.virtual_memory().total / 1e9, 1), "torch": torch.__version__,
+        "threads": torch.get_num_threads(), "load": round(os.getloadavg()[0], 1), **({"gpu": gpu} if gpu else {}),
+    }  # fmt: skip
+
+
+def table(kept: Sequence[tuple[str, Sequence[Row]]]) -> list[str]:
+    """The lines of one table over all benchmarks, its columns aligned."""
+    cells = [HEAD, *(_cells(row) for _, rows in kept for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    beside = row.yardstick is not None
+    return (
+        row.what, row.size, f"{row.ours:.3g} {row.unit}",
+        f"{row.yardstick:.3g} {row.unit} ({row.against})" if beside else "–",
+        f"{row.yardstick / row.ours:.3g}×" if beside and row.ours else "–",
+        "–" if row.peak_mb is None else f"{row.peak_mb:.0f} MB", row.device, row.accuracy or "–", row.note or "–",
+    )  # fmt: skip

@@ -11,6 +11,7 @@ def test_it_opens_on_the_stored_table(runs_folder: Path):
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     page.switch_page(str(ROOT / "pages" / "benchmarks.py")).run()
     assert not page.exception and page.error == []
+    assert page.subheader[0].value == "Speed and memory"
     said = " ".join(block.value for block in page.caption)
     assert "made by `python -m core benchmark downscaling" in said
     table = page.dataframe[0].value

@@ -56,13 +56,19 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         fields["centroid_gp"], sds["centroid_gp"] = job.result()
     shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
     truth = np.where(shared, problem.truth, np.nan)
-    rows = {spec.model: score_field(truth, view.mean, view.sd, area=problem.grid.area)}
+    rows = {spec.model: _scores_of(view, truth, problem)}
     others = [name for name in fields if name != spec.model]
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     if job is not None and waiting:
         _await(job)
+
+
+def _scores_of(view: View, truth: np.ndarray, problem: DownscalingProblem) -> dict[str, float]:
+    """Scores of the view, at the pixels for which it holds."""
+    mean, sd, area = (view.thin(values) for values in (view.mean, view.sd, problem.grid.area))
+    return score_field(view.thin(truth), mean, sd, area=area)
 
 
 def _baseline_scores(
@@ -133,10 +139,16 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     left, right = st.columns(2)
     with left:
         shares = {
-            spec.model: calibration(problem.truth, view.mean, view.sd, LEVELS, weights=problem.grid.area).tolist()
+            spec.model: calibration(
+                view.thin(problem.truth),
+                view.thin(view.mean),
+                view.thin(view.sd),
+                LEVELS,
+                weights=view.thin(problem.grid.area),
+            ).tolist()
         }
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
-        inside = score_field(problem.truth, view.mean, view.sd, area=problem.grid.area)["coverage95_area"]
+        inside = _scores_of(view, problem.truth, problem)["coverage95_area"]
         st.markdown(
             f"95 % intervals of the latent field hold the truth at {inside:.0%} of the area. Below the diagonal the "
             "uncertainty is too small: it knows the model's own doubt, not that the model may be wrong."

@@ -30,7 +30,10 @@ GROUP = "downscaling-maps"
 
 @dataclass(frozen=True)
 class View:
-    """What is on the maps: mean and sd (H, W) in physical units, and what is not exact about them."""
+    """What is on the maps: mean and sd (H, W) in physical units, and what is not exact about them.
+
+    A preview holds for every ``every``-th pixel each way (its sd for every ``sd_every``-th), the others repeat it.
+    """
 
     mean: np.ndarray
     sd: np.ndarray
@@ -38,6 +41,12 @@ class View:
     evidence: float | None
     jitter: float
     exact: bool
+    every: int = 1
+    sd_every: int = 1
+
+    def thin(self, values: np.ndarray) -> np.ndarray:
+        """A field (H, W) at the pixels for which this view holds."""
+        return values[:: self.every, :: self.every]
 
 
 @st.cache_resource(show_spinner=False)
@@ -49,6 +58,11 @@ def sums_store() -> interactive.SumsStore:
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
     return interactive.picture_or_none(_problem)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _sketch(key: str, _problem: DownscalingProblem) -> interactive.Sketch:
+    return interactive.sketch(_problem)
 
 
 @st.cache_resource(show_spinner="Pseudo-targets for unmatched bags …", max_entries=8)
@@ -91,16 +105,20 @@ def _lane() -> str:
 def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The preview at the sliders' own settings."""
     data = data_for(choice, problem, spec)
-    found = interactive.preview(spec, data, problem, choice.key, sums_store(), _picture(choice.key, problem))
+    look = _sketch(choice.key, problem)
+    found = interactive.preview(spec, data, problem, choice.key, sums_store(), _picture(choice.key, problem), look)
     mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-    return View(mean, sd, found.approximations, None, 0.0, exact=False)
+    every, sd_every = look.mean_at.stride, look.sd_at.stride
+    return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
 
 
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
-    job = get_background().known(spec_key(choice, spec))
+    key = spec_key(choice, spec)
+    job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
+    get_background().drop(_lane(), unless=key)
     return quick_view(choice, problem, spec)
 
 
@@ -110,15 +128,15 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     if shown.exact:
         before = st.session_state.pop(mark, None)
         if before is not None:
-            mean, sd = before
+            mean, sd = _differences(before, shown)
             st.caption(
-                f"Exact. The preview differed by at most {np.nanmax(np.abs(mean - shown.mean)):.2g} {problem.units} in "
-                f"the mean and on average by {np.nanmean(np.abs(sd - shown.sd)):.2g} {problem.units} in the sd."
+                f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {problem.units} in the "
+                f"mean and on average by {sd:.2g} {problem.units} in the sd."
             )
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")
         return
-    st.session_state[mark] = (shown.mean, shown.sd)
+    st.session_state[mark] = shown
 
     @st.fragment(run_every=0.4)
     def wait() -> None:
@@ -133,6 +151,13 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         st.caption(f"P{'; '.join(shown.said)[1:]}; the exact picture is being computed …")
 
     wait()
+
+
+def _differences(preview: View, exact: View) -> tuple[float, float]:
+    """Largest difference of the means and average one of the sds, over the pixels that the preview computed."""
+    coarse = (slice(None, None, preview.sd_every),) * 2
+    largest = np.nanmax(np.abs(preview.thin(preview.mean) - preview.thin(exact.mean)))
+    return float(largest), float(np.nanmean(np.abs(preview.sd[coarse] - exact.sd[coarse])))
 
 
 def short_name(problem: DownscalingProblem) -> str:
@@ -171,15 +196,15 @@ def draw_maps(problem: DownscalingProblem, view: View, constant: np.ndarray) -> 
         panels.append(("Coarse observation (grey: not seen)", observed, problem.grid, field))
     else:
         panels.append(("Coarse observation", problem.coarse, problem.coarse_grid, field))
-    panels.append(("Posterior mean", view.mean, problem.grid, field))
+    panels.append(("Posterior mean", view.mean, problem.grid, field | {"every": view.every}))
     if problem.truth is not None:
         panels.append(("Truth (never shown to the model)", problem.truth, problem.grid, field))
     sd_top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
     sd = {"label": "2 standard deviations", "colours": "uncertainty", "limits": (0.0, sd_top), **common}
-    panels.append(("Uncertainty: 2 sd", 2 * view.sd, problem.grid, sd))
+    panels.append(("Uncertainty: 2 sd", 2 * view.sd, problem.grid, sd | {"every": view.sd_every}))
     if problem.truth is not None:
         error = {"label": "Prediction − truth", "colours": "diverging", "limits": (-spread, spread), **common}
-        panels.append(("Error", view.mean - problem.truth, problem.grid, error))
+        panels.append(("Error", view.mean - problem.truth, problem.grid, error | {"every": view.every}))
     return _draw(panels)
 
 

@@ -97,7 +97,7 @@ def test_unmatched_data_give_the_bag_gp_a_pseudo_target_of_its_own_bag():
 def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
     spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
     store, picture = interactive.SumsStore(), picture_of(problem)
-    quick = interactive.preview(spec, problem.data, problem, "key", store, picture)
+    quick = interactive.preview(spec, problem.data, problem, "key", store, picture, interactive.sketch(problem))
     exact = interactive.exact(spec, problem.data, problem, "key", store, picture)
     assert torch.allclose(quick.mean, exact.mean, atol=1e-10)
     assert "mean exact" in quick.approximations[0]
@@ -107,7 +107,9 @@ def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
 def test_a_sampled_preview_says_so_and_is_near(corner):
     problem, spec = corner, starting_spec(corner, DownscaleSettings(model="bag_gp", kernel="matern52"))
     store = interactive.SumsStore()
-    quick = interactive.preview(spec, problem.data, problem, "key", store, picture_of(problem))
+    quick = interactive.preview(
+        spec, problem.data, problem, "key", store, picture_of(problem), interactive.sketch(problem)
+    )
     exact = interactive.exact(spec, problem.data, problem, "key", store, picture_of(problem))
     assert "points a cell" in quick.approximations[0]
     assert np.corrcoef(quick.mean.numpy(), exact.mean.numpy())[0, 1] > 0.9
@@ -210,3 +212,39 @@ def test_real_files_reproduce_the_known_order_of_methods(real_data):
     found = downscale(problem, DownscaleSettings(restarts=1, steps=25, points=6))
     assert found.scores["shrinkage_cmp"]["rmse"] < 0.97 * found.scores["bilinear"]["rmse"]
     assert 0.7 < found.scores["shrinkage_cmp"]["coverage95"] <= 1
+
+
+def test_a_preview_of_cells_with_few_pixels_is_exact():
+    """Where a cell has no more pixels than a preview looks at, only rounding to float32 is left."""
+
+    def opener(key):
+        fields, part = open_source(key), slice(0, 36)
+        dataset = fields.dataset.isel(grid_latitude=part, grid_longitude=part)
+        return replace(fields, dataset=dataset, grid=fields.grid.window(part, part))
+
+    small = ukv(block=(2, 2), opener=opener)
+    spec = starting_spec(small, DownscaleSettings(model="bag_gp", kernel="matern52"))
+    store, picture = interactive.SumsStore(), picture_of(small)
+    quick = interactive.preview(spec, small.data, small, "key", store, picture, interactive.sketch(small))
+    exact = interactive.exact(spec, small.data, small, "key", store, picture)
+    assert "points a cell" in quick.approximations[0]
+    assert float((quick.mean - exact.mean).abs().max()) < 1e-3
+    assert float((quick.sd - exact.sd).abs().max()) < 1e-3
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4])
+def test_every_pixel_of_a_thinned_picture_is_stood_for_by_one_of_its_square(stride):
+    there = np.random.default_rng(0).random((13, 9)) < 0.7
+    pixel = np.flatnonzero(there)
+    thin = interactive.thinned(pixel, 9, stride)
+    chosen, repeat = pixel[thin.chosen.numpy()], thin.repeat.numpy()
+    stand_in = chosen[repeat]
+    for one, other in zip(pixel, stand_in, strict=True):
+        row, column = divmod(one, 9)
+        home = row // stride * stride, column // stride * stride
+        assert other == (home[0] * 9 + home[1] if there[home] else one)
+    assert len(set(chosen)) == len(chosen) and set(stand_in) == set(chosen)
+
+
+def test_a_preview_affords_less_the_larger_the_problem():
+    assert [interactive._stride(excess) for excess in (0.3, 1.0, 1.1, 4.0, 4.1, 16.0)] == [1, 1, 2, 2, 4, 4]

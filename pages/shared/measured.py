@@ -1,0 +1,106 @@
+"""Speed and memory as `make bench` measured them: a picture of the ratios, one table, where it was measured."""
+
+import re
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from core.experiments.measurements import Measured, Measurement, all_measured
+from core.figures.ratios import plain_ratio, ratio_dots
+from pages.shared.plotly_live import plotly_live
+from pages.shared.theme import is_dark
+
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results"
+TITLES = {
+    "models": "Models of bags",
+    "gram_gradients": "Bag-mean kernel, gradients",
+    "pixel_sums": "Bag sums",
+    "scale": "The paper's full size",
+    "sparse_representation": "Sparse representation",
+    "distribution_regression": "Distribution regression",
+    "filtering": "Filtering",
+    "latency": "From a key press to the picture",
+    "start_up": "Start-up",
+}
+HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
+NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
+_POWER = re.compile(r"(\d)e-(\d)")
+_CSS = Path(__file__).with_name("measured.css")
+
+
+def show_measured(folder: Path = FOLDER) -> None:
+    """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
+    found, refused = all_measured(folder)
+    for sentence in refused:
+        st.warning(sentence)
+    if not found:
+        st.info("Nothing is measured yet: `make bench` measures, and what it finds stands here.")
+        return
+    order = list(TITLES)
+    found.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
+    ratios = [(row.what, row.size, row.ratio) for each in found for row in each.rows if row.ratio is not None]
+    if ratios:
+        plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
+        st.markdown(
+            "A dot is a size: how many times more CPU time the yardstick needs than ours for the same result. "
+            "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
+            "two results lie apart stands in the table."
+        )
+    _table(found)
+    with st.expander("Where and how this was measured"):
+        st.markdown("\n".join(_where(each) for each in found))
+
+
+def _where(each: Measured) -> str:
+    """One line of a list: day, version, machine, command."""
+    return f"- **{_title(each)}**: {each.date}, version {each.version}, {each.machine}; `{each.command}`"
+
+
+def _title(each: Measured) -> str:
+    return TITLES.get(each.name, each.name.replace("_", " ").capitalize())
+
+
+def _table(found: list[Measured]) -> None:
+    head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in HEAD)
+    body = "".join(_group(each) for each in found)
+    st.html(_CSS)
+    st.html(f'<div class="lab-measured"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
+
+
+def _group(each: Measured) -> str:
+    told = f"measured {each.date} by {each.command}"
+    title = f"{escape(_title(each))}<small>{escape(told)}</small>"
+    return f'<tr class="head"><th colspan="{len(HEAD)}">{title}</th></tr>' + "".join(_line(row) for row in each.rows)
+
+
+def _line(row: Measurement) -> str:
+    beside = "" if row.yardstick is None else _small(f"{plain_number(row.yardstick)} {row.unit}", row.against)
+    cells = {
+        "Size": escape(row.size),
+        "Ours": escape(f"{plain_number(row.ours)} {row.unit}"),
+        "Yardstick": beside,
+        "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
+        "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
+        "Device": escape(row.device),
+        "Accuracy": _POWER.sub("\\1e\u2011\\2", escape(row.accuracy)),  # a hyphen that does not break
+    }
+    shown = "".join(
+        f'<td data-label="{name}"{_kind(name, empty=not text)}>{text or "–"}</td>' for name, text in cells.items()
+    )
+    return f'<tr><th scope="row">{_small(row.what, row.note)}</th>{shown}</tr>'
+
+
+def _small(text: str, under: str) -> str:
+    return escape(text) + (f"<small>{escape(under)}</small>" if under else "")
+
+
+def _kind(name: str, *, empty: bool = False) -> str:
+    kinds = [kind for kind, holds in (("number", name in NUMBERS), ("none", empty)) if holds]
+    return f' class="{" ".join(kinds)}"' if kinds else ""
+
+
+def plain_number(value: float) -> str:
+    """Three digits without powers of ten: 0.0332, 10.6, 31,200."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"

@@ -1,0 +1,141 @@
+"""From a key press on a slider to the new picture, in Chromium: toy size, full size, an exact picture under way.
+
+The browser measures: from its key event until the chart's new picture has been painted. Wall time, so best on a quiet
+machine; its load is kept with the numbers.
+"""
+
+import contextlib
+import os
+import re
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+
+import psutil
+from playwright.sync_api import Page, sync_playwright
+
+from scripts.browser import find_browser
+from tests.benchmarks.table import Row, keep
+from tests.browser.conftest import FLAGS
+from tests.browser.serving import running_app
+
+PRESSES = 6
+EXACT_S = 150
+FULL = "/downscale?data=atmosphere"
+MAP = "map-posterior"
+#: Notes the time of each key press and of each new picture, the latter once its frame has been painted.
+WATCH = """() => {
+  window.lab = { pressed: 0, drawn: {} };
+  addEventListener('keydown', () => { window.lab.pressed = performance.now(); }, true);
+  new MutationObserver(records => {
+    for (const { target } of records) requestAnimationFrame(() => setTimeout(() => {
+      window.lab.drawn[target.dataset.key] = performance.now();
+    }, 0));
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
+}"""
+DRAWN = "key => (window.lab.drawn[key] || 0) > window.lab.pressed"
+TOOK = "key => window.lab.drawn[key] - window.lab.pressed"
+COMPUTING = """() => [...document.querySelectorAll('[data-testid=stCaptionContainer]')]
+  .some(caption => /being computed/.test(caption.textContent))"""
+#: Case → address, chart, sliders, seconds between presses.
+TOYS = {
+    "One dimension, n = m = 200": (
+        "/line", "o-function",
+        ("Lengthscale of k", "Variance of k", "Lengthscale of ℓ", "Variance of ℓ", "λ", "σ²"), 2.5,
+    ),
+    "Swiss roll, 2,000 points, 50 slices": (
+        "/roll", "roll-right", ("Lengthscale of k: x", "Variance of k", "σ²"), 1.5,
+    ),
+    "Downscaling, 440 bags, 35,640 pixels": (
+        "/downscale", MAP, ("Lengthscale: surface altitude", "Lengthscale: grid", "Variance of k", "σ²"), 4.0,
+    ),
+}  # fmt: skip
+SLIDERS = ("Lengthscale: sphere", "Lengthscale: surface altitude", "Variance of k: surface", "λ·B", "σ²")
+
+
+@contextlib.contextmanager
+def window(url: str, path: str, chart: str) -> Iterator[Page]:
+    """A page of the app with its chart on it, watched."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
+        page.goto(path)
+        page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=240_000)
+        page.wait_for_timeout(3000)
+        page.evaluate(WATCH)
+        yield page
+        browser.close()
+
+
+def press(page: Page, slider: str, chart: str, key: str) -> float:
+    """Milliseconds from the key press to the chart's new picture."""
+    page.get_by_role("slider", name=re.compile(slider)).first.focus()
+    page.keyboard.press(key)
+    page.wait_for_function(DRAWN, arg=chart, polling=5, timeout=60_000)
+    return page.evaluate(TOOK, chart)
+
+
+def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[str, list[float]]:
+    """Milliseconds of some presses to and fro on every slider."""
+    times: dict[str, list[float]] = {name: [] for name in sliders}
+    for name in sliders:
+        for turn in range(PRESSES):
+            times[name].append(press(page, name, chart, "ArrowRight" if turn % 2 else "ArrowLeft"))
+            page.wait_for_timeout(1000 * pause)
+    return times
+
+
+def row(what: str, size: str, times: Sequence[float], limit: str, note: str = "") -> Row:
+    """Median and 95 % quantile (nearest rank) of one case."""
+    ordered = sorted(times)
+    p95 = ordered[round(0.95 * (len(ordered) - 1))]
+    told = f"p95 {p95:.0f} ms of {len(ordered)} presses; asked for: {limit}"
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    return Row(what, size, statistics.median(ordered), "ms", accuracy=told, note=f"{note}; {load}" if note else load)
+
+
+def bench_latency(tmp_path) -> None:
+    """Medians over sliders; at full size slider by slider, and the exact picture once."""
+    rows = []
+    with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:
+        for size, (path, chart, sliders, pause) in TOYS.items():
+            with window(url, path, chart) as page:
+                times = moved(page, chart, sliders, pause)
+            rows.append(row("New picture", size, [t for some in times.values() for t in some], "250 ms"))
+        rows += full_size(url)
+    keep("latency", rows)
+
+
+def full_size(url: str) -> list[Row]:
+    """Page Downscaling on the planet of 360 × 720; between presses the exact picture is under way."""
+    rows, size = [], "441 bags of 289, 254,898 pixels"
+    mine = psutil.Process().children()
+    app = next(p for p in mine if p.status() != psutil.STATUS_ZOMBIE and "scripts.serve" in p.cmdline())
+    with window(url, FULL, MAP) as page:
+        busy = 0
+        for name, label in zip(
+            SLIDERS, ("spatial lengthscale", "lengthscale of a covariate", "amplitude", "λ", "σ²"), strict=True
+        ):
+            times = []
+            for turn in range(PRESSES):
+                busy += page.evaluate(COMPUTING)
+                times.append(press(page, name, MAP, "ArrowRight" if turn % 2 else "ArrowLeft"))
+                page.wait_for_timeout(1500)
+            rows.append(row(f"Preview, {label}", size, times, "1 s"))
+        total = len(SLIDERS) * PRESSES
+        rows = [
+            Row(**{**vars(r), "note": f"{r.note}; exact picture under way at {busy} of {total} presses"}) for r in rows
+        ]
+        rows.append(exact(page, size, app))
+    return rows
+
+
+def exact(page: Page, size: str, app: psutil.Process) -> Row:
+    """Seconds until the exact picture, or a note that it took longer than this waits."""
+    begun = time.perf_counter()
+    press(page, SLIDERS[0], MAP, "ArrowLeft")
+    with contextlib.suppress(Exception):
+        page.wait_for_function(f"() => !({COMPUTING})()", timeout=1000 * EXACT_S, polling=100)
+    took, there = time.perf_counter() - begun, not page.evaluate(COMPUTING)
+    note = ("once" if there else f"not there after {EXACT_S} s: given up") + "; memory resident now"
+    return Row("Exact picture", size, took, "s", peak_mb=app.memory_info().rss / 1e6, note=note)

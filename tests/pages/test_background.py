@@ -1,0 +1,56 @@
+"""Work in the background: the newest request wins, a slider's move stops what it has made useless."""
+
+import threading
+import time
+
+import pytest
+
+from core.errors import Cancelled
+from pages.shared import background as background_module
+from pages.shared.background import Background
+
+
+def test_a_dropped_job_stops_and_may_be_asked_for_again() -> None:
+    background, begun = Background(), threading.Event()
+
+    def endless(check) -> None:
+        begun.set()
+        while True:
+            check()
+            time.sleep(0.001)
+
+    job = background.request("first", "lane", endless)
+    assert begun.wait(30)
+    background.drop("lane", unless="first")
+    time.sleep(0.02)
+    assert not job.done()
+    background.drop("lane", unless="second")
+    with pytest.raises(Cancelled):
+        job.result(timeout=30)
+    assert background.request("first", "lane", lambda check: 7).result(timeout=30) == 7
+
+
+def test_other_lanes_go_on() -> None:
+    background, go = Background(), threading.Event()
+
+    def work(check) -> str:
+        assert go.wait(30)
+        check()
+        return "done"
+
+    job = background.request("mine", "lane", work)
+    background.drop("other lane", unless="theirs")
+    go.set()
+    assert job.result(timeout=30) == "done"
+
+
+def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "PATIENCE_S", 0.05)
+
+    def endless(check) -> None:
+        while True:
+            check()
+            time.sleep(0.001)
+
+    with pytest.raises(Cancelled, match="nobody waits"):
+        Background().request("key", "lane", endless).result(timeout=30)

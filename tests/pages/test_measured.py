@@ -1,0 +1,112 @@
+"""Speed and memory on page Benchmarks: the table of stored measurements, and sentences for damaged files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import InputError
+from core.experiments.measurements import all_measured, measured
+from core.figures.ratios import plain_ratio, ratio_dots
+from pages.shared.measured import plain_number
+from tests.benchmarks import table
+from tests.benchmarks.table import RESULTS, Row, keep
+
+SHOW = """
+from pathlib import Path
+from pages.shared.measured import show_measured
+show_measured(Path({folder!r}))
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what `keep` writes of two rows."""
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    monkeypatch.setattr(table, "KEPT", [])
+    rows = [
+        Row("Sums", "10 <bags>", 0.5, yardstick=25.0, against="every pair", accuracy="to 1e-12", peak_mb=1234.0),
+        Row("Latency", "toy", 210.0, "ms"),
+    ]
+    keep("sums", rows)
+    return tmp_path
+
+
+def show(folder: Path) -> AppTest:
+    page = AppTest.from_string(SHOW.format(folder=str(folder)), default_timeout=30).run()
+    assert not page.exception
+    return page
+
+
+def test_what_is_kept_is_read_again(kept: Path) -> None:
+    found, refused = all_measured(kept)
+    assert refused == [] and [each.name for each in found] == ["sums"]
+    first, second = found[0].rows
+    assert first.ratio == 50.0 and first.peak_mb == 1234.0 and second.ratio is None
+    assert found[0].command == 'make bench ARGS="-k bench_sums"'
+    assert "torch" in found[0].machine and "cores" in found[0].machine
+
+
+def test_the_page_shows_ratio_memory_and_command(kept: Path) -> None:
+    page = show(kept)
+    text = " ".join(str(node.proto.body) for node in page.get("html"))
+    for part in (
+        "50×",
+        "25 CPU s",
+        "every pair",
+        "1,234 MB",
+        "to 1e\u201112",
+        "10 &lt;bags&gt;",
+        "bench_sums",
+        "210 ms",
+    ):
+        assert part in text, part
+    assert "version" in page.markdown[-1].value
+
+
+def test_damaged_files_and_none_are_sentences(kept: Path) -> None:
+    (kept / "broken.json").write_text('{"benchmark": "x", "rows": [')
+    (kept / "foreign.json").write_text(json.dumps({"rows": []}))
+    with pytest.raises(InputError, match=r"'broken\.json' holds no measurements"):
+        measured(kept / "broken.json")
+    page = show(kept)
+    assert sorted(w.value.split("'")[1] for w in page.warning) == ["broken.json", "foreign.json"]
+    empty = kept / "empty"
+    empty.mkdir()
+    assert "make bench" in show(empty).info[0].value
+
+
+def test_the_stored_results_are_readable_and_name_no_machine() -> None:
+    found, refused = all_measured(RESULTS)
+    assert refused == [] and {"pixel_sums", "gram_gradients", "filtering"} <= {each.name for each in found}
+    for path in RESULTS.glob("*.json"):
+        assert set(json.loads(path.read_text())["machine"]) <= {
+            "cores", "processor", "python", "memory_gb", "torch", "threads", "load", "gpu"
+        }  # fmt: skip
+        assert "/" not in path.read_text().replace("m/s", "").split('"rows"')[0].replace("tests/benchmarks", "")
+
+
+def test_one_table_prints_every_row(kept: Path) -> None:
+    lines = table.table(table.KEPT)
+    assert len(lines) == 3 and lines[0].split()[0] == "what"
+    assert "50×" in lines[1] and lines[1].index("0.5 CPU s") == lines[2].index("210 ms") == lines[0].index("ours")
+
+
+def test_dots_stand_at_their_ratios_and_slower_is_seen() -> None:
+    figure = ratio_dots([("A", "small", 4.0), ("A", "large", 40.0), ("B", "one", 0.5)])
+    marks = figure["data"][-1]
+    assert marks["x"] == [4.0, 40.0, 0.5] and marks["y"] == [0, 0, 1] and marks["text"] == ["", "40×", "0.5×"]
+    low, high = figure["layout"]["xaxis"]["range"]
+    assert low < -0.3 and high > 1.6
+    assert "A 40×" in figure["layout"]["meta"]["alt"]
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.03321, "0.0332"), (10.62, "10.6"), (31234.0, "31,200")])
+def test_numbers_are_plain(value: float, said: str) -> None:
+    assert plain_number(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(2.62, "2.6×"), (93.8, "94×"), (16912.0, "16,900×")])
+def test_ratios_are_plain(value: float, said: str) -> None:
+    assert plain_ratio(value) == said

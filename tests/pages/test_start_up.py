@@ -1,0 +1,30 @@
+"""Start-up stays light: what the first page needs imports no numerics, and warming up leaves nothing to collect."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("torch", "gpytorch", "sklearn", "scipy", "xarray", "distributed", "matplotlib", "skimage", "cartopy", "plotly")
+FIRST_PAGE = f"""
+import sys
+from streamlit.testing.v1 import AppTest
+before = set(sys.modules)
+from pages.shared import warm_up
+warm_up.HEAVY = ()  # the background thread imports nothing: what is there, the page itself has asked for
+app = AppTest.from_file("app.py", default_timeout=60).run()
+assert not app.exception and app.title[0].value == "Deconditioning Lab"
+print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
+"""
+
+
+def test_the_first_page_imports_no_numerics() -> None:
+    run = subprocess.run([sys.executable, "-c", FIRST_PAGE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_warming_up_freezes_what_was_imported() -> None:
+    code = "import gc; from pages.shared import warm_up; warm_up.HEAVY = ('json',); warm_up._import_all(); "
+    code += "print(gc.get_freeze_count() > 10_000)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"
