@@ -1,7 +1,7 @@
 """Measured times and memory as `make bench` keeps them: read for the page, refused with a sentence where damaged."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ _FACTS = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """One row: ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better; ``peak_mb`` where measured."""
+    """One row: ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better; ``peak_mb`` where measured;
+    ``more`` is what a figure draws."""
 
     what: str
     size: str
@@ -28,6 +29,7 @@ class Measurement:
     peak_mb: float | None = None
     device: str = "cpu"
     note: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float | None:
@@ -64,7 +66,7 @@ def measured(path: Path) -> Measured:
 def _row(row: dict[str, Any]) -> Measurement:
     texts = {name: str(row.get(name, "")) for name in _TEXT}
     numbers = {name: None if row.get(name) is None else float(row[name]) for name in ("yardstick", "peak_mb")}
-    return Measurement(**texts | numbers, ours=float(row["ours"]))  # type: ignore[arg-type]
+    return Measurement(**texts | numbers, ours=float(row["ours"]), more=dict(row.get("more", {})))  # type: ignore[arg-type]
 
 
 def all_measured(folder: Path) -> tuple[list[Measured], list[str]]:

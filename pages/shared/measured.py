@@ -1,6 +1,7 @@
 """Speed and memory as `make bench` measured them: a picture of the ratios, one table, where it was measured."""
 
 import re
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import streamlit as st
 
 from core.experiments.measurements import Measured, Measurement, all_measured
 from core.figures.ratios import plain_ratio, ratio_dots
+from core.figures.scale import cost_against_size
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
 
@@ -15,8 +17,10 @@ FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results
 TITLES = {
     "models": "Models of bags",
     "gram_gradients": "Bag-mean kernel, gradients",
-    "pixel_sums": "Bag sums",
-    "scale": "The paper's full size",
+    "full_size": "The paper's full size, exactly",
+    "kernel_sums": "Bag sums and kernel values",
+    "scale": "Up to a million pixels, through inducing points",
+    "store": "Many time steps in a Zarr store",
     "sparse_representation": "Sparse representation",
     "distribution_regression": "Distribution regression",
     "filtering": "Filtering",
@@ -47,9 +51,21 @@ def show_measured(folder: Path = FOLDER) -> None:
             "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
             "two results lie apart stands in the table."
         )
+    _scale(found)
     _table(found)
     with st.expander("Where and how this was measured"):
         st.markdown("\n".join(_where(each) for each in found))
+
+
+def _scale(found: list[Measured]) -> None:
+    """How cost grows with pixels, where that was measured."""
+    rows = [asdict(row) for each in found if each.name == "scale" for row in each.rows]
+    if rows:
+        plotly_live(cost_against_size(rows, dark=is_dark()), "scale")
+        st.markdown(
+            "The collapsed bound, conditioning and prediction through inducing points: lines join sizes with the same "
+            "number of bags and targets; a slope of 1 means that cost grows like the number of pixels."
+        )
 
 
 def _where(each: Measured) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import core
 from core.cli.commands.benchmark import machine
@@ -23,7 +24,7 @@ class Row:
 
     ``what`` was done at which ``size``; ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better;
     ``against`` says what the yardstick is; ``accuracy`` how far the two results lie apart, or the scores of both;
-    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours; ``more`` numbers that a
+    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours; ``more`` what a
     figure draws, such as sizes.
     """
 
@@ -37,7 +38,7 @@ class Row:
     peak_mb: float | None = None
     device: str = "cpu"
     note: str = ""
-    more: dict[str, float] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 def keep(name: str, rows: Sequence[Row]) -> None:

@@ -48,6 +48,16 @@ def test_what_is_kept_is_read_again(kept: Path) -> None:
     assert "torch" in found[0].machine and "cores" in found[0].machine
 
 
+def test_cost_against_size_is_drawn_where_it_was_measured(kept: Path) -> None:
+    def told() -> bool:
+        return any("slope of 1" in block.value for block in show(kept).markdown)
+
+    assert not told()
+    sizes = [{"part": "bound", "pixels": pixels, "bags": 5, "targets": 7} for pixels in (10, 100)]
+    keep("scale", [Row("Bound", "-", 0.1 * more["pixels"], peak_mb=10.0, more=more) for more in sizes])
+    assert told()
+
+
 def test_the_page_shows_ratio_memory_and_command(kept: Path) -> None:
     page = show(kept)
     text = " ".join(str(node.proto.body) for node in page.get("html"))
