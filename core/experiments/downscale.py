@@ -104,7 +104,7 @@ def downscale(
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
-        warnings=(() if learned is None else learned.warnings) + jitter_warning(found),
+        warnings=(() if learned is None else learned.warnings) + jitter_warning(found) + found.told,
         diagnostics=diagnostics,
     )
 

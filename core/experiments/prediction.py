@@ -26,7 +26,7 @@ from core.models.indirect_gp import condition_on_gram
 from core.models.learning import LearningOptions
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
-from core.models.sparse_gp import SparsePosterior, bound
+from core.models.sparse_gp import SparsePosterior, bound_and_error
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
 
@@ -42,7 +42,7 @@ class Prediction:
     """Standardised posterior mean and sd of the latent field at the prediction pixels (P,), and what made them.
 
     ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
-    was added to a diagonal; ``routes`` how the sums of each term were taken.
+    was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate.
     """
 
     mean: Float[Tensor, " P"]
@@ -50,6 +50,7 @@ class Prediction:
     evidence: float
     jitter: float
     routes: tuple[str, ...]
+    told: tuple[str, ...] = ()
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -173,8 +174,22 @@ def predict_through(
     given = named_posterior(spec, data, columns, check)
     mean, sd = given.mean(inputs, check), given.variance(inputs, check).sqrt()
     if isinstance(given, SparsePosterior):
-        return Prediction(mean, sd, bound(spec, seen, columns, check), given.factor.jitter, ("inducing points",))
+        value, error = bound_and_error(spec, seen, columns, check)
+        told = _approximate(given.left_out, error)
+        return Prediction(mean, sd, value, given.factor.jitter, ("inducing points",), told)
     return _prediction(mean, sd, given.conditioning, ("tiles",))
+
+
+def _approximate(left_out: float, error: float) -> tuple[str, ...]:
+    """Sentences on a posterior of very many bags or points."""
+    told = []
+    if left_out > 0:
+        told.append(
+            f"The mediators' kernel matrix is of low rank here: {100 * left_out:.2g} % of its trace are left out."
+        )
+    if error > 0:
+        told.append(f"The bound on the log evidence is known to about ± {error:.2g} only: bags are thinned for it.")
+    return tuple(told)
 
 
 def predict(

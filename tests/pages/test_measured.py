@@ -89,7 +89,7 @@ def test_damaged_files_and_none_are_sentences(kept: Path) -> None:
 
 def test_the_stored_results_are_readable_and_name_no_machine() -> None:
     found, refused = all_measured(RESULTS)
-    assert refused == [] and {"pixel_sums", "gram_gradients", "filtering"} <= {each.name for each in found}
+    assert refused == [] and {"kernel_sums", "gram_gradients", "filtering"} <= {each.name for each in found}
     for path in RESULTS.glob("*.json"):
         assert set(json.loads(path.read_text())["machine"]) <= {
             "cores", "processor", "python", "memory_gb", "torch", "threads", "load", "gpu"

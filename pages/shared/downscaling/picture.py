@@ -91,7 +91,7 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
     def work(check: Callable[[], None]) -> View:
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        return View(mean, sd, (), found.evidence, found.jitter, exact=True)
+        return View(mean, sd, found.told, found.evidence, found.jitter, exact=True)
 
     return get_background().request(spec_key(choice, spec), _lane(), work)
 
@@ -135,6 +135,8 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             )
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")
+        for sentence in shown.said:
+            st.caption(sentence)
         return
     st.session_state[mark] = shown
 
