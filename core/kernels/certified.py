@@ -21,7 +21,9 @@ from core.kernels.tiles import diagonal
 BOUND = 1e-10
 #: Points that Z is chosen from at first, drawn and at either end of every column; points above the bound join them, so
 #: many at a time, so many times.
-CANDIDATES, EXTREMES, JOINING, ROUNDS = 5000, 50, 1000, 5
+CANDIDATES, LEAST, EXTREMES, JOINING, ROUNDS = 5000, 300, 50, 1000, 5
+#: Share of points above the bound at which another rank is needed, not a few more points.
+HOPELESS = 0.02
 TILE = 2048
 
 
@@ -65,6 +67,8 @@ def certify(
             identity = torch.eye(found.rank, dtype=inputs.dtype, device=inputs.device)
             inverse = torch.linalg.solve_triangular(found.triangle, identity, upper=False)
             known = Certified(kernel, candidates[found.pivots], inverse, 0.0)
+            if _share_above(known, inputs) > HOPELESS:
+                return None
             left = _left_out(known, inputs, check)
             worst = float(left.max())
             if worst <= BOUND:
@@ -78,7 +82,7 @@ def certify(
 def _candidates(inputs: Float[Tensor, "n d"]) -> Float[Tensor, "c d"]:
     """Some inputs drawn at random, and those at the ends of every column."""
     generator = torch.Generator().manual_seed(0)
-    drawn = torch.randperm(len(inputs), generator=generator)[: min(CANDIDATES, len(inputs) // 10 + 1)]
+    drawn = torch.randperm(len(inputs), generator=generator)[: min(CANDIDATES, max(LEAST, len(inputs) // 10))]
     ends = min(EXTREMES, len(inputs))
     outer = [values.topk(ends, largest=side).indices for values in inputs.T for side in (True, False)]
     return inputs[torch.cat([drawn.to(inputs.device), *outer]).unique()]
@@ -90,6 +94,12 @@ def _pivots(kernel: gpytorch.kernels.Kernel, candidates: Tensor, most: int) -> L
     except InputError:  # so many columns leave more than a hundredth out
         return None
     return found if found.residual * len(candidates) <= BOUND else None
+
+
+def _share_above(known: Certified, inputs: Tensor) -> float:
+    """Share of some of the inputs that the bound fails for: too many to join."""
+    drawn = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(1))[:CANDIDATES]
+    return float((_left_out(known, inputs[drawn.to(inputs.device)], never) > BOUND).double().mean())
 
 
 def _left_out(known: Certified, inputs: Tensor, check: Check) -> Float[Tensor, " n"]:

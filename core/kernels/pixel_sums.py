@@ -24,9 +24,9 @@ from core.observations import Bags
 _SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
 #: Columns of a low-rank route at once.
 _COLUMNS = 2048
-#: What a kernel value costs next to a multiplication and addition of a product of matrices, halved: a route through few
-#: points has to promise half the direct one's cost.
-_WORTH = 33
+#: Half of what a kernel value costs, in multiplications of a product of matrices: a route through few points has to
+#: promise half the direct one's cost.
+_WORTH = 16
 #: Kernel values below which the direct route takes no time worth saving.
 _FEW = 20_000_000
 
@@ -142,8 +142,9 @@ def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check:
     evaluations = points * (pixels - points // 2)
     if evaluations < _FEW:
         return False
-    # rank r costs P r² + 2 B P r multiplications: the largest r that is worth it
-    most = int((count**2 + _WORTH * evaluations / pixels) ** 0.5 - count)
+    # rank r costs about 3 P r² + B P r multiplications, features being made three times: the largest r worth it
+    half = count / 6
+    most = int((half**2 + _WORTH * evaluations / pixels / 3) ** 0.5 - half)
     found = certify(kernel, picture.inputs, most, check=check) if most else None
     if found is None:
         return False
