@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import Cancelled
+from core.errors import Cancelled, InputError
 
 _KEPT = 8
 NICE = 10
@@ -79,6 +79,8 @@ class Background:
                 check()
                 try:
                     return work(check)
+                except (Cancelled, InputError) as error:  # its traceback would hold arrays of the size of the picture
+                    raise error.with_traceback(None) from None
                 finally:
                     give_back_memory()
 

@@ -1,7 +1,9 @@
 """Work in the background: the newest request wins, a slider's move stops what it has made useless."""
 
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -54,3 +56,24 @@ def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
 
     with pytest.raises(Cancelled, match="nobody waits"):
         Background().request("key", "lane", endless).result(timeout=30)
+
+
+class Large:
+    """Something as large as a picture's sums."""
+
+
+def test_a_stopped_job_lets_go_of_what_it_held() -> None:
+    held: list[weakref.ref] = []
+
+    def work(check) -> None:
+        large = Large()
+        held.append(weakref.ref(large))
+        raise Cancelled("stopped half-way")
+
+    background = Background()
+    job = background.request("key", "lane", work)
+    with pytest.raises(Cancelled):
+        job.result(timeout=30)
+    del job
+    gc.collect()
+    assert background.known("key") is not None and held[0]() is None
