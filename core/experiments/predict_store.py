@@ -21,7 +21,7 @@ from core.experiments.reporting import Stopwatch, peak_mb
 from core.experiments.store_plan import FIELDS, Plan, StoreTask, make_plan, opened, problem_of
 from core.experiments.stored_model import Conditioned, condition_on_problem
 from core.fields.units import convert
-from core.fields.zarr_reading import region
+from core.fields.zarr_reading import region, units_of
 from core.fields.zarr_writing import Chunk, missing_chunks, write_chunk
 from core.kernels.bag_mean import Check
 
@@ -100,7 +100,7 @@ def read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) ->
     values = np.empty((height, width, len(given.covariates)))
     for index, (name, units) in enumerate(zip(given.covariates, given.units, strict=True)):
         raw = region(fields, name, select, window)
-        values[..., index] = convert(raw, fields.check(name).units, units, name)[0]
+        values[..., index] = convert(raw, units_of(fields, name), units, name)[0]
     return values
 
 

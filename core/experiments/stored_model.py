@@ -73,8 +73,11 @@ class StoredModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``."""
-        parts = {"source": self.source, "problem": self.problem, "settings": self.settings}
-        return {name: part.to_dict() for name, part in parts.items()}
+        return {
+            "source": self.source.to_dict(),
+            "problem": self.problem.to_dict(),
+            "settings": self.settings.to_dict(),
+        }
 
 
 def read_model(path: str | Path) -> StoredModel:

@@ -55,9 +55,10 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
     be read.
     """
     rows, columns = window
-    at = {**fields.chosen(name, select), fields.grid.y_name: rows, fields.grid.x_name: columns}
+    array = fields.dataset[name]
+    at = {dim: _index(name, str(dim), array.sizes[dim], select) for dim in array.dims[:-2]}
     try:
-        values = np.array(fields.dataset[name].isel(at).values, dtype=np.float64)
+        values = np.array(array.isel({**at, array.dims[-2]: rows, array.dims[-1]: columns}).values, dtype=np.float64)
     except (OSError, RuntimeError, ValueError, IndexError) as error:
         raise InputError(
             f"A chunk of `{name}` could not be read ({_short(error)}): it is damaged or compressed by a codec other "
@@ -65,6 +66,19 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
         ) from error
     values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
     return values
+
+
+def units_of(fields: Fields, name: str) -> str:
+    """The units of a field."""
+    return str(fields.dataset[name].attrs.get("units", "")).strip()
+
+
+def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
+    """As ``Fields.chosen``, without reading the labels of the dimension."""
+    index = int(select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0))
+    if not 0 <= index < size:
+        raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {size - 1}.")
+    return index
 
 
 def _check(path: Path) -> None:
@@ -84,23 +98,21 @@ def _check(path: Path) -> None:
 
 def _lazily(path: Path) -> "xr.Dataset":
     """The decoded dataset with attributes as the store's own JSON has them."""
+    import h5py  # noqa: F401  before netCDF4: each then keeps the HDF5 library it was built with
     import xarray as xr
+    from xarray.backends import NetCDF4DataStore
 
-    options: dict[str, Any] = {
-        "engine": "netcdf4",
-        "decode_timedelta": False,
-        "create_default_indexes": False,
-        "cache": False,
-    }
-    address = f"file://{path}#mode=zarr,file"
+    options: dict[str, Any] = {"decode_timedelta": False, "create_default_indexes": False, "cache": False}
+    files = NetCDF4DataStore.open(f"file://{path}#mode=zarr,file")
+    files.is_remote = False  # else a damaged chunk, taken for a slow server, is asked for again for most of a minute
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            dataset = xr.open_dataset(address, **options)
+            dataset = xr.open_dataset(files, **options)
         except (ValueError, OverflowError) as error:
             if "decode" not in str(error) and "calendar" not in str(error):
                 raise
-            dataset = xr.open_dataset(address, decode_times=False, **options)
+            dataset = xr.open_dataset(files, decode_times=False, **options)
     dataset.attrs = attributes(path)
     for name, variable in dataset.variables.items():
         own = attributes(path / str(name))
@@ -114,7 +126,7 @@ def attributes(path: Path) -> dict[str, Any]:
         found = json.loads((path / ".zattrs").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return {key: value for key, value in found.items() if not key.lower().startswith("_nc")}
 
 
 def _short(error: Exception) -> str:

@@ -23,7 +23,7 @@ _SAY_S = 2.0
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("input", metavar="INPUT.zarr", help="store of the high-resolution fields of all steps")
-    parser.add_argument("--model", required=True, metavar="MODEL.json", help="what `downscale … --json MODEL.json` wrote")
+    parser.add_argument("--model", required=True, metavar="MODEL.json", help="what `downscale --json MODEL.json` wrote")
     parser.add_argument("--output", required=True, metavar="OUT.zarr", help="store of mean and sd to write")
     parser.add_argument(
         "--condition", choices=("once", "each"), default="once",
@@ -94,20 +94,20 @@ def _absolute(path: str | None) -> Any:
 
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
-    from core.experiments.source import keep_upload
+    from core.experiments.source import Source, keep_upload
     from core.fields.zarr_reading import is_store
 
-    def place(key: str | None) -> str | None:
-        path = Path(key or "")
-        if key is None or not path.exists():
+    def place(key: str) -> str:
+        path = Path(key)
+        if not path.exists():
             return key
         if remote and not is_store(path):
             return keep_upload(path.read_bytes(), path.name)
         return str(path.absolute())
 
     source = model.source
-    found = {name: place(getattr(source, name)) for name in ("fields", "coarse", "mediator")}
-    return replace(model, source=replace(source, **found))
+    coarse, mediator = (place(key) if key else None for key in (source.coarse, source.mediator))
+    return replace(model, source=Source(place(source.fields), coarse, mediator))
 
 
 def _follow(engine: Engine, run_id: str, quiet: bool) -> Run:
