@@ -6,7 +6,9 @@ that step; never the whole store. What is finished is a file of the output, so a
 missing chunks only.
 """
 
+import secrets
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]
     them. A cancelled run keeps its chunks. Raises ``InputError`` with a sentence.
     """
     task = StoreTask.from_dict(settings)
+    task = replace(task, token=task.token or secrets.token_hex(8))
     context.report(message="Checking the store, the model and the output")
     plan = make_plan(task)
     tally = Tally(task, plan)
@@ -147,8 +150,10 @@ class Tally:
     def progress(self) -> dict[str, Any]:
         """A row for the run's trace."""
         done, rates = self.kept + self.computed + self._left_out, self._rates()
-        said = f"{done} of {self.total} chunks, {rates['pixels_per_second']:,.0f} pixels/s"
-        return {"step": done, "total": self.total, "message": f"{said}, {rates['mb_per_second']:.2g} MB/s", **rates}
+        pixels = rates["pixels_per_second"]
+        said = f"{done} of {self.total} chunks, {pixels:,.0f} pixels/s, {rates['mb_per_second']:.2g} MB/s"
+        # the stage names the line that page Runs draws
+        return {"step": done, "total": self.total, "message": said, "stage": "pixels per second", "rate": pixels}
 
     def result(self, cancelled: bool) -> dict[str, Any]:
         """What the run leaves behind, as plain data."""

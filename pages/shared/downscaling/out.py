@@ -69,8 +69,8 @@ def _many_steps(choice: Choice, file: str) -> None:
     fields = ", ".join(f"`{name}`" for name in choice.spec.covariates)
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
-            "The same model at every time step of a Zarr store, region by region, in memory that does not grow with the "
-            f"store: press **Settings** to keep this model, with the hyperparameters of the sliders, as `{file}`, then, "
+            "The same model at every time step of a Zarr store, region by region, in memory that does not grow with "
+            f"the store: press **Settings** to keep this model, with the sliders' hyperparameters, as `{file}`, then, "
             "in the project's folder:"
         )
         st.code(predict_command(file), language="bash")

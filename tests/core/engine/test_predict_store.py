@@ -74,7 +74,7 @@ def test_the_embedded_cluster_and_the_users_write_the_same(engine, crew, store, 
     here = engine.wait(engine.submit(task(store, tmp_path / "a.zarr", rows=20)))
     assert here.status == "done", here.message
     assert here.message.startswith("6 of 6 chunks") and here.result["computed"] == 6 and here.result["peak_mb"] > 0
-    assert engine.trace(here.id)[-1]["step"] == 6 and engine.trace(here.id)[-1]["pixels_per_second"] > 0
+    assert engine.trace(here.id)[-1]["step"] == 6 and engine.trace(here.id)[-1]["rate"] > 0
     with Engine(tmp_path / "runs", address=crew.address) as other:
         there = other.wait(other.submit(task(store, tmp_path / "b.zarr", rows=20)))
     assert there.status == "done" and there.result["recomputed"] == 0, there.message

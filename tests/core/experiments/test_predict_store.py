@@ -256,7 +256,7 @@ def test_a_store_that_does_not_fit_the_model_is_refused(store, tmp_path):
         run(task(bare, tmp_path / "out.zarr", stored_model(store)))
     (bare / "zarr.json").write_text("{}")
     with pytest.raises(InputError, match="zarr_format=2"):
-        run(task(bare, tmp_path / "out.zarr", stored_model(store), token="new"))
+        run(task(bare, tmp_path / "out.zarr", stored_model(store)))
     assert not (tmp_path / "out.zarr").exists()
 
 
