@@ -1,6 +1,7 @@
 """A small Zarr store of some months, written by the netCDF library, and a model conditioned on its first one."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from core.fields import DownscalingSpec
 
 SHAPE = (40, 80)
 COVARIATES = ("total_cloud_cover", "cloud_albedo")
+
+
+@lru_cache(maxsize=8)
+def _planet(shape: tuple[int, int], seed: int) -> Any:
+    return make_atmosphere(shape, seed=seed)
 
 
 def write_store(
@@ -40,7 +46,7 @@ def write_store(
         time[:] = 30.0 * np.arange(steps)
         for step in range(steps):
             if step == 0 or not same:
-                planet = make_atmosphere(shape, seed=step)
+                planet = _planet(shape, step).copy(deep=True)
                 planet = planet.isel(latitude=slice(None, None, -1)) if flip else planet
             change(step, planet)
             if step == 0:
