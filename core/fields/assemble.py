@@ -52,21 +52,20 @@ def assemble(
     coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
     place = fit_coordinate_scaling(coordinates, sides.system.names)
     inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
-    scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
-    targets = scale.forward(sides.coarse[sides.target_cell])
-    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), targets, spec.indirect)
+    seen = sides.coarse[sides.target_cell]
+    scale = fit_scale(seen, spec.target, "target")
+    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen), spec.indirect)
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True
-    known = sides.coarse.reshape(shape)
     return DownscalingProblem(
         spec=spec,
         grid=sides.grid,
         cell=sides.cell,
         coarse_shape=shape,
         coarse_grid=sides.coarse_grid,
-        coarse=np.where(observed, known, np.nan),
-        coarse_truth=known,
+        coarse=np.where(observed, sides.coarse.reshape(shape), np.nan),
+        coarse_truth=sides.coarse.reshape(shape),
         observed=observed,
         truth=sides.truth,
         inputs=torch.as_tensor(inputs),
