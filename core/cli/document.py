@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ class Result:
 
     model: str
     seed: int
-    scores: dict[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, float | None] = field(default_factory=dict)
     units: str = "1"
     status: str = "ok"
     message: str | None = None
-    seconds: dict[str, float | None] | None = None
+    seconds: Mapping[str, float | None] | None = None
     peak_mb: float | None = None
     more: dict[str, Any] = field(default_factory=dict)
 

@@ -72,10 +72,8 @@ def deconditional_weights(
 
     Raises ``InputError`` where a matrix is singular. Source: Chau et al. 2021, Proposition 4.1 and App. A.2.
     """
-    count, targets = across.shape
-    spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
-    process = spread.T @ inputs @ spread
-    return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T)
+    spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
+    return process.solve(spread.T)
 
 
 def posterior_weights(
@@ -90,10 +88,18 @@ def posterior_weights(
 
     Raises ``InputError`` where a matrix is singular.
     """
+    spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
+    return process.solve(spread.T @ at)
+
+
+def _spread_and_process(
+    inputs: Tensor, within: Tensor, across: Tensor, regularisation: float, second_regularisation: float
+) -> tuple[Float[Tensor, "N M"], linalg.Factor]:
+    """``A = (L + NλI)⁻¹ L̃`` and the factor of ``AᵀKA + MεI``."""
     count, targets = across.shape
     spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
     process = spread.T @ (inputs @ spread)
-    return _ridge(process, targets * second_regularisation, "conditional mean process").solve(spread.T @ at)
+    return spread, _ridge(process, targets * second_regularisation, "conditional mean process")
 
 
 def estimator_weights(

@@ -4,7 +4,6 @@ The hidden state is the camera's rotation, the observation a frame of 20 × 20 R
 Fukumizu et al. 2013, §5.3 and Table 1, whose frames are not published; room and path are ours.
 """
 
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
 from core.errors import InputError
 from core.experiments.filtering import TEST_SEED, FilterSettings
+from core.experiments.reporting import Stopwatch
 from core.filtering.kernel_bayes_filter import FEWEST, FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.room import Camera, Room, longitude_latitude
@@ -183,9 +183,9 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
         scale, epsilon = _validated(method, x, y, settings, check)
     trained = camera_filter(method, x, y, scale, epsilon, settings.tolerance)
     trained.run(seen[None, :2])  # factors are made once, before the clock
-    begun = time.process_time()
+    watch = Stopwatch()
     followed = trained.run(seen[None])
-    spent = (time.process_time() - begun) / len(seen)
+    spent = watch.seconds()["cpu"] / len(seen)
     mass, lost, far = (
         torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
     )
@@ -232,20 +232,20 @@ def kalman(method: str, data: CameraData) -> Estimates:
     quaternions with a positive scalar part ("kalman_quaternion"), whose sign jumps where the scalar part passes 0."""
     states = data.states.reshape(-1, 9) if method == "kalman_matrix" else quaternions(data.states)
     model = fit_linear_gaussian(states, data.frames)
-    begun = time.process_time()
+    watch = Stopwatch()
     means = model.follow(data.seen)
-    spent = (time.process_time() - begun) / len(means)
+    spent = watch.seconds()["cpu"] / len(means)
     found = means.reshape(-1, 3, 3) if method == "kalman_matrix" else from_quaternions(means)
     return Estimates(found, f"least squares; pixels' noise shrunk by {100 * model.shrinkage:.2g} % to white", spent)
 
 
 def nearest_frame(data: CameraData) -> Estimates:
     """The control: the rotation of the training frame nearest to the one observed, without any memory."""
-    begun = time.process_time()
+    watch = Stopwatch()
     frames, seen = data.frames, data.seen
     square = (seen**2).sum(1)[:, None] - 2 * seen @ frames.T + (frames**2).sum(1)
     found = data.states[square.argmin(1)]
-    return Estimates(found, f"among {len(frames)} frames", (time.process_time() - begun) / len(seen))
+    return Estimates(found, f"among {len(frames)} frames", watch.seconds()["cpu"] / len(seen))
 
 
 @one_thread()

@@ -1,6 +1,5 @@
 """What a picture of one data set needs: every method's f, its risk where f₀ is known, densities, an unknown link."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from core.distribution_regression.single_index import SingleIndex, fit_single_in
 from core.distribution_regression.spectrum import Learned, learn
 from core.distribution_regression.subjects import Subjects, make_subjects, range_of
 from core.experiments.distribution_regression import METHODS, MethodSettings, posterior_risk, regress, sums_of
+from core.experiments.reporting import Stopwatch
 from core.kernels.bag_mean import Check, never
 
 #: Points at which f is drawn, and subjects whose densities are.
@@ -96,10 +96,10 @@ def compare(
     routes = prepared.base.routes(spec.kernel)
     where, curves, draws = torch.from_numpy(points).to(subjects.outcomes), {}, None
     for method in prepared.methods:
-        begun = time.process_time()
+        watch = Stopwatch()
         posterior, drawn = regress(prepared.sums(method, settings), subjects, spec, settings)
         mean, variance = posterior.moments(where, centred=settings.intercept)
-        spent = time.process_time() - begun
+        spent = watch.seconds()["cpu"]
         risk = None if truth is None else posterior_risk(posterior, truth)
         noise = posterior.spec.noise if drawn is None else float(drawn.noises.mean())
         curves[method] = Curve(mean.numpy(force=True), variance.sqrt().numpy(force=True), risk, spent, noise)

@@ -1,6 +1,5 @@
 """One observation of the Gaussian problem, answered by every rule: embeddings, weights, means, beside the exact one."""
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +9,7 @@ from core.device import one_thread
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
 from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule, simulate
+from core.experiments.reporting import Stopwatch
 
 #: Draws of rejection ABC, and the share of them that is kept.
 ABC_DRAWS, ABC_SHARE = 20_000, 0.005
@@ -43,18 +43,18 @@ def answers(
     }
     found: dict[str, Answer] = {}
     for name, way in ways.items():
-        begun = time.process_time()
+        watch = Stopwatch()
         try:
             sample = way()
         except InputError:
             continue
         mean = sample.expectation(sample.points).numpy()
-        found[name] = Answer(mean, sample, time.process_time() - begun)
-    begun = time.process_time()
+        found[name] = Answer(mean, sample, watch.seconds()["cpu"])
+    watch = Stopwatch()
     means = density_means(replace(problem, tests=np.asarray(y, dtype=float)[None]), bandwidth)[0]
-    found["kde"] = Answer(means, None, time.process_time() - begun)
-    begun = time.process_time()
-    found["abc"] = Answer(rejection(problem, y).mean(0), None, time.process_time() - begun)
+    found["kde"] = Answer(means, None, watch.seconds()["cpu"])
+    watch = Stopwatch()
+    found["abc"] = Answer(rejection(problem, y).mean(0), None, watch.seconds()["cpu"])
     return found
 
 

@@ -4,7 +4,6 @@ import json
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +11,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.experiments.prediction import Prediction, picture_of, predict, predict_from_sums, reads_bags, total
+from core.experiments.prediction import (
+    Prediction,
+    fits_in_memory,
+    picture_of,
+    predict,
+    predict_from_sums,
+    reads_bags,
+    total,
+)
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, cross, gram, never
 from core.kernels.blocks import sort_bags
-from core.kernels.pixel_sums import Picture, TermSums, is_cheap, term_sums
+from core.kernels.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal
 from core.models.indirect_gp import condition_on_gram
@@ -44,9 +51,9 @@ class SumsStore:
     def __init__(self, limit: int = _BYTES) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], TermSums] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], PictureSums] = OrderedDict()
 
-    def get(self, problem: str, term: Term) -> TermSums | None:
+    def get(self, problem: str, term: Term) -> PictureSums | None:
         """The sums, when they are kept."""
         with self._lock:
             found = self._kept.get((problem, term_key(term)))
@@ -54,7 +61,7 @@ class SumsStore:
                 self._kept.move_to_end((problem, term_key(term)))
             return found
 
-    def put(self, problem: str, term: Term, sums: TermSums) -> TermSums:
+    def put(self, problem: str, term: Term, sums: PictureSums) -> PictureSums:
         """Keep sums, dropping the least recently used beyond the limit."""
         with self._lock:
             self._kept[problem, term_key(term)] = sums
@@ -171,16 +178,17 @@ def exact(
     if picture is None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
 
-    def source(term: Term) -> TermSums:
+    parts = []
+    for term in spec.kernel.terms:
         kept = store.get(key, term)
-        return kept if kept is not None else store.put(key, term, term_sums(term, picture, check=check))
+        parts.append((term.scale, kept or store.put(key, term, term_sums(term, picture, check=check))))
+    return predict_from_sums(spec, data, problem, parts)
 
-    return predict_from_sums(spec, data, problem, source)
 
-
-def picture_or_none(problem: DownscalingProblem, fits: Callable[[DownscalingProblem], bool]) -> Picture | None:
-    """The picture whose sums may be kept, or None where tiles are needed."""
-    return picture_of(problem) if fits(problem) else None
+def picture_or_none(problem: DownscalingProblem) -> Picture | None:
+    """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
+    small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= _BYTES
+    return picture_of(problem) if small and fits_in_memory(problem) else None
 
 
 def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, Any]) -> ModelSpec:

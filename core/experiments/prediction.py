@@ -1,7 +1,7 @@
 """From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
@@ -12,12 +12,12 @@ from torch import Tensor
 
 from core.errors import InputError
 from core.experiments.settings import columns_of
-from core.fields import DownscalingProblem
+from core.fields import DownscalingProblem, scaled_coordinates
 from core.kernels.bag_mean import Check, cross, gram, never
 from core.kernels.blocks import sort_bags
-from core.kernels.offsets import GridLayout
-from core.kernels.pixel_sums import Picture, TermSums, term_sums
-from core.kernels.spec import Term
+from core.kernels.longitudes import SphereLayout
+from core.kernels.offsets import Cells, GridLayout
+from core.kernels.pixel_sums import Picture, PictureSums, picture_sums
 from core.kernels.tiles import diagonal
 from core.models.catalogue import named
 from core.models.centroids import seen_by
@@ -30,13 +30,11 @@ from core.models.sparse_gp import SparsePosterior, bound
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
 
-#: Bag sums of one term above this many bytes are not kept but taken tile by tile.
-KEEP_BYTES = 600_000_000
+#: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
+KEEP_BYTES = 1_000_000_000
 #: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
 _EVEN = 1e-9
 PIXELS = 8192
-
-TermSource = Callable[[Term], TermSums]
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,19 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
     )
 
 
-def grid_layout(problem: DownscalingProblem) -> GridLayout | None:
-    """The regular grid the pixels lie on, in scaled coordinates; None on a sphere, a curvilinear or an uneven grid."""
-    if problem.grid.kind == "curvilinear" or problem.grid.wraps or not problem.spec.coordinates:
+def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
+    """The regular grid the pixels lie on, in scaled coordinates; None on a curvilinear or an uneven grid."""
+    if problem.grid.kind == "curvilinear" or not problem.spec.coordinates:
         return None
     height, width = problem.grid.area.shape
     row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
+    cells = Cells((height, width), row, column)
+    return _sphere_layout(problem, cells) if problem.grid.wraps else _plane_layout(problem, cells)
+
+
+def _plane_layout(problem: DownscalingProblem, cells: Cells) -> GridLayout | None:
     steps = []
-    for axis, index in enumerate((row, column)):
+    for axis, index in enumerate((cells.row, cells.column)):
         values, place = problem.inputs[:, axis], index.to(problem.inputs)
         first, last = int(index.argmin()), int(index.argmax())
         span = int(index[last] - index[first])
@@ -82,7 +85,19 @@ def grid_layout(problem: DownscalingProblem) -> GridLayout | None:
         if float((values - values[first] - step * (place - place[first])).abs().max()) > _EVEN * abs(step) * span:
             return None
         steps.append(step)
-    return GridLayout((height, width), row, column, (steps[0], steps[1]), (0, 1))
+    return GridLayout(cells, (steps[0], steps[1]), (0, 1))
+
+
+def _sphere_layout(problem: DownscalingProblem, cells: Cells) -> SphereLayout | None:
+    """Longitudes that go round the sphere's own axis in even steps."""
+    grid = problem.grid
+    steps = np.diff(grid.x)
+    if grid.kind != "latlon" or np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
+        return None
+    vectors = torch.as_tensor(scaled_coordinates(grid))
+    if float((vectors[cells.row, cells.column] - problem.inputs[:, :3]).abs().max()) > _EVEN:
+        return None
+    return SphereLayout(cells, vectors, (0, 1, 2))
 
 
 def picture_of(problem: DownscalingProblem) -> Picture:
@@ -97,33 +112,18 @@ def picture_of(problem: DownscalingProblem) -> Picture:
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
 
 
-def moved(picture: Picture, device: torch.device) -> Picture:
-    """The same picture on another device."""
-    layout = picture.layout
-    if layout is not None:
-        layout = replace(layout, row=layout.row.to(device), column=layout.column.to(device))
-    return replace(
-        picture,
-        inputs=picture.inputs.to(device),
-        bags=picture.bags.to(device),
-        points=picture.points.to(device),
-        layout=layout,
-    )
-
-
 def total(parts: Iterable[Tensor]) -> Tensor:
     """The sum of at least one tensor."""
     return reduce(add, parts)
 
 
 def predict_from_sums(
-    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, source: TermSource
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, parts: Sequence[tuple[float, PictureSums]]
 ) -> Prediction:
-    """Posterior at every pixel from per-term bag sums; nothing here evaluates a kernel on the inputs.
+    """Posterior at every pixel from bag sums and the scales they enter with; no kernel value is computed here.
 
-    ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: ``source`` gives the unit-scale sums, cached or not.
+    ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
-    parts = [(term.scale, source(term)) for term in spec.kernel.terms]
     bag_gram = total(scale * sums.gram for scale, sums in parts)
     given = condition_on_gram(spec, data, columns_of(problem), bag_gram)
     mean = total(scale * (sums.cross.T @ given.dual) for scale, sums in parts) + spec.mean
@@ -133,7 +133,7 @@ def predict_from_sums(
         part = slice(begin, begin + PIXELS)
         reduction[part] = given.reduction(total(scale * sums.cross[:, part] for scale, sums in parts))
     sd = (prior - reduction).clamp_min(0).sqrt()
-    return _prediction(mean, sd, given, tuple(sums.route for _, sums in parts))
+    return _prediction(mean, sd, given, tuple(route for _, sums in parts for route in sums.routes))
 
 
 def _prediction(mean: Tensor, sd: Tensor, given: Conditioning, routes: tuple[str, ...]) -> Prediction:
@@ -191,8 +191,8 @@ def predict(
     if not reads_bags(spec):
         return predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
-        picture = moved(picture_of(problem), device)
-        return predict_from_sums(spec, data, problem, lambda term: term_sums(term, picture, check=check))
+        sums = picture_sums(spec.kernel, picture_of(problem).to(device), check=check)
+        return predict_from_sums(spec, data, problem, [(1.0, sums)])
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
 
 
@@ -203,7 +203,7 @@ def reads_bags(spec: ModelSpec) -> bool:
 
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:
-    """Whether the bag sums of one term may be kept whole, and the bags lie in the picture."""
+    """Whether the bag sums of all pixels may be kept whole, and the bags lie in the picture."""
     bags: Bags = problem.data.bags
     inside = int((problem.pixel_bag >= 0).sum()) == len(bags.inputs)
     return inside and 8 * bags.count * len(problem.pixel) <= KEEP_BYTES

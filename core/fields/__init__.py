@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.fields.baselines import bicubic, bilinear, constant
     from core.fields.blocks import reaggregate
+    from core.fields.coordinates import scaled_coordinates
     from core.fields.explained import ExplainedShare, explained_share
     from core.fields.export import to_dataset, to_netcdf_bytes
     from core.fields.grid import Grid
@@ -34,6 +35,7 @@ _HOME = {
     "DownscalingProblem": "problem",
     "make_problem": "problem",
     "make_problem_from_files": "pair",
+    "scaled_coordinates": "coordinates",
     "Scale": "scaling",
     "Scaling": "scaling",
     "constant": "baselines",
@@ -67,6 +69,7 @@ __all__ = [
     "open_upload",
     "reaggregate",
     "save_fields",
+    "scaled_coordinates",
     "to_dataset",
     "to_netcdf_bytes",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.fields import sphere
 from core.fields.grid import Grid
+from core.fields.scaling import fit_coordinate_scaling
 
 SPHERE = ("sphere_x", "sphere_y", "sphere_z")
 NAMES = {
@@ -52,3 +53,10 @@ def needs_sphere(grid: Grid) -> bool:
     if grid.wraps:
         return True
     return grid.kind == "curvilinear" and bool(np.abs(grid.latitude).max() > 85.0)
+
+
+def scaled_coordinates(grid: Grid) -> np.ndarray:
+    """(H, W, q) coordinates of every pixel of a fine grid on the scale that a problem's inputs have."""
+    system = CoordinateSystem(grid, needs_sphere(grid))
+    coordinates = system.of_grid(grid).reshape(grid.area.size, -1)
+    return fit_coordinate_scaling(coordinates, system.names).forward(coordinates).reshape(*grid.shape, -1)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from core.kernels.blocks import Block, SortedBags
 from core.kernels.differentiable import OnePass, Piece, Recomputed, assemble
+from core.kernels.fused import Tiles
 from core.kernels.gram_gradients import (
     cross_with_gradients,
     diagonal_with_gradients,
@@ -25,10 +26,11 @@ from core.kernels.gram_gradients import (
 )
 from core.kernels.tiles import evaluate
 
-#: Entries of one kernel tile (float64: 8 MB each; a few are alive at a time).
-TILE = 1 << 20
+#: Entries of one kernel tile (float64: 4 MB each; a few are alive at a time).
+TILE = 1 << 19
 
 Check = Callable[[], None]
+Evaluate = Callable[[int, int], Tensor]
 
 
 def never() -> None:
@@ -39,14 +41,16 @@ def _chunk(rows: int, tile: int) -> int:
     return max(1, tile // max(1, rows))
 
 
-def _mean_tile(kernel: gpytorch.kernels.Kernel, bags: SortedBags, row: Block, column: Block, tile: int) -> Tensor:
-    """``K̄`` of one pair of blocks (b, b′), its columns taken in chunks where the tile is too small."""
-    weights, inputs = bags.membership(column), bags.inputs(column)
-    left, total = bags.membership(row), None
+def _mean_tile(tiles: Evaluate, bags: SortedBags, row: Block, column: Block, tile: int) -> Tensor:
+    """``K̄`` of one pair of blocks (b, b′), its columns taken in chunks where the tile is too small.
+
+    ``tiles(begin, end)`` evaluates the kernel between the row block and points ``begin … end−1``.
+    """
+    weights, left, total = bags.membership(column), bags.membership(row), None
     step = _chunk(row.stop - row.start, tile)
-    for begin in range(0, len(inputs), step):
-        part = evaluate(kernel, bags.inputs(row), inputs[begin : begin + step])
-        mean = (left @ part) @ weights[:, begin : begin + step].T
+    for begin in range(column.start, column.stop, step):
+        end = min(begin + step, column.stop)
+        mean = (left @ tiles(begin, end)) @ weights[:, begin - column.start : end - column.start].T
         total = mean if total is None else total + mean
     assert total is not None
     return total
@@ -72,6 +76,8 @@ def gram(
     count = bags.bags.count
     if _parameters(kernel) and fits(kernel, count**2):
         return OnePass.apply(lambda: gram_with_gradients(kernel, bags, tile, check), *leaves(kernel))
+    if not _parameters(kernel):
+        return _plain_gram(kernel, bags, tile, check)
     pieces = []
     for i, row in enumerate(bags.blocks):
         for column in bags.blocks[i:]:
@@ -79,10 +85,30 @@ def gram(
     return _differentiable(kernel, pieces, (count, count), bags.bags.inputs)
 
 
+def _plain_gram(kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check) -> Float[Tensor, "B B"]:
+    """``K̄`` without gradient: each row of blocks prepared once."""
+    out = bags.bags.inputs.new_empty(bags.bags.count, bags.bags.count)
+    for i, row in enumerate(bags.blocks):
+        tiles = Tiles(kernel, bags.inputs(row), bags.bags.inputs[row.start :])
+
+        def evaluated(begin: int, end: int, tiles: Tiles = tiles, start: int = row.start) -> Tensor:
+            return tiles(slice(None), slice(begin - start, end - start))
+
+        for column in bags.blocks[i:]:
+            check()
+            part = _mean_tile(evaluated, bags, row, column, tile)
+            out[row.first : row.last, column.first : column.last] = part
+            out[column.first : column.last, row.first : row.last] = part.T
+    return out
+
+
 def _gram_piece(kernel, bags: SortedBags, row: Block, column: Block, tile: int, check: Check) -> Piece:
+    def evaluated(begin: int, end: int) -> Tensor:
+        return evaluate(kernel, bags.inputs(row), bags.bags.inputs[begin:end])
+
     def compute() -> Tensor:
         check()
-        return _mean_tile(kernel, bags, row, column, tile)
+        return _mean_tile(evaluated, bags, row, column, tile)
 
     return Piece((slice(row.first, row.last), slice(column.first, column.last)), compute, mirrored=row is not column)
 
@@ -109,9 +135,21 @@ def cross(
     *,
     tile: int = TILE,
     check: Check = never,
+    precision: torch.dtype = torch.float64,
 ) -> Float[Tensor, "B P"]:
-    """``c_j(x)`` (B, P) for every bag and every row of ``inputs``; no gradient."""
-    return assemble(_cross_pieces(kernel, bags, inputs, tile, check), (bags.bags.count, len(inputs)), inputs)
+    """``c_j(x)`` (B, P) for every bag and every row of ``inputs``; no gradient.
+
+    Kernel values in ``precision``, sums in float64: float32 is for previews.
+    """
+    out = inputs.new_empty(bags.bags.count, len(inputs))
+    for block in bags.blocks:
+        tiles, membership = Tiles(kernel, bags.inputs(block), inputs, precision), bags.membership(block).to(precision)
+        step = _chunk(block.stop - block.start, tile)
+        for begin in range(0, len(inputs), step):
+            check()
+            columns = slice(begin, min(begin + step, len(inputs)))
+            out[block.first : block.last, columns] = membership @ tiles(slice(None), columns)
+    return out
 
 
 def cross_with_gradient(

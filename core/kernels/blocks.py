@@ -8,6 +8,9 @@ from torch import Tensor
 
 from core.observations import Bags
 
+#: Points of a block: a tile of a block with another, 800 kB in float64, stays in a core's cache through its passes.
+POINTS = 320
+
 
 @dataclass(frozen=True)
 class Block:
@@ -40,7 +43,7 @@ class SortedBags:
         return self.bags.inputs[block.start : block.stop]
 
 
-def sort_bags(bags: Bags, points: int = 512) -> SortedBags:
+def sort_bags(bags: Bags, points: int = POINTS) -> SortedBags:
     """Sort points by bag and cut into blocks; a bag larger than ``points`` is a block of its own."""
     order = torch.argsort(bags.bag, stable=True)
     sorted_bags = replace(bags, inputs=bags.inputs[order], bag=bags.bag[order], weights=bags.weights[order])

@@ -1,25 +1,34 @@
 """Bag sums at every pixel of a picture, ``c_j(x)``, and with them K̄: one pass, by the cheapest exact route.
 
-A sum of kernels gives a sum of means, so every term is summed apart, at unit scale: moving an amplitude, λ or a
-noise costs no kernel evaluation at all, moving a lengthscale only its own term.
+A sum of kernels gives a sum of means, so every term goes its own way, all into one array. Kept apart, at unit scale,
+they let a slider move an amplitude, λ or a noise without one kernel value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, _chunk, never
-from core.kernels.blocks import sort_bags
+from core.kernels.bag_mean import TILE, Check, never
+from core.kernels.blocks import SortedBags, sort_bags
+from core.kernels.certified import certify
+from core.kernels.fused import Tiles
 from core.kernels.interpolation import interpolate_kernel
-from core.kernels.offsets import GridLayout, offset_sums, suits
+from core.kernels.longitudes import SphereLayout
+from core.kernels.offsets import GridLayout
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 
 _SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
-TILE = 1 << 20
+#: Columns of a low-rank route at once.
+_COLUMNS = 2048
+#: What a kernel value costs next to a multiplication and addition of a product of matrices, halved: a route through few
+#: points has to promise half the direct one's cost.
+_WORTH = 33
+#: Kernel values below which the direct route takes no time worth saving.
+_FEW = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -34,54 +43,83 @@ class Picture:
     names: tuple[str, ...]
     bags: Bags
     points: Int[Tensor, " N"]
-    layout: GridLayout | None = None
+    layout: GridLayout | SphereLayout | None = None
+
+    def to(self, device: torch.device) -> "Picture":
+        """The same picture on another device."""
+        return replace(
+            self,
+            inputs=self.inputs.to(device),
+            bags=self.bags.to(device),
+            points=self.points.to(device),
+            layout=None if self.layout is None else self.layout.to(device),
+        )
 
 
 @dataclass(frozen=True)
-class TermSums:
-    """Sums of one term at unit scale: ``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the route."""
+class PictureSums:
+    """``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the route of each term."""
 
     cross: Float[Tensor, "B P"]
     gram: Float[Tensor, "B B"]
     prior: Float[Tensor, " P"]
-    route: str
+    routes: tuple[str, ...]
 
 
-def term_sums(term: Term, picture: Picture, *, check: Check = never) -> TermSums:
-    """Bag sums of one term (its scale ignored), by block offsets, Chebyshev interpolation or direct summation."""
-    unit = KernelSpec((Term(term.factors),))
-    kernel = unit.build(picture.names).to(picture.inputs.device)
+def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> PictureSums:
+    """Bag sums of a whole kernel in one array (B, P), each term by its cheapest exact route.
+
+    Routes: block offsets or longitudes where a term is stationary on the grid, Chebyshev interpolation of one smooth
+    column, few points with an error bound for a smooth term, else every pair of points once.
+    """
     with torch.no_grad():
-        route, cross = _cross(unit, kernel, picture, check)
-        gram = _aggregate(cross, picture)
-        return TermSums(cross, gram, diagonal(kernel, picture.inputs), route)
+        total = picture.inputs.new_zeros(picture.bags.count, len(picture.inputs))
+        routes = tuple(_add(total, term, picture, check) for term in kernel.terms)
+        prior = diagonal(kernel.build(picture.names).to(picture.inputs.device), picture.inputs)
+        return PictureSums(total, _aggregate(total, picture), prior, routes)
+
+
+def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureSums:
+    """Bag sums of one term at unit scale."""
+    return picture_sums(KernelSpec((replace(term, scale=1.0),)), picture, check=check)
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:
-    """Whether a term's sums need no pass over pairs of pixels (block offsets, or one smooth column)."""
-    return suits(term, picture.names, picture.layout) or _one_smooth_column(term)
+    """Whether a term's sums need no pass over pairs of pixels (its place on the grid, or one smooth column)."""
+    return (picture.layout is not None and picture.layout.suits(term, picture.names)) or _one_smooth_column(term)
+
+
+def _is_smooth(term: Term) -> bool:
+    return all(factor.family in _SMOOTH for factor in term.factors)
 
 
 def _one_smooth_column(term: Term) -> bool:
-    columns = {name for factor in term.factors for name in factor.columns}
-    return len(columns) == 1 and all(factor.family in _SMOOTH for factor in term.factors)
+    return len({name for factor in term.factors for name in factor.columns}) == 1 and _is_smooth(term)
 
 
-def _cross(unit: KernelSpec, kernel, picture: Picture, check: Check) -> tuple[str, Tensor]:
-    term = unit.terms[0]
+def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
+    """Add a term's sums, with its scale, to ``total`` (B, P); the route taken."""
     check()
-    if suits(term, picture.names, picture.layout) and picture.layout is not None:
-        found = offset_sums(kernel, picture.bags, picture.layout, picture.points, picture.inputs.shape[1])
-        if found is not None:
-            return "block offsets", found
+    kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
+    layout = picture.layout
+    if layout is not None and layout.suits(term, picture.names):
+        windows = layout.windows(kernel, picture.bags, picture.points, picture.inputs.shape[1])
+        if windows is not None:
+            for bag, window in windows:
+                check()
+                total[bag].add_(window, alpha=term.scale)
+            return "block offsets" if isinstance(layout, GridLayout) else "longitudes"
     if _one_smooth_column(term):
-        found = _interpolated(kernel, picture, picture.names.index(term.factors[0].columns[0]))
-        if found is not None:
-            return "Chebyshev interpolation", found
-    return "direct summation", _direct(kernel, picture, check)
+        column = picture.names.index(term.factors[0].columns[0])
+        if _add_interpolated(total, term.scale, kernel, picture, column):
+            return "Chebyshev interpolation"
+    elif _is_smooth(term) and _add_certified(total, term.scale, kernel, picture, check):
+        return "few points, error below 1e-10"
+    _add_direct(total, term.scale, kernel, picture, check)
+    return "direct summation"
 
 
-def _interpolated(kernel, picture: Picture, column: int) -> Tensor | None:
+def _add_interpolated(total: Tensor, scale: float, kernel, picture: Picture, column: int) -> bool:
     width = picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
@@ -92,40 +130,79 @@ def _interpolated(kernel, picture: Picture, column: int) -> Tensor | None:
 
     found = interpolate_kernel(line, picture.inputs[:, column])
     if found is None:
-        return None
+        return False
     weights = found.weights(picture.inputs[:, column])
-    bag_weights = picture.bags.mean(weights[picture.points])
-    return bag_weights @ found.gram @ weights.T
+    total.addmm_(picture.bags.mean(weights[picture.points]) @ found.gram, weights.T, alpha=scale)
+    return True
 
 
-def _direct(kernel, picture: Picture, check: Check) -> Tensor:
-    """Every pair once: the block of bag points among themselves by its upper triangle, the rest in chunks."""
+def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check: Check) -> bool:
+    count, pixels = total.shape
+    points = len(picture.points)
+    evaluations = points * (pixels - points // 2)
+    if evaluations < _FEW:
+        return False
+    # rank r costs P r² + 2 B P r multiplications: the largest r that is worth it
+    most = int((count**2 + _WORTH * evaluations / pixels) ** 0.5 - count)
+    found = certify(kernel, picture.inputs, most, check=check) if most else None
+    if found is None:
+        return False
+    bags, means = picture.bags, total.new_zeros(count, found.rank)
+    for part in _parts(points):
+        check()
+        means.index_add_(0, bags.bag[part], (found.features(bags.inputs[part]) * bags.weights[part]).T)
+    for part in _parts(pixels):
+        check()
+        total[:, part].addmm_(means, found.features(picture.inputs[part]), alpha=scale)
+    return True
+
+
+def _parts(count: int) -> list[slice]:
+    return [slice(begin, min(begin + _COLUMNS, count)) for begin in range(0, count, _COLUMNS)]
+
+
+def _add_direct(total: Tensor, scale: float, kernel, picture: Picture, check: Check) -> None:
+    """Every pair once: the bags' points among themselves by the upper triangle, then those with all other points."""
     bags = sort_bags(picture.bags)
     where = picture.points[bags.order]
-    cross = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))
-    member = torch.zeros(len(picture.inputs), dtype=torch.bool, device=where.device)
-    member[where] = True
-    rest = torch.nonzero(~member)[:, 0]
+    other = torch.ones(len(picture.inputs), dtype=torch.bool, device=where.device)
+    other[where] = False
+    order = torch.cat([where, torch.nonzero(other)[:, 0]])
+    inputs = picture.inputs[order]
+    memberships = [bags.membership(block) for block in bags.blocks]
     for i, block in enumerate(bags.blocks):
-        weights, points, own = bags.membership(block), bags.inputs(block), where[block.start : block.stop]
-        rows = slice(block.first, block.last)
-        for j, other in enumerate(bags.blocks[i:]):
+        tiles = Tiles(kernel, bags.inputs(block), inputs[block.start :])
+        sums = total.new_empty(block.last - block.first, len(inputs) - block.start)
+        mirrored = total.new_empty(bags.bags.count - block.last, block.stop - block.start)
+        for columns, inside in _columns(bags, i, len(inputs)):
             check()
-            part = evaluate(kernel, points, bags.inputs(other))
-            cross[rows, where[other.start : other.stop]] = weights @ part
-            if j:
-                cross[other.first : other.last, own] = bags.membership(other) @ part.T
-        for chunk in rest.split(_chunk(len(points), TILE)):
-            check()
-            cross[rows, chunk] = weights @ evaluate(kernel, points, picture.inputs[chunk])
-    return cross
+            tile = tiles(slice(None), slice(columns.start - block.start, columns.stop - block.start))
+            sums[:, columns.start - block.start : columns.stop - block.start] = memberships[i] @ tile
+            for k in inside:
+                there = bags.blocks[k]
+                part = tile[:, there.start - columns.start : there.stop - columns.start]
+                mirrored[there.first - block.last : there.last - block.last] = memberships[k] @ part.T
+        total[block.first : block.last].index_add_(1, order[block.start :], sums, alpha=scale)
+        total[block.last :].index_add_(1, where[block.start : block.stop], mirrored, alpha=scale)
+
+
+def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, range]]:
+    """Columns of the tiles right of block ``first``, and the later blocks that each of them spans whole."""
+    step = max(1, TILE // max(1, bags.blocks[first].stop - bags.blocks[first].start))
+    found: list[tuple[slice, range]] = []
+    k = first
+    while k < len(bags.blocks):
+        end = k + 1
+        while end < len(bags.blocks) and bags.blocks[end].stop - bags.blocks[k].start <= step:
+            end += 1
+        found.append((slice(bags.blocks[k].start, bags.blocks[end - 1].stop), range(max(k, first + 1), end)))
+        k = end
+    inside = bags.blocks[-1].stop
+    found += [(slice(begin, min(begin + step, points)), range(0)) for begin in range(inside, points, step)]
+    return found
 
 
 def _aggregate(cross: Tensor, picture: Picture) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{r∈j} w_r c_i(x_r)``: the bag means of the sums themselves, symmetrised against rounding."""
-    bags = picture.bags
-    entries = torch.stack([bags.bag, picture.points])
-    shape = (bags.count, len(picture.inputs))
-    spread = torch.sparse_coo_tensor(entries, bags.weights, shape, check_invariants=True).coalesce()
-    gram = torch.sparse.mm(spread, cross.T)
+    gram = torch.stack([picture.bags.mean(row[picture.points]) for row in cross])
     return 0.5 * (gram + gram.T)

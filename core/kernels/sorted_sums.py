@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.kernels.bag_mean import Check, never
+from core.kernels.tiles import matern
 
 #: Coefficients a_q of each smoothness ν.
 COEFFICIENTS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
@@ -157,15 +158,6 @@ def _readers(u: Tensor, nu: float) -> Float[Tensor, "q s"]:
 
 def _add_within(total: Tensor, z: Tensor, bag: Tensor, weights: Tensor, count: int, nu: float) -> None:
     """Add the pairs of points of the same cell, each cell a small dense matrix, to ``total`` (B²,)."""
-    value = _profile((z[:, :, None] - z[:, None, :]).abs(), nu) * weights[:, :, None] * weights[:, None, :]
+    value = matern((z[:, :, None] - z[:, None, :]).abs(), nu) * weights[:, :, None] * weights[:, None, :]
     index = bag[:, :, None] * count + bag[:, None, :]
     total.index_add_(0, index.flatten(), value.flatten())
-
-
-def _profile(distance: Tensor, nu: float) -> Tensor:
-    decay = torch.exp(-distance)
-    if nu == 0.5:
-        return decay
-    if nu == 1.5:
-        return torch.addcmul(decay, distance, decay)
-    return (1 + distance + distance.square() / 3) * decay

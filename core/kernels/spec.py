@@ -45,6 +45,12 @@ class Factor:
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"A {self.family} kernel got the parameter {value}: give a positive number.")
 
+    @property
+    def lengthscale_of(self) -> dict[str, float]:
+        """The lengthscale of every column."""
+        shared = len(self.lengthscales) == 1
+        return dict(zip(self.columns, self.lengthscales * (len(self.columns) if shared else 1), strict=True))
+
 
 @dataclass(frozen=True)
 class Term:

@@ -52,7 +52,7 @@ def _factor(factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Ten
         distance = torch.cdist(
             _scaled(factor, left), _scaled(factor, right), compute_mode="donot_use_mm_for_euclid_dist"
         )
-        return _matern(distance * math.sqrt(2 * factor.nu), factor.nu)
+        return matern(distance * math.sqrt(2 * factor.nu), factor.nu)
     if isinstance(factor, gpytorch.kernels.RBFKernel):
         exponent = _squared_distance(_scaled(factor, left), _scaled(factor, right)).mul(-0.5)
         return exponent.exp() if exponent.requires_grad else exponent.exp_()
@@ -78,7 +78,8 @@ def _squared_distance(left: Tensor, right: Tensor) -> Tensor:
     return square.clamp_min(0) if square.requires_grad else square.clamp_min_(0)
 
 
-def _matern(distance: Tensor, nu: float) -> Tensor:
+def matern(distance: Tensor, nu: float) -> Tensor:
+    """Matérn kernel of smoothness ν ∈ {½, 3/2, 5/2} at distances that are multiplied by ``√(2ν)`` already."""
     decay = torch.exp(-distance)
     if nu == 0.5:
         return decay

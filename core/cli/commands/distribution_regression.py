@@ -133,12 +133,11 @@ def _result(row: dict[str, Any]) -> Result:
 
 
 def _validation(options: argparse.Namespace) -> dict[str, Any]:
-    import time
-
     import numpy as np
 
     from core.distribution_regression.stand_in import LABEL
     from core.experiments.distribution_validation import PREDICTORS, cross_validate
+    from core.experiments.reporting import Stopwatch
 
     subjects, seeds = _subjects(options), seeds_of(options.seeds)
     methods, settings, results = tuple(options.methods or PREDICTORS), _settings(options, intercept=True), []
@@ -146,15 +145,14 @@ def _validation(options: argparse.Namespace) -> dict[str, Any]:
         if method == "kde" and len(subjects.columns) > 1 and options.methods is None:
             continue
         for seed in seeds:
-            begun = (time.process_time(), time.perf_counter())
+            watch = Stopwatch()
             found = cross_validate(
                 subjects, settings, (method,), folds=options.folds, repeats=options.repeats, seed=seed,
                 learned=not options.given,
             )[method]  # fmt: skip
             low, high = found.interval
             scores = {"r2": float(np.mean(found.r2)), "r2_low": low, "r2_high": high}
-            seconds = {"cpu": time.process_time() - begun[0], "wall": time.perf_counter() - begun[1]}
-            results.append(Result(method, seed, scores, seconds=seconds))  # type: ignore[arg-type]
+            results.append(Result(method, seed, scores, seconds=watch.seconds()))
             if not options.quiet:
                 say(f"{method}, seed {seed}: R² {scores['r2']:.3f} [{low:.3f}, {high:.3f}]")
     said = {"folds": options.folds, "repeats": options.repeats, "learned": not options.given, "seeds": seeds}

@@ -13,7 +13,7 @@ import streamlit as st
 
 from core.errors import InputError
 from core.experiments import interactive
-from core.experiments.prediction import fits_in_memory, matched_data
+from core.experiments.prediction import matched_data
 from core.fields import DownscalingProblem, Grid
 from core.figures.maps import field_map
 from core.kernels.pixel_sums import Picture
@@ -48,7 +48,7 @@ def sums_store() -> interactive.SumsStore:
 
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
-    return interactive.picture_or_none(_problem, fits_in_memory)
+    return interactive.picture_or_none(_problem)
 
 
 @st.cache_resource(show_spinner="Pseudo-targets for unmatched bags …", max_entries=8)

@@ -22,7 +22,7 @@ from core.experiments.presets import preset
 from core.experiments.settings import DownscaleSettings, spec_to_settings, starting_spec
 from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingSpec
-from core.kernels.pixel_sums import term_sums
+from core.kernels.pixel_sums import picture_sums, term_sums
 
 SELECT = {"time": 2, "level_height": 4}
 
@@ -55,7 +55,7 @@ def test_sums_and_tiles_give_the_same_picture(corner, model):
     problem, spec = corner, starting_spec(corner, DownscaleSettings(model=model))
     picture = picture_of(problem)
     assert grid_layout(problem) is not None and fits_in_memory(problem)
-    found = predict_from_sums(spec, problem.data, problem, lambda term: term_sums(term, picture))
+    found = predict_from_sums(spec, problem.data, problem, [(1.0, picture_sums(spec.kernel, picture))])
     some = torch.arange(0, len(problem.pixel), 97)
     tiled = predict_tiled(spec, problem.data, problem, problem.inputs[some])
     assert torch.allclose(found.mean[some], tiled.mean, atol=1e-8)
@@ -140,10 +140,9 @@ def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key):
     stored = preset({"fields": key, "coarse": None}, given.to_dict(), DownscaleSettings(model="bag_gp", kernel="rbf"))
     assert stored is not None
     picture, data = picture_of(problem), problem.data
-    sums = {term.factors: term_sums(term, picture) for term in stored.kernel.terms}
-    best = predict_from_sums(stored, data, problem, lambda term: sums[term.factors]).evidence
+    best = predict_from_sums(stored, data, problem, [(1.0, picture_sums(stored.kernel, picture))]).evidence
     start = starting_spec(problem, DownscaleSettings(model="bag_gp"))
-    poor = predict_from_sums(start, data, problem, lambda term: term_sums(term, picture)).evidence
+    poor = predict_from_sums(start, data, problem, [(1.0, picture_sums(start.kernel, picture))]).evidence
     assert best > poor + 10
 
 

@@ -12,7 +12,7 @@ from core.kernels.bag_mean import cross, gram
 from core.kernels.blocks import sort_bags
 from core.kernels.coreset import coreset
 from core.kernels.fourier import draw_prior
-from core.kernels.offsets import GridLayout
+from core.kernels.offsets import Cells, GridLayout
 from core.kernels.pixel_sums import Picture, is_cheap, term_sums
 from core.kernels.spec import FAMILIES, Factor, KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
@@ -107,7 +107,7 @@ def grid_picture(missing: float) -> Picture:
     points = torch.nonzero(cell % 2 == 0)[:, 0]
     bag = cell[points] // 2
     bags = Bags(inputs[points], bag, int(bag.max()) + 1, weights=torch.cos(0.2 * inputs[points, 0]))
-    return Picture(inputs, NAMES, bags, points, GridLayout((height, width), row, column, (0.1, 0.13), (0, 1)))
+    return Picture(inputs, NAMES, bags, points, GridLayout(Cells((height, width), row, column), (0.1, 0.13), (0, 1)))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
@@ -125,7 +125,7 @@ def grid_picture(missing: float) -> Picture:
 def test_every_route_to_pixel_sums_gives_the_same_numbers(term, route, cheap, missing):
     picture = grid_picture(missing)
     found = term_sums(term, picture)
-    assert found.route == route and is_cheap(term, picture) is cheap
+    assert found.routes == (route,) and is_cheap(term, picture) is cheap
     spread = membership(picture.bags)
     with torch.no_grad():
         kernel = evaluate(KernelSpec((term,)).build(NAMES), picture.bags.inputs, picture.inputs)
@@ -135,7 +135,7 @@ def test_every_route_to_pixel_sums_gives_the_same_numbers(term, route, cheap, mi
 
 def test_a_kernel_too_rough_to_interpolate_is_summed_directly():
     found = term_sums(Term((Factor("rbf", ("c",), (2e-3,)),)), grid_picture(0.0))
-    assert found.route == "direct summation"
+    assert found.routes == ("direct summation",)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -1,0 +1,142 @@
+"""Many tiles of one kernel matrix: points prepared once, buffers used again, as few passes over a tile as there can be.
+
+Squared distances come from one product of matrices, exponents of all factors of a term add up before one exponential.
+float64 agrees with ``evaluate`` to rounding; float32 is for previews.
+"""
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.kernels.radial import RADIAL
+from core.kernels.tiles import evaluate
+
+#: Squared norm, in lengthscales, above which a product leaves Matérn distances fewer digits than differences do; with
+#: ν = ½ it always does, for there the rounding of a square reaches the kernel as its root.
+_FAR = 100.0
+
+
+class Tiles:
+    """Tiles ``k(left[rows], right[columns])`` of a kernel made by ``KernelSpec.build``.
+
+    ``left`` (n, d), ``right`` (m, d); ``precision`` of the tiles; no gradient. Products lose digits of
+    the distances between far points, so both sides are taken relative to the mean of ``left``: best are neighbours.
+    """
+
+    def __init__(
+        self,
+        kernel: gpytorch.kernels.Kernel,
+        left: Float[Tensor, "n d"],
+        right: Float[Tensor, "m d"],
+        precision: torch.dtype = torch.float64,
+    ) -> None:
+        self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
+        self._buffers: list[Tensor] = []
+        self._terms = None
+        if getattr(kernel, "feature_map", None) is None and all(isinstance(f, RADIAL) for f in _factors(kernel)):
+            centre = left.mean(0)
+            self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
+
+    def __call__(self, rows: slice, columns: slice) -> Float[Tensor, "n m"]:
+        """One tile; it is overwritten by the next."""
+        with torch.no_grad():
+            if self._terms is None:
+                return evaluate(self._kernel, self._left[rows], self._right[columns]).to(self._precision)
+            shape = (len(self._left[rows]), len(self._right[columns]))
+            total, exponent, radius = (self._buffer(k, shape) for k in range(3))
+            for number, term in enumerate(self._terms):
+                part = term.values(rows, columns, exponent if number else total, radius)
+                if number:
+                    total.add_(part, alpha=term.scale)
+                elif term.scale != 1:
+                    total.mul_(term.scale)
+            return total
+
+    def _buffer(self, number: int, shape: tuple[int, int]) -> Tensor:
+        size = shape[0] * shape[1]
+        while len(self._buffers) <= number:
+            self._buffers.append(self._left.new_empty(0, dtype=self._precision))
+        if self._buffers[number].numel() < size:
+            self._buffers[number] = self._left.new_empty(size, dtype=self._precision)
+        return self._buffers[number][:size].view(shape)
+
+
+def _factors(kernel: gpytorch.kernels.Kernel) -> list[gpytorch.kernels.Kernel]:
+    return [factor for term in kernel.kernels for factor in term.base_kernel.kernels]
+
+
+class _Term:
+    """One term: the exponent of all its Gaussian factors from one product, Matérn and rational quadratic ones apart."""
+
+    def __init__(self, term: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
+        self.scale = float(term.outputscale.detach())
+        gaussian: list[tuple[Tensor, Tensor]] = []
+        self._others: list[_Radius] = []
+        for factor in term.base_kernel.kernels:
+            lengthscale = factor.lengthscale.detach().reshape(1, -1)
+            sides = left[:, factor.active_dims] / lengthscale, right[:, factor.active_dims] / lengthscale
+            if isinstance(factor, gpytorch.kernels.RBFKernel):
+                gaussian.append(sides)
+            else:
+                self._others.append(_Radius(factor, *sides, precision))
+        self._gaussian = None
+        if gaussian:
+            lefts, rights = zip(*gaussian, strict=True)
+            self._gaussian = _product_form(torch.cat(lefts, dim=1), torch.cat(rights, dim=1), -0.5, precision)
+
+    def values(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
+        """The tile at unit scale, in ``out``."""
+        if self._gaussian is not None:
+            torch.mm(self._gaussian[0][rows], self._gaussian[1][:, columns], out=out)
+        else:
+            out.zero_()
+        polynomial: Tensor | None = None
+        for radius in self._others:
+            distance = radius.subtract(rows, columns, out, scratch)
+            if radius.nu in (1.5, 2.5):
+                grown = 1 + distance
+                if radius.nu == 2.5:
+                    grown.addcmul_(distance, distance, value=1 / 3)
+                polynomial = grown if polynomial is None else polynomial.mul_(grown)
+        out.exp_()
+        return out if polynomial is None else out.mul_(polynomial)
+
+
+class _Radius:
+    """The exponent of a Matérn factor, ``r = √(2ν) d``, or of a rational quadratic one, ``α log(1 + d²/2α)``."""
+
+    def __init__(self, factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
+        matern = isinstance(factor, gpytorch.kernels.MaternKernel)
+        self.nu = float(factor.nu) if matern else 0.0
+        self._alpha = 0.0 if matern else float(factor.alpha.detach())
+        far = precision == torch.float64 and float(left.square().sum(1).max()) > _FAR
+        self._differences = self.nu == 0.5 or (matern and far)
+        if self._differences:
+            root = (2 * self.nu) ** 0.5
+            self._left, self._right = (root * left).to(precision), (root * right).to(precision)
+        else:
+            weight = 2 * self.nu if self.nu else 0.5 / self._alpha
+            self._left, self._right = _product_form(left, right, weight, precision)
+
+    def subtract(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
+        """Subtract the exponent from ``out``; a Matérn factor's r is returned."""
+        if self._differences:
+            left, right = self._left[rows], self._right[columns]
+            distance = torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
+            out.sub_(distance)
+            return distance
+        square = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
+        if self._alpha:
+            out.sub_(square.log1p_(), alpha=self._alpha)
+        else:
+            out.sub_(square.sqrt_())
+        return square
+
+
+def _product_form(left: Tensor, right: Tensor, weight: float, precision: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Two matrices whose product is ``weight ‖u − v‖²``: ``[u, ‖u‖², 1] · [−2v, 1, ‖v‖²]ᵀ`` times the weight."""
+    one_left, one_right = torch.ones_like(left[:, :1]), torch.ones_like(right[:, :1])
+    first = torch.cat([left, left.square().sum(1, keepdim=True), one_left], dim=1)
+    second = torch.cat([-2 * right, one_right, right.square().sum(1, keepdim=True)], dim=1) * weight
+    return first.to(precision), second.T.contiguous().to(precision)
