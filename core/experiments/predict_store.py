@@ -32,7 +32,8 @@ def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]
     """The engine's task: predict every missing chunk of the output; ``settings`` are those of ``StoreTask``.
 
     The result counts chunks, pixels, bytes and seconds: ``computed`` in this run, ``kept`` that were there,
-    ``recomputed`` because a worker was lost with them; ``cpu`` sums over all workers, ``peak_mb`` is the largest of
+    ``recomputed`` because a worker was lost with them, ``summed_directly`` pixels (or parts of them) that no faster
+    exact route was open to; ``cpu`` sums over all workers, ``peak_mb`` is the largest of
     them. A cancelled run keeps its chunks. Raises ``InputError`` with a sentence.
     """
     task = StoreTask.from_dict(settings)
@@ -64,7 +65,8 @@ def conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Con
     try:
         problem, units = problem_of(task, step)
         settings = task.stored.settings
-        given = condition_on_problem(problem, settings, units, choose(settings.device), check)
+        grid = opened(task.store, task.token).grid
+        given = condition_on_problem(problem, settings, units, choose(settings.device), grid, check)
     except InputError as error:
         if step is None:
             raise
@@ -85,14 +87,15 @@ def predict_chunk(
     values = read_chunk(task, plan, given, chunk)
     grid, (rows, columns) = opened(task.store, task.token).grid, plan.layout.window(chunk)
     whole = np.isfinite(values).all(axis=-1)
-    found = {name: np.full(whole.shape, np.nan) for name in FIELDS}
+    found, directly = {name: np.full(whole.shape, np.nan) for name in FIELDS}, 0
     if whole.any():
         inputs = given.inputs(grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole])
-        mean, sd = given.to(device).read(inputs.to(device), check)
-        found["mean"][whole], found["sd"][whole] = mean, sd
+        cells = given.cells(rows, columns, whole)
+        cells = None if cells is None else cells.to(device)
+        found["mean"][whole], found["sd"][whole], directly = given.to(device).read(inputs.to(device), cells, check)
     written = write_chunk(Path(task.output), plan.layout, chunk, found)
     done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": given.jitter}
-    return {**row, **done, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
+    return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
 
 
 def read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:
@@ -118,7 +121,7 @@ class Tally:
         self.computed = self.begun = self.pixels = 0
         self.skipped: dict[int, str] = {}
         self._left_out = 0
-        self._read = self._written = 0
+        self._read = self._written = self._directly = 0
         self._cpu, self._peak, self._jitter = 0.0, 0.0, 0.0
         self._prepared: dict[int | None, float] = {}
         self._clock = time.perf_counter()
@@ -139,6 +142,7 @@ class Tally:
         self._read, self._written = self._read + row["read"], self._written + row["written"]
         self._cpu, self._peak = self._cpu + row["cpu"], max(self._peak, row["peak_mb"])
         self._jitter = max(self._jitter, row["jitter"])
+        self._directly += row["directly"]
 
     def _rates(self) -> dict[str, float]:
         seconds = max(time.perf_counter() - self._clock, 1e-9)
@@ -178,6 +182,7 @@ class Tally:
             "kept": self.kept,
             "recomputed": recomputed,
             "pixels": self.pixels,
+            "summed_directly": self._directly,
             **self._rates(),
             "mb_written": self._written / 1e6,
             "seconds": {"cpu": cpu, "wall": time.perf_counter() - self._clock},

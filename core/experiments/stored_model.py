@@ -20,19 +20,23 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.experiments.prediction import matched_data
+from core.experiments.prediction import bags_inside, matched_data, reads_bags
 from core.experiments.settings import DownscaleSettings, columns_of, starting_spec
 from core.experiments.source import Source
-from core.fields import DownscalingProblem, DownscalingSpec, Scale, Scaling
+from core.experiments.wide_grid import WideGrid, wide_picture, widen
+from core.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
 from core.fields.coordinates import SPHERE, CoordinateSystem
 from core.kernels.bag_mean import Check, cross, never
+from core.kernels.offsets import Cells
+from core.kernels.region_sums import RegionSums, region_sums
 from core.kernels.tiles import diagonal
-from core.models.indirect_gp import POINTS, IndirectPosterior
+from core.models.indirect_gp import IndirectPosterior, condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.sparse_gp import SparsePosterior
+from core.models.spec import ModelSpec
 
-#: Entries of the bag sums (B, P) of one tile of pixels (float64: 32 MB).
-_SUMS = 1 << 22
+#: Entries of the bag sums (B, P) of one tile of pixels (float64: 64 MB).
+_SUMS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class Conditioned:
     coordinates : the problem's coordinate system, ``None`` where coordinates do not join.
     covariates, units : names and units of the covariates.
     scaling, target : of the inputs and of the target.
+    wide : the grid that pixels are read on, ``None`` where it is not the model's own.
+    sums : the bag sums' routes, ``None`` where the posterior is read from centroids, inducing points or features.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -109,6 +115,8 @@ class Conditioned:
     units: tuple[str, ...]
     scaling: Scaling
     target: Scale
+    wide: WideGrid | None = None
+    sums: RegionSums | None = None
 
     @property
     def jitter(self) -> float:
@@ -122,33 +130,48 @@ class Conditioned:
         values = np.concatenate([*parts, covariates], axis=1)
         return torch.as_tensor(np.ascontiguousarray(self.scaling.forward(values)))
 
-    def read(self, inputs: Float[Tensor, "P d"], check: Check = never) -> tuple[np.ndarray, np.ndarray]:
+    def cells(self, rows: slice, columns: slice, kept: np.ndarray) -> Cells | None:
+        """Where on the grid a window's pixels lie that are ``kept`` (h, w); ``None`` where that is of no use."""
+        return None if self.wide is None else self.wide.cells(rows, columns, kept)
+
+    def read(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """Posterior mean and sd of the latent field (P,) at scaled inputs, in the target's units.
 
-        ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile.
+        ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
+        (of ``cells``) spare most kernel values. The third is how many pixels were summed pair by pair after all.
         """
-        given = self.posterior
+        given, fallen = self.posterior, 0
         with torch.no_grad():
             if isinstance(given, IndirectPosterior):
-                mean, variance = _from_bags(given, inputs, check)
+                mean, variance, fallen = _from_bags(given, self.sums, inputs, cells, check)
             else:
                 mean, variance = given.mean(inputs, check), given.variance(inputs, check)
         sd = variance.clamp_min(0).sqrt().cpu().numpy()
-        return self.target.backward(mean.cpu().numpy()), self.target.sd * sd
+        return self.target.backward(mean.cpu().numpy()), self.target.sd * sd, fallen
 
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""
-        return replace(self, posterior=_moved(self.posterior, device))
+        sums = None if self.sums is None else self.sums.to(device)
+        return replace(self, posterior=_moved(self.posterior, device), sums=sums)
 
 
-def _from_bags(given: IndirectPosterior, inputs: Tensor, check: Check) -> tuple[Tensor, Tensor]:
+def _from_bags(
+    given: IndirectPosterior, sums: RegionSums | None, inputs: Tensor, cells: Cells | None, check: Check
+) -> tuple[Tensor, Tensor, int]:
     kernel = given.spec.kernel.build(given.columns.inputs).to(inputs.device)
-    means, variances = [], []
-    for tile in inputs.split(max(256, min(POINTS, _SUMS // given.bags.bags.count))):
-        sums = cross(kernel, given.bags, tile, check=check)
-        means.append(given.conditioning.mean(sums) + given.spec.mean)
-        variances.append(diagonal(kernel, tile) - given.conditioning.reduction(sums))
-    return torch.cat(means), torch.cat(variances)
+    means, variances, fallen = [], [], 0
+    for part in torch.arange(len(inputs), device=inputs.device).split(max(256, _SUMS // given.bags.bags.count)):
+        tile = inputs[part]
+        if sums is None:
+            found, pairs = cross(kernel, given.bags, tile, check=check), 0
+        else:
+            found, pairs = sums.at(tile, None if cells is None else cells.at(part), check)
+        means.append(given.conditioning.mean(found) + given.spec.mean)
+        variances.append(diagonal(kernel, tile) - given.conditioning.reduction(found))
+        fallen += pairs
+    return torch.cat(means), torch.cat(variances), fallen
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -166,23 +189,42 @@ def condition_on_problem(
     settings: DownscaleSettings,
     units: tuple[str, ...],
     device: torch.device,
+    grid: Grid | None = None,
     check: Check = never,
 ) -> Conditioned:
     """Condition the model of ``settings`` on a problem, hyperparameters as given there; the result is on the CPU.
 
-    ``units`` of the covariates. Raises ``InputError`` as ``named_posterior`` does.
+    ``units`` of the covariates; ``grid`` that pixels will be read on, the problem's own where not given. Raises
+    ``InputError`` as ``named_posterior`` does.
     """
-    spec = starting_spec(problem, settings)
+    spec, cpu = starting_spec(problem, settings), torch.device("cpu")
     data = matched_data(problem, spec, check).to(device)
-    given = named_posterior(spec, data, columns_of(problem), check)
+    wide = widen(problem.grid, grid or problem.grid)
+    sums = _sums(spec, problem, wide, device, check)
+    columns = columns_of(problem)
+    if sums is None:
+        given = named_posterior(spec, data, columns, check)
+    else:
+        conditioning = condition_on_gram(spec, data, columns, sums.gram(check))
+        given = IndirectPosterior(spec, columns, sums.bags, conditioning)
     return Conditioned(
-        _moved(given, torch.device("cpu")),
+        _moved(given, cpu),
         _system(problem) if problem.spec.coordinates else None,
         problem.spec.covariates,
         units,
         problem.input_scaling,
         problem.target_scale,
+        wide,
+        None if sums is None else sums.to(cpu),
     )
+
+
+def _sums(
+    spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
+) -> RegionSums | None:
+    if not (reads_bags(spec) and bags_inside(problem)):
+        return None
+    return region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
 
 
 def _system(problem: DownscalingProblem) -> CoordinateSystem:
