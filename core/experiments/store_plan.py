@@ -18,8 +18,8 @@ from core.experiments.stored_model import StoredModel
 from core.fields import DownscalingProblem, Fields, Grid, make_problem, make_problem_from_files, open_fields
 from core.fields.export import REFERENCES, grid_coordinates, posterior_attributes
 from core.fields.units import convert
-from core.fields.zarr_reading import attributes, open_store
-from core.fields.zarr_writing import Layout, create_store, missing_chunks
+from core.fields.zarr_reading import chunks_of, is_url, open_store
+from core.fields.zarr_writing import Layout, about_store, create_store, missing_chunks
 from core.plain_data import from_known
 
 #: Pixels of a region where none is asked for.
@@ -111,7 +111,7 @@ def _beside(path: str, token: str) -> Fields:
 
 def _trained_on(key: str) -> Fields:
     """Fields the model was conditioned on: a data set or an upload by its key, or a path."""
-    if key.startswith(UPLOAD) or not Path(key).exists():
+    if key.startswith(UPLOAD) or not (is_url(key) or Path(key).exists()):
         return open_source(key)
     return open_fields(key)
 
@@ -246,7 +246,7 @@ def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[in
         return min(task.rows, height), columns
     rows = max(1, min(PIXELS // columns, height))
     for name in names[:1]:
-        chunk = (fields.dataset[name].encoding.get("chunksizes") or (1,) * 2)[-2]
+        chunk = chunks_of(fields.dataset[name]).get(fields.grid.y_name, 1)
         rows = rows - rows % chunk if rows >= chunk else rows
     return rows, columns
 
@@ -254,8 +254,7 @@ def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[in
 def _cost_notes(fields: Fields, names: tuple[str, ...], along: str) -> list[str]:
     notes = []
     for name in names:
-        array = fields.dataset[name]
-        chunks = dict(zip(array.dims, array.encoding.get("chunksizes") or (), strict=False))
+        chunks = chunks_of(fields.dataset[name])
         if chunks.get(along, 1) > 1:
             notes.append(
                 f"A chunk of `{name}` holds {chunks[along]} steps, so it is read as often: chunks of one step are "
@@ -271,7 +270,7 @@ def _claim(task: StoreTask, layout: Layout, fields: Fields, problem: Downscaling
     if not path.exists():
         _create(task, layout, fields, problem, first, mark)
         return
-    there = attributes(path)
+    there = about_store(path)
     if there.get(_FINGERPRINT) != mark:
         raise InputError(f"{path} is there already and is not a part of this prediction: give another name.")
     if not task.resume and not (task.token and there.get(_TOKEN) == task.token):
@@ -303,7 +302,9 @@ def _create(
     if task.along in fields.dataset.coords:
         steps = fields.dataset.coords[task.along].variable[first : first + layout.shape[0]]
         if steps.dtype.kind in "fiuM":
-            coordinates[task.along] = steps.load()
+            # how it was compressed there is no matter of ours, and perhaps of another format
+            kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
+            coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
     given = {name: {**words, **said} for name, words in posterior_attributes(problem).items()}
     model = task.stored
     about = {

@@ -63,9 +63,9 @@ def open_fields(path: str | Path) -> Fields:
 
     Raises ``InputError`` where the file does not exist, is not NetCDF or holds no gridded field.
     """
-    path = Path(path)
     if is_store(path):
         return open_store(path)
+    path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file {path.name}: give the path of a NetCDF file.")
     try:

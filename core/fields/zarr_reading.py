@@ -1,10 +1,9 @@
 """A Zarr store opened as fields: only coordinates are read until a region is asked for.
 
-Read by the netCDF library (Zarr format 2, compressed by zlib, zstd, bzip2 or Blosc, on a file system). Its attributes
-are read again here as the JSON they are: that library keeps neither escaped letters nor lists of mixed numbers.
+Formats 2 and 3, read by xarray and zarr. Arrays are lazy but no Dask arrays: a region is read inside a task of a
+cluster, where a graph of its own would only be handed back to the cluster. Fields on Dask arrays are read as well.
 """
 
-import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,33 +18,42 @@ from core.fields.gridded import UNMARKED_FILL, Fields
 if TYPE_CHECKING:
     import xarray as xr
 
-DIMENSIONS = "_ARRAY_DIMENSIONS"
 Window = tuple[slice, slice]
+#: What opening or reading a damaged or foreign store raises.
+_FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, OverflowError, IndexError, NotImplementedError)
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether a folder says that it is a Zarr group, of any format."""
-    return any((Path(path) / name).is_file() for name in (".zgroup", ".zmetadata", "zarr.json"))
+    """Whether a folder says that it is a Zarr group or array, of either format; a URL is taken for one."""
+    return is_url(path) or any((Path(path) / name).is_file() for name in (".zgroup", ".zmetadata", "zarr.json"))
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether a store is named by a URL rather than by a path."""
+    return "://" in str(path)
 
 
 def open_store(path: str | Path) -> Fields:
-    """The fields of a Zarr store, on disk until read; ``region`` reads a part of one.
+    """The fields of a Zarr store (format 2 or 3), on disk until read; ``region`` reads a part of one.
 
-    Raises ``InputError`` where there is no store at that path (on the machine that asks), it is of format 3, it cannot
-    be read, or it holds no gridded field.
+    Raises ``InputError`` where there is no store at that path (on the machine that asks), it cannot be read, or it
+    holds no gridded field.
     """
     from core.fields.opening import fields_from_dataset
 
-    path = Path(path).absolute()
-    _check(path)
+    place = str(path) if is_url(path) else str(Path(path).absolute())
+    name = place.rstrip("/").rpartition("/")[2]
+    if not is_store(place):
+        raise InputError(
+            f"There is no Zarr store at {path} as this process sees it: give the path of a Zarr group; on a cluster "
+            "every worker must see the same path."
+        )
     try:
-        dataset = _lazily(path)
-    except InputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:
-        raise InputError(f"The Zarr store {path.name} could not be read ({_short(error)}): write it again.") from error
-    fields = fields_from_dataset(dataset, source=path.name)
-    return replace(fields, notes=tuple(f"{path.name}: {note}" for note in fields.notes))
+        dataset = _lazily(place)
+    except _FAULTS as error:
+        raise InputError(f"The Zarr store {name} could not be read ({_short(error)}): write it again.") from error
+    fields = fields_from_dataset(dataset, source=name)
+    return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
 
 
 def region(fields: Fields, name: str, select: Mapping[str, int], window: Window) -> np.ndarray:
@@ -57,12 +65,13 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
     rows, columns = window
     array = fields.dataset[name]
     at = {dim: _index(name, str(dim), array.sizes[dim], select) for dim in array.dims[:-2]}
+    part = array.isel({**at, array.dims[-2]: rows, array.dims[-1]: columns})
     try:
-        values = np.array(array.isel({**at, array.dims[-2]: rows, array.dims[-1]: columns}).values, dtype=np.float64)
-    except (OSError, RuntimeError, ValueError, IndexError) as error:
+        values = np.array(part.compute(scheduler="synchronous").values, dtype=np.float64)
+    except _FAULTS as error:
         raise InputError(
-            f"A chunk of `{name}` could not be read ({_short(error)}): it is damaged or compressed by a codec other "
-            "than zlib, zstd, bzip2 and Blosc; write the store again."
+            f"A chunk of `{name}` could not be read ({_short(error)}): it is damaged, or compressed by a codec that "
+            "is not installed here; write the store again."
         ) from error
     values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
     return values
@@ -73,6 +82,12 @@ def units_of(fields: Fields, name: str) -> str:
     return str(fields.dataset[name].attrs.get("units", "")).strip()
 
 
+def chunks_of(array: "xr.DataArray") -> dict[str, int]:
+    """The chunks that a field lies in on disk, dimension by dimension; none where it is not chunked."""
+    found = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
+    return {str(dim): int(size) for dim, size in zip(array.dims, found, strict=False)}
+
+
 def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
     """As ``Fields.chosen``, without reading the labels of the dimension."""
     index = int(select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0))
@@ -81,52 +96,21 @@ def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
     return index
 
 
-def _check(path: Path) -> None:
-    if "#" in str(path):
-        raise InputError(f"The path {path} holds a '#', which the reader takes for the end of it: rename the folder.")
-    if (path / "zarr.json").is_file():
-        raise InputError(
-            f"{path.name} is a Zarr store of format 3, format 2 is read here: write it with `zarr_format=2` (xarray: "
-            "`to_zarr(path, zarr_format=2)`)."
-        )
-    if not is_store(path):
-        raise InputError(
-            f"There is no Zarr store at {path} as this process sees it: give the path of a group of Zarr format 2; on "
-            "a cluster every worker must see the same path."
-        )
-
-
-def _lazily(path: Path) -> "xr.Dataset":
-    """The decoded dataset with attributes as the store's own JSON has them."""
-    import h5py  # noqa: F401  before netCDF4: each then keeps the HDF5 library it was built with
+def _lazily(place: str) -> "xr.Dataset":
+    """The decoded dataset; times that cannot be decoded stay numbers."""
     import xarray as xr
-    from xarray.backends import NetCDF4DataStore
 
-    options: dict[str, Any] = {"decode_timedelta": False, "create_default_indexes": False, "cache": False}
-    files = NetCDF4DataStore.open(f"file://{path}#mode=zarr,file")
-    files.is_remote = False  # else a damaged chunk, taken for a slow server, is asked for again for most of a minute
+    options: dict[str, Any] = {
+        "engine": "zarr", "chunks": None, "cache": False, "decode_timedelta": False, "create_default_indexes": False,
+    }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            dataset = xr.open_dataset(files, **options)
+            return xr.open_dataset(place, **options)
         except (ValueError, OverflowError) as error:
             if "decode" not in str(error) and "calendar" not in str(error):
                 raise
-            dataset = xr.open_dataset(files, decode_times=False, **options)
-    dataset.attrs = attributes(path)
-    for name, variable in dataset.variables.items():
-        own = attributes(path / str(name))
-        variable.attrs = {key: own.get(key, value) for key, value in variable.attrs.items() if key != DIMENSIONS}
-    return dataset
-
-
-def attributes(path: Path) -> dict[str, Any]:
-    """The attributes of a group or an array; none where it has no file of them."""
-    try:
-        found = json.loads((path / ".zattrs").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    return {key: value for key, value in found.items() if not key.lower().startswith("_nc")}
+            return xr.open_dataset(place, decode_times=False, **options)
 
 
 def _short(error: Exception) -> str:

@@ -1,16 +1,12 @@
-"""A Zarr store (format 2) filled chunk by chunk, by any number of processes, in any order.
+"""A Zarr store (format 3) filled chunk by chunk, by any number of processes, in any order.
 
-Its metadata are written first and never again. A chunk of every field is one file, put in place in one step, so a
-chunk is there whole or not at all: a process that dies leaves nothing half-written, and what is missing is seen from
-the names of the files.
+Its metadata are written first and never again. zarr puts a chunk's file in place in one step, so a chunk is there whole
+or not at all: a process that dies leaves nothing half-written, and what is missing is seen from the chunks' keys.
 """
 
-import json
-import os
 import secrets
 import shutil
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +15,11 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.store import plain_words
-from core.fields.zarr_reading import DIMENSIONS, Window
+from core.fields.zarr_reading import Window
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_LEVEL = 1
+    import zarr
 
 
 @dataclass(frozen=True, order=True)
@@ -34,11 +29,6 @@ class Chunk:
     step: int
     row: int
     column: int
-
-    @property
-    def key(self) -> str:
-        """The chunk's name in the store."""
-        return f"{self.step}.{self.row}.{self.column}"
 
 
 @dataclass(frozen=True)
@@ -75,19 +65,20 @@ def create_store(
 
     The folder appears in one step. Raises ``InputError`` where it is there already or cannot be made.
     """
+    import xarray as xr
+    import zarr
+
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    metadata: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": plain_words(about)}
+    dataset = xr.Dataset(coords=coordinates, attrs=plain_words(about))
     try:
         part.mkdir()
+        dataset.to_zarr(part, zarr_format=3, consolidated=False)
+        group = zarr.open_group(part, mode="r+")
         for name, given in fields.items():
-            metadata |= _array(name, layout.shape, (1, *layout.chunk), layout.dtype, "NaN", dims, given)
-            (part / name).mkdir()
-        for name, variable in coordinates.items():
-            metadata |= _coordinate(part, name, variable)
-        for name, content in metadata.items():
-            (part / name).write_text(_json(content), encoding="utf-8")
-        whole = {"zarr_consolidated_format": 1, "metadata": metadata}
-        (part / ".zmetadata").write_text(_json(whole), encoding="utf-8")
+            group.create_array(
+                name, shape=layout.shape, chunks=(1, *layout.chunk), dtype=layout.dtype, fill_value=np.nan,
+                dimension_names=dims, attributes=plain_words(given),
+            )  # fmt: skip
         part.rename(path)
     except OSError as error:
         raise InputError(f"The store {path} cannot be made ({error.strerror}): choose another place.") from None
@@ -95,72 +86,49 @@ def create_store(
         shutil.rmtree(part, ignore_errors=True)
 
 
+def about_store(path: Path) -> dict[str, Any]:
+    """The attributes of a store; none where there is something else."""
+    import zarr
+
+    try:
+        return dict(zarr.open_group(path, mode="r").attrs)
+    except (OSError, ValueError):
+        return {}
+
+
 def write_chunk(path: Path, layout: Layout, chunk: Chunk, fields: Mapping[str, np.ndarray]) -> int:
-    """Put one chunk of every field (h, w) in place; returns the bytes written.
+    """Put one chunk of every field (h, w) in place, one of missing values too; its bytes before compression.
 
     Raises ``InputError`` where this machine cannot write there.
     """
     size = 0
     for name, values in fields.items():
-        whole = np.full(layout.chunk, np.nan, dtype=layout.dtype)
-        whole[: values.shape[0], : values.shape[1]] = values
-        data = zlib.compress(whole.tobytes(), _LEVEL)
-        size += len(data)
+        stored = values.astype(layout.dtype)
         try:
-            _put(path / name / chunk.key, data)
+            _array(path, name)[(chunk.step, *layout.window(chunk))] = stored
         except OSError as error:
             raise InputError(
                 f"A chunk cannot be written to {path} ({error.strerror}): every worker must be able to write there."
             ) from None
+        size += stored.nbytes
     return size
 
 
 def missing_chunks(path: Path, layout: Layout, fields: tuple[str, ...]) -> list[Chunk]:
     """The chunks that some field does not have yet."""
-    there = [set(os.listdir(path / name)) for name in fields]
-    return [chunk for chunk in layout.chunks() if not all(chunk.key in names for names in there)]
+    there = [set(_keys(path / name)) for name in fields]
+    key = _array(path, fields[0]).metadata.encode_chunk_key
+    names = ((chunk, key((chunk.step, chunk.row, chunk.column))) for chunk in layout.chunks())
+    return [chunk for chunk, name in names if not all(name in keys for keys in there)]
 
 
-def _put(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+def _keys(folder: Path) -> Iterator[str]:
+    return (file.relative_to(folder).as_posix() for file in folder.rglob("*"))
 
 
-def _array(
-    name: str,
-    shape: tuple[int, ...],
-    chunks: tuple[int, ...],
-    dtype: str,
-    fill: Any,
-    dims: tuple[str, ...],
-    given: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The two metadata files of one array."""
-    array = {
-        "zarr_format": 2, "shape": list(shape), "chunks": list(chunks), "dtype": dtype, "order": "C",
-        "fill_value": fill, "compressor": {"id": "zlib", "level": _LEVEL}, "filters": None,
-    }  # fmt: skip
-    return {f"{name}/.zarray": array, f"{name}/.zattrs": {**plain_words(given), DIMENSIONS: list(dims)}}
+def _array(path: Path, name: str) -> "zarr.Array":
+    """An array of the store, open for writing."""
+    import zarr
 
-
-def _coordinate(folder: Path, name: str, variable: "xr.Variable") -> dict[str, Any]:
-    """Write a variable in one chunk, encoded as CF says (times as numbers); returns its metadata."""
-    from xarray.conventions import encode_cf_variable
-
-    encoded = encode_cf_variable(variable, name=name)
-    values = np.asarray(encoded.values)
-    values = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<")))
-    given = {key: value for key, value in encoded.attrs.items() if key != "_FillValue"}
-    (folder / name).mkdir()
-    (folder / name / (".".join("0" * values.ndim) or "0")).write_bytes(zlib.compress(values.tobytes(), _LEVEL))
-    dims = tuple(str(dim) for dim in encoded.dims)
-    return _array(name, values.shape, values.shape, values.dtype.str, None, dims, given)
-
-
-def _json(content: Any) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    with zarr.config.set({"array.write_empty_chunks": True}):  # a chunk of missing values is there, too
+        return zarr.open_array(path / name, mode="r+")

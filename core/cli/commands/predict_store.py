@@ -22,7 +22,7 @@ _SAY_S = 2.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("input", metavar="INPUT.zarr", help="store of the high-resolution fields of all steps")
+    parser.add_argument("input", metavar="INPUT.zarr", help="store of the high-resolution fields, a path or a URL")
     parser.add_argument("--model", required=True, metavar="MODEL.json", help="what `downscale --json MODEL.json` wrote")
     parser.add_argument("--output", required=True, metavar="OUT.zarr", help="store of mean and sd to write")
     parser.add_argument(
@@ -89,17 +89,20 @@ def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str
 
 
 def _absolute(path: str | None) -> Any:
-    return None if path is None else str(Path(path).absolute())
+    """A path as every process sees it; a URL stays what it is."""
+    from core.fields.zarr_reading import is_url
+
+    return path if path is None or is_url(path) else str(Path(path).absolute())
 
 
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
     from core.experiments.source import Source, keep_upload
-    from core.fields.zarr_reading import is_store
+    from core.fields.zarr_reading import is_store, is_url
 
     def place(key: str) -> str:
         path = Path(key)
-        if not path.exists():
+        if is_url(key) or not path.exists():
             return key
         if remote and not is_store(path):
             return keep_upload(path.read_bytes(), path.name)

@@ -1,13 +1,12 @@
-"""A small Zarr store of some months, written by the netCDF library, and a model conditioned on its first one."""
+"""A small Zarr store of some months, written step by step by xarray, and a model conditioned on its first one."""
 
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import h5py  # noqa: F401  before netCDF4: each then keeps the HDF5 library it was built with
-import netCDF4
 import numpy as np
+import xarray as xr
 
 from core.datasets.atmosphere import make_atmosphere
 from core.experiments.settings import DownscaleSettings
@@ -31,6 +30,7 @@ def write_store(
     flip: bool = False,
     same: bool = False,
     change: Callable[[int, Any], None] = lambda step, planet: None,
+    zarr_format: Literal[2, 3] = 3,
     **units: str,
 ) -> Path:
     """A planet a step, chunks of one step and 16 rows; ``flip`` lets the latitudes descend, as most files do.
@@ -38,33 +38,23 @@ def write_store(
     ``same``: the first planet's covariates again and again, and no targets after the first step. ``change``: what to do
     to each planet; ``units`` other than theirs.
     """
-    with netCDF4.Dataset(f"file://{path}#mode=zarr,file", "w") as file:
-        for name, size in (("time", steps), ("latitude", shape[0]), ("longitude", shape[1])):
-            file.createDimension(name, size)
-        time = file.createVariable("time", "f8", ("time",))
-        time.units, time.calendar = "days since 2001-01-15", "standard"
-        time[:] = 30.0 * np.arange(steps)
-        for step in range(steps):
-            if step == 0 or not same:
-                planet = _planet(shape, step).copy(deep=True)
-                planet = planet.isel(latitude=slice(None, None, -1)) if flip else planet
-            change(step, planet)
-            if step == 0:
-                _describe(file, planet, shape, units)
-            for name in COVARIATES if same and step else planet.data_vars:
-                file[name][step] = planet[name].values
+    chunks = {"chunks": (1, 16, shape[1])}
+    for step in range(steps):
+        planet = _planet(shape, 0 if same else step).copy(deep=True)
+        planet = planet.isel(latitude=slice(None, None, -1)) if flip else planet
+        change(step, planet)
+        for name, array in planet.data_vars.items():
+            array.attrs["units"] = units.get(str(name), array.attrs["units"])
+            if same and step and name not in COVARIATES:
+                array[:] = np.nan
+        time = xr.Variable("time", [30.0 * step], {"units": "days since 2001-01-15", "calendar": "standard"})
+        planet = planet.expand_dims("time").assign_coords(time=time)
+        if step:
+            planet.drop_vars(["latitude", "longitude"]).to_zarr(path, append_dim="time", consolidated=False)
+        else:
+            encoding = dict.fromkeys(planet.data_vars, chunks)
+            planet.to_zarr(path, encoding=encoding, zarr_format=zarr_format, consolidated=False)
     return path
-
-
-def _describe(file: Any, planet: Any, shape: tuple[int, int], units: dict[str, str]) -> None:
-    for name, array in planet.variables.items():
-        field = array.ndim == 2
-        dims = ("time", *array.dims) if field else array.dims
-        more: dict[str, Any] = {"chunksizes": (1, 16, shape[1]), "compression": "zlib", "complevel": 1} if field else {}
-        variable = file.createVariable(name, array.dtype, dims, fill_value=np.nan if field else None, **more)
-        variable.setncatts({**array.attrs, **({"units": units[name]} if name in units else {})})
-        if not field:
-            variable[:] = array.values
 
 
 def stored_model(store: Path, model: str = "shrinkage_cmp", **problem: Any) -> StoredModel:
