@@ -50,6 +50,9 @@ def open_store(path: str | Path) -> Fields:
         )
     try:
         dataset = _lazily(place)
+        for coordinate in dataset.coords.values():
+            if coordinate.ndim < 2:
+                coordinate.variable.load()  # labels are asked for again and again
     except _FAULTS as error:
         raise InputError(f"The Zarr store {name} could not be read ({_short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name)
