@@ -44,7 +44,7 @@ class WideGrid:
 
 def widen(own: Grid, other: Grid) -> WideGrid | None:
     """The model's ``own`` grid continued over the store's; None where they are not one grid, or have no formula."""
-    if own.kind == "curvilinear" or own.kind != other.kind or own.mapping != other.mapping:
+    if own.kind == "curvilinear" or own.kind != other.kind or own.mapping != other.mapping or min(own.shape) < 2:
         return None
     x = other.x
     if own.kind in ("latlon", "rotated"):

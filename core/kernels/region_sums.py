@@ -146,7 +146,7 @@ class RegionSums:
 
 
 def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> RegionSums:
-    """Prepare the sums of a kernel over a picture's bags: which term goes which way, and its few points.
+    """Prepare the sums of a kernel (no feature map) over a picture's bags: each term's way, and its few points.
 
     The picture's layout may be of a wider grid than its own pixels fill; regions may lie anywhere on that.
     """
@@ -157,7 +157,7 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     placed, few, direct = [], [], []
     with torch.no_grad():
         for term in kernel.terms:
-            if layout is not None and kernel.features is None and layout.suits(term, picture.names):
+            if layout is not None and layout.suits(term, picture.names):
                 placed.append(term)
             elif (found := _few_points(term, picture, bags, check)) is not None:
                 few.append(found)
