@@ -10,6 +10,7 @@ from core.errors import InputError
 # Short name → "module:function". A task is `def task(settings: dict, context: Context) -> dict`.
 TASKS: dict[str, str] = {
     "downscale": "core.experiments.downscale:learn_task",
+    "predict-store": "core.experiments.predict_store:predict_store_task",
     "swiss-roll": "core.experiments.swiss_roll:roll_task",
     "one-dimension": "core.experiments.one_dimension:line_task",
     "sparse-representation": "core.experiments.sparse_representation:sparse_task",

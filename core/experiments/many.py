@@ -1,9 +1,12 @@
 """Many independent computations inside one run: spread over the cluster's workers, or one after the other."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from core.errors import Cancelled
+from core.errors import Cancelled, InputError
 from core.experiments.benchmark_table import kept
 
 _POLL_S = 0.3
@@ -56,6 +59,119 @@ def _spread(function: Callable, items: Sequence[dict[str, Any]], context: Any) -
                     yield future.result()
         finally:
             client.cancel(list(pending))
+
+
+def stream(
+    prepare: Callable[[Any, Callable[[], None]], Any],
+    work: Callable[[Any, Any, Callable[[], None]], dict[str, Any]],
+    items: Sequence[tuple[Hashable, Any]],
+    context: Any,
+    begun: Callable[[], None] = lambda: None,
+) -> Iterator[dict[str, Any]]:
+    """``work(prepare(key, check), item, check)`` for every ``(key, item)``, in the order in which they are done.
+
+    What ``prepare`` gives is made once a key and shared by its items, which lie together; few of either are alive at a
+    time, however many items there are. On a cluster a lost worker costs what it had under way: those items (and what
+    they share, where it lay there alone) are done again elsewhere. ``begun`` is called at the start of each item,
+    again where one is repeated; ``check`` raises ``Cancelled`` in time.
+    """
+    if _fellows() > 1:
+        yield from _stream_spread(prepare, work, items, context, begun)
+        return
+    last: Any = None
+    for key, item in items:
+        context.check()
+        if last is None or last[0] != key:
+            last = None  # two are never held
+            last = (key, prepare(key, context.check))
+        begun()
+        yield work(last[1], item, context.check)
+
+
+def _stream_spread(
+    prepare: Callable, work: Callable, items: Sequence[tuple[Hashable, Any]], context: Any, begun: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    from distributed import worker_client
+
+    topic = f"begun-{uuid.uuid4().hex[:12]}"
+    with worker_client() as client:
+        client.subscribe_topic(topic, lambda event: begun())
+        ahead = 2 * max(1, sum(client.nthreads().values()))
+        waiting, left = deque(items), Counter(key for key, _ in items)
+        shared: dict[Hashable, Any] = {}
+        pending: dict[Any, Hashable] = {}
+        try:
+            while waiting or pending:
+                context.check()
+                while waiting and len(pending) < ahead:
+                    key, item = waiting.popleft()
+                    if key not in shared:
+                        shared[key] = client.submit(_watched, prepare, key, pure=False)
+                    pending[client.submit(_told, topic, work, shared[key], item, pure=False)] = key
+                for future in _some_done(pending):
+                    key = pending.pop(future)
+                    yield _result(future)
+                    left[key] -= 1
+                    if not left[key]:
+                        del shared[key]
+        finally:
+            client.cancel([*pending, *shared.values()])
+            client.unsubscribe_topic(topic)
+
+
+def _some_done(pending: Mapping[Any, Any]) -> set[Any]:
+    from distributed import TimeoutError as NothingYet
+    from distributed import wait
+
+    try:
+        return set(wait(list(pending), timeout=_POLL_S, return_when="FIRST_COMPLETED").done)
+    except NothingYet:
+        return set()
+
+
+def _result(future: Any) -> Any:
+    from distributed.scheduler import KilledWorker
+
+    try:
+        return future.result()
+    except KilledWorker:
+        raise InputError(
+            "The same part was lost again with its worker (often for lack of memory): make the parts smaller or give "
+            "the workers more memory, then resume."
+        ) from None
+
+
+def _watched(work: Callable, *arguments: Any) -> Any:
+    """A piece of work on a worker of the cluster; it stops when nobody wants it any longer."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):  # else xarray hands its file locks to the cluster, and fails
+        return work(*arguments, _check_wanted())
+
+
+def _told(topic: str, work: Callable, *arguments: Any) -> Any:
+    from distributed import get_worker
+
+    get_worker().log_event(topic, {})
+    return _watched(work, *arguments)
+
+
+def _check_wanted() -> Callable[[], None]:
+    """A check that raises ``Cancelled`` once Dask has released the task it is made in; it looks twice a second."""
+    from distributed import get_worker
+
+    worker, looked = get_worker(), [time.monotonic()]
+    key = worker.get_current_task()
+
+    def check() -> None:
+        if time.monotonic() - looked[0] < 0.5:
+            return
+        looked[0] = time.monotonic()
+        task = worker.state.tasks.get(key)
+        if task is None or task.state in ("cancelled", "released", "forgotten"):
+            raise Cancelled("The part is no longer wanted.")
+
+    return check
 
 
 def run_all(

@@ -71,13 +71,18 @@ def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None
     height, width = problem.grid.area.shape
     row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
     cells = Cells((height, width), row, column)
-    return _sphere_layout(problem, cells) if problem.grid.wraps else _plane_layout(problem, cells)
+    if not problem.grid.wraps:
+        return plane_layout(problem.inputs, cells)
+    if problem.grid.kind != "latlon":
+        return None
+    return sphere_layout(problem.grid.x, scaled_coordinates(problem.grid), problem.inputs, cells)
 
 
-def _plane_layout(problem: DownscalingProblem, cells: Cells) -> GridLayout | None:
+def plane_layout(inputs: Float[Tensor, "P d"], cells: Cells) -> GridLayout | None:
+    """Rows and columns in even steps, first and second column of ``inputs``."""
     steps = []
     for axis, index in enumerate((cells.row, cells.column)):
-        values, place = problem.inputs[:, axis], index.to(problem.inputs)
+        values, place = inputs[:, axis], index.to(inputs)
         first, last = int(index.argmin()), int(index.argmax())
         span = int(index[last] - index[first])
         if span == 0:
@@ -89,16 +94,17 @@ def _plane_layout(problem: DownscalingProblem, cells: Cells) -> GridLayout | Non
     return GridLayout(cells, (steps[0], steps[1]), (0, 1))
 
 
-def _sphere_layout(problem: DownscalingProblem, cells: Cells) -> SphereLayout | None:
-    """Longitudes that go round the sphere's own axis in even steps."""
-    grid = problem.grid
-    steps = np.diff(grid.x)
-    if grid.kind != "latlon" or np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
+def sphere_layout(
+    x: np.ndarray, vectors: np.ndarray, inputs: Float[Tensor, "P d"], cells: Cells
+) -> SphereLayout | None:
+    """Longitudes x (W,) that go round the sphere's own axis in even steps; ``vectors`` (H, W, 3) of the whole grid."""
+    steps = np.diff(x)
+    if np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
         return None
-    vectors = torch.as_tensor(scaled_coordinates(grid))
-    if float((vectors[cells.row, cells.column] - problem.inputs[:, :3]).abs().max()) > _EVEN:
+    found = torch.as_tensor(vectors)
+    if float((found[cells.row, cells.column] - inputs[:, :3]).abs().max()) > _EVEN:
         return None
-    return SphereLayout(cells, vectors, (0, 1, 2))
+    return SphereLayout(cells, found, (0, 1, 2))
 
 
 def picture_of(problem: DownscalingProblem) -> Picture:
@@ -217,8 +223,12 @@ def reads_bags(spec: ModelSpec) -> bool:
     return not (model.sparse or model.centroids or spec.kernel.features)
 
 
+def bags_inside(problem: DownscalingProblem) -> bool:
+    """Whether the bags are made of the prediction pixels."""
+    return int((problem.pixel_bag >= 0).sum()) == len(problem.data.bags.inputs)
+
+
 def fits_in_memory(problem: DownscalingProblem) -> bool:
     """Whether the bag sums of all pixels may be kept whole, and the bags lie in the picture."""
     bags: Bags = problem.data.bags
-    inside = int((problem.pixel_bag >= 0).sum()) == len(bags.inputs)
-    return inside and 8 * bags.count * len(problem.pixel) <= KEEP_BYTES
+    return bags_inside(problem) and 8 * bags.count * len(problem.pixel) <= KEEP_BYTES

@@ -51,33 +51,33 @@ def assemble(
     pixel_bag = _position(sides.bag_block, sides.block).flat[pixel]
     coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
     place = fit_coordinate_scaling(coordinates, sides.system.names)
-    inputs, columns = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
-    scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
-    targets = scale.forward(sides.coarse[sides.target_cell])
-    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), targets, spec.indirect)
+    inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
+    seen = sides.coarse[sides.target_cell]
+    scale = fit_scale(seen, spec.target, "target")
+    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen), spec.indirect)
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True
-    known = sides.coarse.reshape(shape)
     return DownscalingProblem(
         spec=spec,
         grid=sides.grid,
         cell=sides.cell,
         coarse_shape=shape,
         coarse_grid=sides.coarse_grid,
-        coarse=np.where(observed, known, np.nan),
-        coarse_truth=known,
+        coarse=np.where(observed, sides.coarse.reshape(shape), np.nan),
+        coarse_truth=sides.coarse.reshape(shape),
         observed=observed,
         truth=sides.truth,
         inputs=torch.as_tensor(inputs),
         pixel=pixel,
-        columns=columns,
+        columns=scaling.columns,
         mediator_columns=(sides.system.names if spec.coordinates else ()) + spec.mediators,
         data=data,
         matched=not spec.indirect,
         bag_cell=sides.bag_cell,
         target_cell=sides.target_cell,
         pixel_bag=pixel_bag,
+        input_scaling=scaling,
         target_scale=scale,
         units=target.units,
         long_name=target.long_name,
@@ -102,18 +102,20 @@ def _inputs(
     place: Scaling,
     pixel: np.ndarray,
     pixel_bag: np.ndarray,
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """(P, d) scaled inputs of the complete pixels; covariates standardised on the bags' pixels."""
+) -> tuple[np.ndarray, Scaling]:
+    """(P, d) scaled inputs of the complete pixels, and their scaling; covariates standardised on the bags' pixels."""
     parts: list[np.ndarray] = []
-    columns: tuple[str, ...] = ()
+    scalings: list[Scaling] = []
     if spec.coordinates:
         parts.append(place.forward(coordinates[pixel]))
-        columns += sides.system.names
+        scalings.append(place)
     if sides.covariates is not None:
         values = sides.covariates.reshape(-1, len(spec.covariates))[pixel]
-        parts.append(fit_scaling(values[pixel_bag >= 0], spec.covariates, "covariate").forward(values))
-        columns += spec.covariates
-    return np.ascontiguousarray(np.concatenate(parts, axis=1)), columns
+        scalings.append(fit_scaling(values[pixel_bag >= 0], spec.covariates, "covariate"))
+        parts.append(scalings[-1].forward(values))
+    columns = tuple(name for scaling in scalings for name in scaling.columns)
+    scales = tuple(scale for scaling in scalings for scale in scaling.scales)
+    return np.ascontiguousarray(np.concatenate(parts, axis=1)), Scaling(columns, scales)
 
 
 def _mediators(spec: DownscalingSpec, sides: Sides, place: Scaling) -> tuple[np.ndarray, np.ndarray]:

@@ -44,9 +44,9 @@ def to_dataset(
     """
     import xarray as xr
 
-    fine, fine_dims, fine_attributes = _coordinates(problem.grid, "")
-    rough, rough_dims, rough_attributes = _coordinates(problem.coarse_grid, "coarse_")
-    words = _Words(problem)
+    fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "")
+    rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_")
+    words = _Words(problem.long_name, problem.standard_name, problem.units)
     beside = {} if sd is None else {"ancillary_variables": "sd"}
     fields = {"mean": (mean, words.value("posterior mean of {}", **beside))}
     if sd is not None:
@@ -67,10 +67,9 @@ def to_dataset(
 class _Words:
     """Attributes of the target's values, spreads and differences."""
 
-    def __init__(self, problem: DownscalingProblem) -> None:
-        self.long_name, self.standard_name = problem.long_name, problem.standard_name
-        self.units = problem.units
-        self.temperature = is_temperature(problem.units)
+    def __init__(self, long_name: str, standard_name: str, units: str) -> None:
+        self.long_name, self.standard_name, self.units = long_name, standard_name, units
+        self.temperature = is_temperature(units)
 
     def _make(self, long_name: str, standard_name: str, scale: str, more: dict[str, str]) -> dict[str, str]:
         attributes = {"long_name": long_name.format(self.long_name), **more}
@@ -92,7 +91,16 @@ class _Words:
         return self._make(long_name, "", "difference", {})
 
 
-def _coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
+def posterior_attributes(problem: DownscalingProblem) -> dict[str, dict[str, str]]:
+    """CF attributes of ``mean`` and ``sd`` of a problem's target."""
+    words = _Words(problem.long_name, problem.standard_name, problem.units)
+    return {
+        "mean": words.value("posterior mean of {}", ancillary_variables="sd"),
+        "sd": words.spread("posterior standard deviation of {}"),
+    }
+
+
+def grid_coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
     """Coordinate variables, dimensions, and what a field on the grid must say about them."""
     dims: list[str] = []
     found: dict[str, Any] = {}

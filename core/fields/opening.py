@@ -12,6 +12,7 @@ from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
 from core.fields.ordering import order_latitudes, order_longitudes, order_plain
 from core.fields.sphere import wrap_longitude
+from core.fields.zarr_reading import is_store, open_store
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,10 +59,12 @@ def decode(path: Path) -> "xr.Dataset":
 
 
 def open_fields(path: str | Path) -> Fields:
-    """The fields of a trusted NetCDF 3 or 4 file, read in this process.
+    """The fields of a trusted NetCDF 3 or 4 file, read in this process, or of a Zarr store, read where needed.
 
     Raises ``InputError`` where the file does not exist, is not NetCDF or holds no gridded field.
     """
+    if is_store(path):
+        return open_store(path)
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file {path.name}: give the path of a NetCDF file.")

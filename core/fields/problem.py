@@ -12,7 +12,7 @@ from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, vali
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
-from core.fields.scaling import Scale
+from core.fields.scaling import Scale, Scaling
 from core.fields.spec import DownscalingSpec
 from core.observations import IndirectData
 
@@ -40,6 +40,7 @@ class DownscalingProblem:
     matched : whether bags and targets are the same cells.
     bag_cell, target_cell : (B,), (M,) coarse cell of every bag (−1: outside) and target.
     pixel_bag : (P,) bag of every prediction pixel, −1 where its block is no bag.
+    input_scaling : takes coordinates and covariates in physical units to ``inputs``, column by column.
     target_scale : takes standardised values to physical ones.
     units, long_name, standard_name, source, licence : of the target and its file.
     notes : sentences, one for every choice made on the way.
@@ -63,6 +64,7 @@ class DownscalingProblem:
     bag_cell: np.ndarray
     target_cell: np.ndarray
     pixel_bag: np.ndarray
+    input_scaling: Scaling
     target_scale: Scale
     units: str
     long_name: str

@@ -40,14 +40,14 @@ def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
                 "name": str(name),
                 "key": f"v{number}",
                 "dims": [str(d) for d in array.dims],
-                "attributes": _words(array.attrs),
+                "attributes": plain_words(array.attrs),
                 "coordinate": name in fields.dataset.coords,
             }
         )
     head = {
         "variables": variables,
-        "attributes": _words(fields.dataset.attrs),
-        "grid": _words({name: getattr(fields.grid, name) for name in _GRID_WORDS}),
+        "attributes": plain_words(fields.dataset.attrs),
+        "grid": plain_words({name: getattr(fields.grid, name) for name in _GRID_WORDS}),
         "notes": list(fields.notes),
         "source": fields.source,
         "licence": fields.licence,
@@ -91,14 +91,14 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _words(attributes: Any) -> dict[str, Any]:
+def plain_words(attributes: Any) -> dict[str, Any]:
     """Attributes as JSON-able values; arrays become lists, anything odd becomes text."""
     return {str(k): _word(v) for k, v in dict(attributes).items()}
 
 
 def _word(value: Any) -> Any:
     if isinstance(value, dict):
-        return _words(value)
+        return plain_words(value)
     if isinstance(value, np.ndarray):
         return [_word(v) for v in value.ravel()[:1000]]
     if isinstance(value, (list, tuple)):

@@ -48,37 +48,43 @@ class SphereLayout:
         return factor.lengthscale_of.get(x) == factor.lengthscale_of.get(y)
 
     def windows(
-        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], width: int
+        self,
+        kernel: gpytorch.kernels.Kernel,
+        bags: Bags,
+        points: Int[Tensor, " N"],
+        width: int,
+        at: Cells | None = None,
     ) -> Windows | None:
         """``c_j`` of every bag; None where the bags' boxes are too large.
 
-        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns.
+        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
+        ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
         """
         boxes = find_boxes(bags, self.cells, points)
-        return None if boxes is None else self._windows(kernel, boxes, width)
+        return None if boxes is None else self._windows(kernel, boxes, width, at or self.cells)
 
-    def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: Boxes, width: int) -> Windows:
+    def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: Boxes, width: int, at: Cells) -> Windows:
         points = self.vectors.new_zeros(*self.cells.shape, width)
         points[:, :, list(self.axes)] = self.vectors
         columns = self.cells.shape[1]
+        band, rows = at.band()
         for top in torch.unique(boxes.top).tolist():
             here = torch.nonzero(boxes.top == top)[:, 0]
             kinds, which = torch.unique(boxes.patterns[here].flatten(1), dim=0, return_inverse=True)
-            sums = [
-                self._sums(kernel, points, top, pattern) for pattern in kinds.reshape(-1, *boxes.patterns.shape[1:])
-            ]
+            patterns = kinds.reshape(-1, *boxes.patterns.shape[1:])
+            sums = [self._sums(kernel, points, rows, top, pattern) for pattern in patterns]
             for bag, kind in zip(here.tolist(), which.tolist(), strict=True):
                 begin = columns - 1 - int(boxes.left[bag])
-                yield bag, self.cells.pick(sums[kind][:, begin : begin + columns])
+                yield bag, band.pick(sums[kind][:, begin : begin + columns])
 
     def _sums(
-        self, kernel: gpytorch.kernels.Kernel, points: Tensor, top: int, pattern: Float[Tensor, "h w"]
-    ) -> Float[Tensor, "H D"]:
-        """Sums of one pattern at every row and every offset ``s − s_j`` from −(W−1) to W−1."""
-        rows, columns = self.cells.shape
-        pattern = pattern[: rows - top]
+        self, kernel: gpytorch.kernels.Kernel, points: Tensor, band: slice, top: int, pattern: Float[Tensor, "h w"]
+    ) -> Float[Tensor, "R D"]:
+        """Sums of one pattern at every row of a band and every offset ``s − s_j`` from −(W−1) to W−1."""
+        rows, columns = band.stop - band.start, self.cells.shape[1]
+        pattern = pattern[: len(points) - top]
         weights, which = torch.unique(pattern, dim=1, return_inverse=True)
-        along, flat = points[top : top + len(pattern), 0], points.reshape(-1, points.shape[2])
+        along, flat = points[top : top + len(pattern), 0], points[band].reshape(-1, points.shape[2])
         every = slice(None)
         parts = [weights.T @ Tiles(kernel, along, part)(every, every) for part in flat.split(_POINTS)]
         table = torch.cat(parts, dim=1).reshape(-1, rows, columns)  # κ over Δ = 0 … W−1

@@ -44,6 +44,17 @@ class Cells:
         whole = len(place) == self.shape[0] * self.shape[1] and bool((place.diff() == 1).all())
         return None if whole else place
 
+    def at(self, points: Int[Tensor, " n"]) -> "Cells":
+        """Some of the points."""
+        return Cells(self.shape, self.row[points], self.column[points])
+
+    def band(self) -> "tuple[Cells, slice]":
+        """These points on the rows between the first and the last of them, and those rows."""
+        rows = slice(int(self.row.min()), int(self.row.max()) + 1)
+        if rows == slice(0, self.shape[0]):
+            return self, rows
+        return Cells((rows.stop - rows.start, self.shape[1]), self.row - rows.start, self.column), rows
+
     def pick(self, window: Float[Tensor, "H W"]) -> Float[Tensor, " P"]:
         """The values of a whole grid at the points."""
         return window.reshape(-1) if self._place is None else window.reshape(-1)[self._place]
@@ -70,29 +81,38 @@ class GridLayout:
         return all(f.family != "linear" and set(f.columns) <= axes for f in term.factors)
 
     def windows(
-        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], width: int
+        self,
+        kernel: gpytorch.kernels.Kernel,
+        bags: Bags,
+        points: Int[Tensor, " N"],
+        width: int,
+        at: Cells | None = None,
     ) -> Windows | None:
         """``c_j`` of every bag; None where the bags' boxes are too large.
 
-        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns.
+        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
+        ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
         """
         boxes = find_boxes(bags, self.cells, points)
-        return None if boxes is None else self._windows(kernel, boxes, width)
+        return None if boxes is None else self._windows(kernel, boxes, width, at or self.cells)
 
-    def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: "Boxes", width: int) -> Windows:
+    def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: "Boxes", width: int, at: Cells) -> Windows:
         height, breadth = boxes.patterns.shape[1:]
+        rows, columns = self.cells.shape
+        band, band_rows = at.band()
         table = self._table(kernel, width, boxes.patterns)
         # pad so that every bag's window lies inside: offsets run from −(H−1)−h+1 to H−1
         kinds, which = torch.unique(boxes.patterns.flatten(1), dim=0, return_inverse=True)
         patterns = kinds.reshape(-1, 1, height, breadth)
         padded = torch.nn.functional.pad(table, (breadth - 1, breadth - 1, height - 1, height - 1))
+        first = rows - 1 - int(boxes.top.max()) + band_rows.start
+        last = rows - 1 - int(boxes.top.min()) + band_rows.stop - 1
         # conv2d correlates: out[u, v] = Σ_ab w[a, b] padded[u + a, v + b]; flipping the pattern makes κ(u − a, v − b)
-        sums = torch.nn.functional.conv2d(padded[None, None], patterns.flip(2, 3))[0]
-        rows, columns = self.cells.shape
+        sums = torch.nn.functional.conv2d(padded[None, None, first : last + height], patterns.flip(2, 3))[0]
         corners = zip(which.tolist(), boxes.top.tolist(), boxes.left.tolist(), strict=True)
         for bag, (kind, top, left) in enumerate(corners):
-            down, right = rows - 1 - top, columns - 1 - left
-            yield bag, self.cells.pick(sums[kind, down : down + rows, right : right + columns])
+            down, right = rows - 1 - top + band_rows.start - first, columns - 1 - left
+            yield bag, band.pick(sums[kind, down : down + band.shape[0], right : right + columns])
 
     def _table(self, kernel: gpytorch.kernels.Kernel, width: int, like: Tensor) -> Tensor:
         """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its non-negative quarter."""

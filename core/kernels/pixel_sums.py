@@ -28,7 +28,7 @@ _COLUMNS = 2048
 #: promise half the direct one's cost.
 _WORTH = 16
 #: Kernel values below which the direct route takes no time worth saving.
-_FEW = 20_000_000
+FEW = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,22 @@ def is_cheap(term: Term, picture: Picture) -> bool:
     return (picture.layout is not None and picture.layout.suits(term, picture.names)) or _one_smooth_column(term)
 
 
-def _is_smooth(term: Term) -> bool:
+def is_smooth(term: Term) -> bool:
+    """Whether few points may do for a term: all its factors are analytic."""
     return all(factor.family in _SMOOTH for factor in term.factors)
 
 
+def most_points(bags: int, evaluations: float) -> int:
+    """The most points a low-rank route is worth where the direct one takes so many kernel values a pixel.
+
+    Rank r costs about ``3 r² + B r`` multiplications a pixel: features are made three times until the bound holds.
+    """
+    half = bags / 6
+    return int((half**2 + _WORTH * evaluations / 3) ** 0.5 - half)
+
+
 def _one_smooth_column(term: Term) -> bool:
-    return len({name for factor in term.factors for name in factor.columns}) == 1 and _is_smooth(term)
+    return len({name for factor in term.factors for name in factor.columns}) == 1 and is_smooth(term)
 
 
 def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
@@ -113,7 +123,7 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
         column = picture.names.index(term.factors[0].columns[0])
         if _add_interpolated(total, term.scale, kernel, picture, column):
             return "Chebyshev interpolation"
-    elif _is_smooth(term) and _add_certified(total, term.scale, kernel, picture, check):
+    elif is_smooth(term) and _add_certified(total, term.scale, kernel, picture, check):
         return "few points, error below 1e-10"
     _add_direct(total, term.scale, kernel, picture, check)
     return "direct summation"
@@ -140,11 +150,9 @@ def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check:
     count, pixels = total.shape
     points = len(picture.points)
     evaluations = points * (pixels - points // 2)
-    if evaluations < _FEW:
+    if evaluations < FEW:
         return False
-    # rank r costs about 3 P r² + B P r multiplications, features being made three times: the largest r worth it
-    half = count / 6
-    most = int((half**2 + _WORTH * evaluations / pixels / 3) ** 0.5 - half)
+    most = most_points(count, evaluations / pixels)
     found = certify(kernel, picture.inputs, most, check=check) if most else None
     if found is None:
         return False

@@ -182,3 +182,15 @@ def test_a_rerun_leaves_sliders_to_the_person(page):
     page.run()
     assert [slider.key for slider in page.slider if slider.proto.set_value] == []
     assert page.slider(key="h-noise").value == -2.0
+
+
+def test_the_command_for_many_steps_is_one_that_is_understood(page):
+    from core.cli.program import make_parser
+
+    (code,) = [block.value for block in page.code if "predict-store" in block.value]
+    parts = code.split()
+    assert parts[:4] == ["python", "-m", "core", "predict-store"]
+    options = make_parser().parse_args(parts[3:])
+    assert options.model == "air_potential_temperature-bag_gp.json" and options.condition == "once"
+    assert any("Many time steps" in box.label for box in page.expander)
+    assert "`surface_altitude` of every step" in words(page)

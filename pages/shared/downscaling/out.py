@@ -1,6 +1,7 @@
 """What leaves the page: CF NetCDF, printed maps, settings, and the sentences that go with them."""
 
 import json
+import shlex
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core import __version__
+from core.engine.uploads import UPLOAD
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem, to_dataset, to_netcdf_bytes
 from core.figures.publication import PROJECTIONS, Panel, caption_text, publication_figure
@@ -59,6 +61,31 @@ def downloads(
     columns[4].download_button(
         "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json", **common
     )
+    _many_steps(choice, f"{name}.json")
+
+
+def _many_steps(choice: Choice, file: str) -> None:
+    """The command that takes this model to every time step of a Zarr store."""
+    fields = ", ".join(f"`{name}`" for name in choice.spec.covariates)
+    with st.expander("Many time steps (Zarr)"):
+        st.markdown(
+            "The same model at every time step of a Zarr store, region by region, in memory that does not grow with "
+            f"the store: press **Settings** to keep this model, with the sliders' hyperparameters, as `{file}`, then, "
+            "in the project's folder:"
+        )
+        st.code(predict_command(file), language="bash")
+        needs = f"{fields} of every step" if fields else "the grid of every step"
+        st.markdown(
+            f"The store has to hold {needs} on this grid. Targets stay those seen here; with `--condition each` every "
+            "step is conditioned on its own targets instead, with these hyperparameters. The run appears on page Runs."
+        )
+        if any(key and key.startswith(UPLOAD) for key in choice.source.to_dict().values()):
+            st.caption("An uploaded file is found by its contents in the runs folder of this app.")
+
+
+def predict_command(file: str) -> str:
+    """The command line that predicts a store with the model in a file."""
+    return shlex.join(["python", "-m", "core", "predict-store", "FIELDS.zarr", "--model", file, "--output", "OUT.zarr"])
 
 
 def _netcdf(

@@ -1,10 +1,12 @@
 """Engines for the tests: one embedded cluster for all of them, and one scheduler of the user's."""
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,27 +40,61 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
-@pytest.fixture(scope="package")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Dask scheduler with one worker, started by hand as a user would."""
-    file = tmp_path_factory.mktemp("scheduler") / "scheduler.json"
-    dask, where = [sys.executable, "-m", "dask"], ["--scheduler-file", str(file)]
-    plain = ["--host", "127.0.0.1"]
-    commands = (
-        [*dask, "scheduler", *where, *plain, "--port", "0", "--no-dashboard"],
-        [*dask, "worker", *where, *plain, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
-    )
-    started = []
-    try:
-        for command in commands:
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            environment = os.environ | {"PYTHONPATH": str(ROOT)}
-            started.append(subprocess.Popen(command, cwd=file.parent, env=environment, **quiet))  # type: ignore[call-overload]
-            wait_for(lambda: file.exists() and file.stat().st_size > 0)
-        import json
+@dataclass
+class Crew:
+    """A user's own cluster: the scheduler's address and the worker processes, each started by hand."""
 
-        yield json.loads(file.read_text())["address"]
+    address: str
+    file: Path
+    started: list[subprocess.Popen]
+
+    def start(self, *command: str) -> subprocess.Popen:
+        """Start ``dask command`` of this cluster as a process of its own."""
+        where = ["--scheduler-file", str(self.file), "--host", "127.0.0.1", "--no-dashboard"]
+        self.started.append(subprocess.Popen(
+            [sys.executable, "-m", "dask", *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=self.file.parent, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        ))  # fmt: skip
+        return self.started[-1]
+
+    def hire(self) -> None:
+        """One worker more."""
+        self.start("worker", "--nthreads", "1", "--no-nanny")
+
+    def bystander(self) -> subprocess.Popen:
+        """A worker that does not hold the run's own task, which is the one that spreads the parts."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            held = client.run(lambda dask_worker: (os.getpid(), [str(key) for key in dask_worker.state.tasks]))
+        idle = next(pid for pid, keys in held.values() if not any(key.startswith("run-") for key in keys))
+        return next(process for process in self.started if process.pid == idle)
+
+    def workers(self) -> int:
+        """How many workers the scheduler knows."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            return len(client.scheduler_info(n_workers=-1)["workers"])
+
+
+@pytest.fixture(scope="package")
+def crew(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
+    """A Dask scheduler with one worker, started by hand as a user would."""
+    made = Crew("", tmp_path_factory.mktemp("scheduler") / "scheduler.json", [])
+    try:
+        made.start("scheduler", "--port", "0")
+        wait_for(lambda: made.file.exists() and made.file.stat().st_size > 0)
+        made.address = json.loads(made.file.read_text())["address"]
+        made.hire()
+        yield made
     finally:
-        for process in reversed(started):
+        for process in reversed(made.started):
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="package")
+def scheduler(crew: Crew) -> str:
+    """The address of the user's scheduler."""
+    return crew.address

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine
+from core.engine import Context, Engine
 from core.engine.uploads import write_upload
 from core.errors import InputError
-from tests.core.engine.conftest import toy, wait_for
+from core.experiments.predict_store import predict_store_task
+from tests.core.engine.conftest import Crew, toy, wait_for
+from tests.core.engine.test_predict_store import task, written
+from tests.core.experiments.stores import write_store
 
 
 def test_runs_on_the_users_scheduler(scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,6 +51,28 @@ def test_a_closed_app_frees_the_users_worker(scheduler: str, tmp_path: Path) -> 
     with Engine(tmp_path, address=scheduler) as second:
         assert second.get(left).status == "interrupted"
         assert second.wait(second.submit(toy("count")), 15).status == "done"
+
+
+def test_a_killed_worker_costs_only_the_chunks_it_had_in_hand(crew: Crew, tmp_path: Path) -> None:
+    """A prediction over a store on two workers, one of which is lost, is what this process writes, byte for byte."""
+    store, output, chunks = write_store(tmp_path / "in.zarr", 2), tmp_path / "there.zarr", 2 * 10 * 2
+    crew.hire()
+    wait_for(lambda: crew.workers() == 2)
+    with Engine(tmp_path / "runs", address=crew.address) as engine:
+        run_id = engine.submit(task(store, output, rows=4, columns=40))
+        wait_for(lambda: (engine.get(run_id).progress or 0) > 0.1, 90)
+        victim, before = crew.bystander(), written(output)
+        victim.kill()
+        run = engine.wait(run_id, 120)
+    assert run.status == "done" and run.attempt == 1, run.message
+    found, after = run.result, written(output)
+    assert found is not None and found["chunks"] == found["computed"] == chunks and len(after) == 2 * chunks
+    assert found["recomputed"] <= 2, "the one in hand, and perhaps one whose end had not been told"
+    assert 0 < len(before) < 2 * chunks
+    assert len([name for name, stamp in before.items() if after[name] != stamp]) <= 4
+    predict_store_task(task(store, tmp_path / "here.zarr", rows=4, columns=40).settings, Context())
+    assert set(written(tmp_path / "here.zarr")) == set(after)
+    assert all((output / name).read_bytes() == (tmp_path / "here.zarr" / name).read_bytes() for name in after)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nonsense://x:1", "tcp://", "127.0.0.1"])

@@ -1,13 +1,14 @@
 """Many computations in one run: in order without fellows, spread over workers where there are some."""
 
 import os
+import time
 from typing import Any
 
 import pytest
 
 from core.engine import Context
-from core.errors import Cancelled
-from core.experiments.many import each, run_all
+from core.errors import Cancelled, InputError
+from core.experiments.many import each, run_all, stream
 
 
 def square(item: dict[str, Any]) -> dict[str, Any]:
@@ -66,3 +67,57 @@ def test_rows_that_are_there_are_not_computed_again():
     found = run_all(fit, items, {}, Context(), [kept, other])
     assert len(found["rows"]) == 4 and kept in found["rows"] and other not in found["rows"]
     assert sum(row["scores"]["rmse"] for row in found["rows"]) == 10.0
+
+
+def share(key: int, check) -> dict[str, int]:
+    """What the items of a key have in common."""
+    check()
+    return {"key": key, "made": time.monotonic_ns()}
+
+
+def use(shared: dict[str, int], item: int, check) -> dict[str, int]:
+    """One item with what it shares."""
+    check()
+    if item < 0:
+        raise InputError("This item is not possible.")
+    return {**shared, "item": item}
+
+
+def flow(keys: int, each_key: int, stop_after: int | None = None) -> dict[str, Any]:
+    """A stream on whatever this runs on: its rows and how many items were begun."""
+    rows: list[dict[str, int]] = []
+    begun: list[int] = []
+    context = Context(stop=lambda: stop_after is not None and len(rows) >= stop_after)
+    items = [(key, 10 * key + item) for key in range(keys) for item in range(each_key)]
+    try:
+        for row in stream(share, use, items, context, lambda: begun.append(1)):
+            rows.append(row)
+    except Cancelled:
+        pass
+    return {"rows": rows, "begun": len(begun)}
+
+
+def fail_in_a_stream() -> str:
+    """The sentence of an item that fails."""
+    try:
+        list(stream(share, use, [(0, 1), (0, -1)], Context()))
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_a_stream_alone_prepares_once_a_key_and_keeps_the_order():
+    found = flow(3, 4)
+    assert [row["item"] for row in found["rows"]] == [10 * key + item for key in range(3) for item in range(4)]
+    assert len({row["made"] for row in found["rows"]}) == 3 and found["begun"] == 12
+    assert len(flow(3, 4, stop_after=5)["rows"]) == 5
+    assert fail_in_a_stream() == "This item is not possible."
+
+
+def test_a_stream_on_a_cluster_does_every_item_once_with_what_it_shares(client):
+    found = client.submit(flow, 20, 4, pure=False).result(timeout=60)
+    assert sorted(row["item"] for row in found["rows"]) == sorted(10 * k + i for k in range(20) for i in range(4))
+    assert all(row["item"] // 10 == row["key"] for row in found["rows"]) and found["begun"] == 80
+    assert len({(row["key"], row["made"]) for row in found["rows"]}) == 20, "prepared once a key"
+    assert 5 <= len(client.submit(flow, 20, 4, 5, pure=False).result(timeout=60)["rows"]) < 80
+    assert client.submit(fail_in_a_stream, pure=False).result(timeout=60) == "This item is not possible."

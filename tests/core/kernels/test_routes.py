@@ -113,7 +113,7 @@ def test_the_bound_of_few_points_holds_for_every_pair():
 
 
 def test_few_points_give_the_sums_written_out(monkeypatch):
-    monkeypatch.setattr(pixel_sums, "_FEW", 0)
+    monkeypatch.setattr(pixel_sums, "FEW", 0)
     monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
     kernel = KernelSpec((replace(SMOOTH.terms[0], scale=0.7),))
     picture = planet(0.1)
@@ -153,7 +153,7 @@ def test_fused_tiles_are_the_kernel(terms):
 @pytest.mark.gpu
 @pytest.mark.parametrize("make", [planet, grid_picture])
 def test_routes_give_the_same_on_a_gpu(make, monkeypatch):
-    monkeypatch.setattr(pixel_sums, "_FEW", 0)
+    monkeypatch.setattr(pixel_sums, "FEW", 0)
     monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
     picture = make(0.1)
     first, last = picture.names[:2], picture.names[-1]

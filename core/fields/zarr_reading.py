@@ -1,0 +1,121 @@
+"""A Zarr store opened as fields: only coordinates are read until a region is asked for.
+
+Formats 2 and 3, read by xarray and zarr. Arrays are lazy but no Dask arrays: a region is read inside a task of a
+cluster, where a graph of its own would only be handed back to the cluster. Fields on Dask arrays are read as well.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.gridded import UNMARKED_FILL, Fields
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Window = tuple[slice, slice]
+#: What opening or reading a damaged or foreign store raises.
+_FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, OverflowError, IndexError, NotImplementedError)
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether a folder says that it is a Zarr group or array, of either format; a URL is taken for one."""
+    return is_url(path) or any((Path(path) / name).is_file() for name in (".zgroup", ".zmetadata", "zarr.json"))
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether a store is named by a URL rather than by a path."""
+    return "://" in str(path)
+
+
+def open_store(path: str | Path) -> Fields:
+    """The fields of a Zarr store (format 2 or 3), on disk until read; ``region`` reads a part of one.
+
+    Raises ``InputError`` where there is no store at that path (on the machine that asks), it cannot be read, or it
+    holds no gridded field.
+    """
+    from core.fields.opening import fields_from_dataset
+
+    place = str(path) if is_url(path) else str(Path(path).absolute())
+    name = place.rstrip("/").rpartition("/")[2]
+    if not is_store(place):
+        raise InputError(
+            f"There is no Zarr store at {path} as this process sees it: give the path of a Zarr group; on a cluster "
+            "every worker must see the same path."
+        )
+    try:
+        dataset = _lazily(place)
+        for coordinate in dataset.coords.values():
+            if coordinate.ndim < 2:
+                coordinate.variable.load()  # labels are asked for again and again
+    except _FAULTS as error:
+        raise InputError(f"The Zarr store {name} could not be read ({_short(error)}): write it again.") from error
+    fields = fields_from_dataset(dataset, source=name)
+    return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
+
+
+def region(fields: Fields, name: str, select: Mapping[str, int], window: Window) -> np.ndarray:
+    """(h, w) float64 values of a field in a window of rows and columns, NaN where missing; nothing else is read.
+
+    ``select`` maps extra dimensions to an index, as in ``Fields.values``. Raises ``InputError`` for a chunk that cannot
+    be read.
+    """
+    rows, columns = window
+    array = fields.dataset[name]
+    at = {dim: _index(name, str(dim), array.sizes[dim], select) for dim in array.dims[:-2]}
+    part = array.isel({**at, array.dims[-2]: rows, array.dims[-1]: columns})
+    try:
+        values = np.array(part.compute(scheduler="synchronous").values, dtype=np.float64)
+    except _FAULTS as error:
+        raise InputError(
+            f"A chunk of `{name}` could not be read ({_short(error)}): it is damaged, or compressed by a codec that "
+            "is not installed here; write the store again."
+        ) from error
+    values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
+    return values
+
+
+def units_of(fields: Fields, name: str) -> str:
+    """The units of a field."""
+    return str(fields.dataset[name].attrs.get("units", "")).strip()
+
+
+def chunks_of(array: "xr.DataArray") -> dict[str, int]:
+    """The chunks that a field lies in on disk, dimension by dimension; none where it is not chunked."""
+    found = array.encoding.get("chunks") or array.encoding.get("chunksizes") or ()
+    return {str(dim): int(size) for dim, size in zip(array.dims, found, strict=False)}
+
+
+def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
+    """As ``Fields.chosen``, without reading the labels of the dimension."""
+    index = int(select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0))
+    if not 0 <= index < size:
+        raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {size - 1}.")
+    return index
+
+
+def _lazily(place: str) -> "xr.Dataset":
+    """The decoded dataset; times that cannot be decoded stay numbers."""
+    import xarray as xr
+
+    options: dict[str, Any] = {
+        "engine": "zarr", "chunks": None, "cache": False, "decode_timedelta": False, "create_default_indexes": False,
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return xr.open_dataset(place, **options)
+        except (ValueError, OverflowError) as error:
+            if "decode" not in str(error) and "calendar" not in str(error):
+                raise
+            return xr.open_dataset(place, decode_times=False, **options)
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 120 else text[:117] + "…"

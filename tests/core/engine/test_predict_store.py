@@ -1,0 +1,40 @@
+"""Prediction over a Zarr store on the embedded cluster; on the user's own, which loses a worker: ``test_scheduler``."""
+
+from pathlib import Path
+
+from core.engine import RunSpec
+from core.experiments.store_plan import StoreTask
+from tests.core.engine.conftest import wait_for
+from tests.core.experiments.stores import stored_model, write_store
+
+
+def task(store: Path, output: Path, **more) -> RunSpec:
+    """A run of the model that is quickest."""
+    model = stored_model(store, "variational_cmp").to_dict()
+    return RunSpec("predict-store", StoreTask(str(store), str(output), model, token="t", **more).to_dict())
+
+
+def written(output: Path) -> dict[str, int]:
+    """Every chunk of the store's fields, and when it was written."""
+    files = [file for name in ("mean", "sd") for file in (output / name / "c").glob("*/*/*") if file.name.isdigit()]
+    return {file.relative_to(output).as_posix(): file.stat().st_mtime_ns for file in files}
+
+
+def test_a_cancel_keeps_the_chunks_there_are(engine, tmp_path) -> None:
+    store = write_store(tmp_path / "in.zarr", 2)
+    run_id = engine.submit(task(store, tmp_path / "out.zarr", rows=4, columns=40))
+    wait_for(lambda: engine.get(run_id).progress, 90)
+    engine.cancel(run_id)
+    run = engine.wait(run_id)
+    assert run.status == "cancelled" and 0 < run.result["computed"] < 40
+    again = engine.wait(engine.rerun(run_id))
+    assert again.status == "done" and again.message.startswith("40 of 40 chunks"), again.message
+    assert again.result["kept"] == run.result["computed"] and again.result["peak_mb"] > 0
+    assert engine.trace(again.id)[-1]["step"] == 40 and engine.trace(again.id)[-1]["rate"] > 0
+    assert len(written(tmp_path / "out.zarr")) == 80
+
+
+def test_a_path_that_workers_do_not_see_is_a_sentence(engine, tmp_path) -> None:
+    there = tmp_path / "elsewhere.zarr"
+    run = engine.wait(engine.submit(task(there, tmp_path / "a.zarr")))
+    assert run.status == "failed" and "every worker must see the same path" in run.message
