@@ -110,6 +110,7 @@ def test_the_bound_of_few_points_holds_for_every_pair():
     assert certify(kernel, inputs, 20) is None
     rough = KernelSpec((Term((Factor("rbf", ("c", "d"), (0.01,)),)),)).build(NAMES)
     assert certify(rough, inputs, 300) is None
+    assert certify(kernel.float(), inputs.float(), 400) is None
 
 
 def test_few_points_give_the_sums_written_out(monkeypatch):
