@@ -19,10 +19,12 @@ from core.experiments.prediction import (
     predict_tiled,
 )
 from core.experiments.presets import preset
-from core.experiments.settings import DownscaleSettings, spec_to_settings, starting_spec
+from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingSpec
+from core.kernels.coreset import coreset
 from core.kernels.pixel_sums import picture_sums, term_sums
+from core.models.indirect_gp import posterior
 
 SELECT = {"time": 2, "level_height": 4}
 
@@ -146,6 +148,21 @@ def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key):
     start = starting_spec(problem, DownscaleSettings(model="bag_gp"))
     poor = predict_from_sums(start, data, problem, [(1.0, picture_sums(start.kernel, picture))]).evidence
     assert best > poor + 10
+
+
+def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_coreset():
+    from core.datasets import find
+
+    given = DownscalingSpec.from_dict(find("atmosphere").default)
+    problem = build_problem(Source("atmosphere"), given)
+    settings = DownscaleSettings(kernel="rbf")
+    stored = preset({"fields": "atmosphere", "coarse": None}, given.to_dict(), settings)
+    assert stored is not None
+    small = replace(problem.data, bags=coreset(problem.data.bags, 2))
+    best, poor = (
+        posterior(spec, small, columns_of(problem)).evidence for spec in (stored, starting_spec(problem, settings))
+    )
+    assert best > poor + 50
 
 
 class Context:
