@@ -98,11 +98,15 @@ def _limit(memory: int, seconds: int) -> None:
         resource.setrlimit(what, (value, hard))
 
 
+#: What libraries say where memory ends while they are loaded.
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory")
+
+
 def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, InputError):
         return str(error)
-    if isinstance(error, MemoryError):
-        return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
     text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, MemoryError) or any(words in text.lower() for words in _NO_MEMORY):
+        return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
     text = text.replace("\x00", "")[:120].rstrip(" .")
     return f"{name} could not be read, it looks damaged or cut short ({text}): copy or download it again."

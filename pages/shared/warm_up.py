@@ -4,13 +4,17 @@ import gc
 import importlib
 import sys
 import threading
+import time
 
 import streamlit as st
 
+#: Imports hold the interpreter: the first page is on its way before they begin.
+HEAD_START_S = 0.8
 HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "distributed")
 
 
 def _import_all() -> None:
+    time.sleep(HEAD_START_S)
     for name in HEAVY:
         try:
             importlib.import_module(name)

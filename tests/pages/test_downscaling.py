@@ -1,6 +1,7 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -187,6 +188,10 @@ def test_a_rerun_leaves_sliders_to_the_person(page):
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
     from core.cli.program import make_parser
 
+    end = time.monotonic() + 100
+    while not page.code and time.monotonic() < end:  # downloads wait for the exact picture
+        time.sleep(0.5)
+        page.run()
     (code,) = [block.value for block in page.code if "predict-store" in block.value]
     parts = code.split()
     assert parts[:4] == ["python", "-m", "core", "predict-store"]

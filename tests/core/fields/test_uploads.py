@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from core import sandbox
 from core.errors import InputError
 from core.fields import DownscalingSpec, load_fields, make_problem, open_fields, open_upload, save_fields
 from tests.core.fields.samples import fields, netcdf, region
@@ -165,3 +166,11 @@ def test_stored_fields_come_back_and_nothing_is_unpickled():
     np.savez(buffer, head=np.array([{"a": 1}], dtype=object))
     with pytest.raises(InputError, match="could not be read back"):
         load_fields(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), ImportError("x.so: failed to map segment"), OSError(12, "Cannot allocate memory")]
+)
+def test_memory_that_ends_while_a_library_is_loaded_is_told_as_such(error):
+    assert "needs more memory" in sandbox._sentence("mine.nc", error)
+    assert "damaged" in sandbox._sentence("mine.nc", ValueError("odd bytes"))
