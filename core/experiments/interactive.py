@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -119,6 +120,7 @@ class Sketch:
         self.kept = SumsStore(_QUICK_BYTES)
         self._bags = bags
         self._few: FewPoints | None = None
+        self._for_sd: WeakKeyDictionary[PictureSums, Tensor] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     @property
@@ -128,6 +130,14 @@ class Sketch:
             if self._few is None:
                 self._few = few_points(coreset(self._bags, PREVIEW_POINTS))
             return self._few
+
+    def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
+        """A term's sums at the sd's pixels (B, Q), float32; ``whole`` sums hold every pixel, others the mean's."""
+        with self._lock:
+            if sums not in self._for_sd:
+                at = self.sd_at.chosen
+                self._for_sd[sums] = sums.cross[:, at if whole else self.mean_at.repeat[at]].float()
+            return self._for_sd[sums]
 
 
 def sketch(problem: DownscalingProblem) -> Sketch:
@@ -206,10 +216,11 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
     among = look.mean_at.repeat[at]  # where among the mean's pixels these are
     prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
     root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
+    seen = [(scale, look.for_sd(sums, whole)) for scale, sums, whole in parts]
 
     def fill(begin: int) -> None:
         here = slice(begin, begin + _TOGETHER)
-        small = total(s * sums.cross[:, (at if whole else among)[here]].float() for s, sums, whole in parts)
+        small = total(scale * cross[:, here] for scale, cross in seen)
         reduction[here] = (root @ small).square().sum(0)
 
     each(fill, range(0, len(at), _TOGETHER))

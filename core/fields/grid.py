@@ -10,6 +10,8 @@ from core.fields import sphere
 
 Kind = Literal["latlon", "rotated", "projected", "curvilinear"]
 MOST_CELLS = 8_000_000
+#: Relative differences of widths that come from rounding their coordinates.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +103,11 @@ def cell_edges(centres: np.ndarray, latitude: bool) -> np.ndarray:
 
 
 def _band_areas(y_edges: np.ndarray, x_edges: np.ndarray) -> np.ndarray:
-    """Δλ (sin φ₂ − sin φ₁): the solid angle of latitude-longitude cells."""
-    return np.diff(np.sin(np.deg2rad(y_edges)))[:, None] * np.deg2rad(np.diff(x_edges))[None, :]
+    """Δλ (sin φ₂ − sin φ₁): the solid angle of latitude-longitude cells; columns even but for rounding get one Δλ."""
+    widths = np.diff(x_edges)
+    if np.ptp(widths) <= _ROUNDING * widths.mean():  # so that blocks in a row have the same weights to the last digit
+        widths = np.full_like(widths, widths.mean())
+    return np.diff(np.sin(np.deg2rad(y_edges)))[:, None] * np.deg2rad(widths)[None, :]
 
 
 def _jacobian_areas(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:

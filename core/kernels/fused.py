@@ -88,17 +88,19 @@ class _Term:
 
     def values(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
         """The tile at unit scale, in ``out``."""
+        begun = self._gaussian is not None
         if self._gaussian is not None:
             torch.mm(self._gaussian[0][rows], self._gaussian[1][:, columns], out=out)
-        else:
-            out.zero_()
         polynomial: Tensor | None = None
         for radius in self._others:
-            distance = radius.subtract(rows, columns, out, scratch)
+            exponent = radius.exponent(rows, columns, scratch if polynomial is None else None)
+            if begun:
+                out.sub_(exponent)
+            else:
+                torch.neg(exponent, out=out)
+            begun = True
             if radius.nu in (1.5, 2.5):
-                grown = 1 + distance
-                if radius.nu == 2.5:
-                    grown.addcmul_(distance, distance, value=1 / 3)
+                grown = radius.polynomial(exponent)
                 polynomial = grown if polynomial is None else polynomial.mul_(grown)
         out.exp_()
         return out if polynomial is None else out.mul_(polynomial)
@@ -120,19 +122,19 @@ class _Radius:
             weight = 2 * self.nu if self.nu else 0.5 / self._alpha
             self._left, self._right = _product_form(left, right, weight, precision)
 
-    def subtract(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
-        """Subtract the exponent from ``out``; a Matérn factor's r is returned."""
+    def exponent(self, rows: slice, columns: slice, scratch: Tensor | None) -> Tensor:
+        """r, or α log(1 + d²/2α), in ``scratch`` where it is given and of use."""
         if self._differences:
             left, right = self._left[rows], self._right[columns]
-            distance = torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
-            out.sub_(distance)
-            return distance
+            return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
         square = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
-        if self._alpha:
-            out.sub_(square.log1p_(), alpha=self._alpha)
-        else:
-            out.sub_(square.sqrt_())
-        return square
+        return square.log1p_().mul_(self._alpha) if self._alpha else square.sqrt_()
+
+    def polynomial(self, distance: Tensor) -> Tensor:
+        """What the exponential of a Matérn factor is multiplied by; ``distance`` is overwritten."""
+        if self.nu == 1.5:
+            return distance.add_(1)
+        return distance.addcmul_(distance, distance, value=1 / 3).add_(1)
 
 
 def _product_form(left: Tensor, right: Tensor, weight: float, precision: torch.dtype) -> tuple[Tensor, Tensor]:

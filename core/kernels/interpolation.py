@@ -28,15 +28,17 @@ class Interpolation:
 
     def weights(self, values: Float[Tensor, " n"]) -> Float[Tensor, "n p"]:
         """Interpolation weights ``t(x)`` of each value; rows sum to one."""
-        difference = values[:, None] - self.nodes
-        exact = difference == 0
         signs = torch.ones_like(self.nodes)
         signs[1::2] = -1
         signs[0] *= 0.5
         signs[-1] *= 0.5
-        ratios = signs / torch.where(exact, torch.ones_like(difference), difference)
-        ratios = torch.where(exact.any(1, keepdim=True), exact.to(ratios), ratios)
-        return ratios / ratios.sum(1, keepdim=True)
+        ratios = (values[:, None] - self.nodes).reciprocal_().mul_(signs)
+        sums = ratios.sum(1, keepdim=True)
+        ratios.div_(sums)
+        at = torch.nonzero(~torch.isfinite(sums[:, 0]))[:, 0]  # on a node
+        nearest = (values[at, None] - self.nodes).abs().argmin(1)
+        ratios[at] = torch.nn.functional.one_hot(nearest, len(self.nodes)).to(ratios)
+        return ratios
 
 
 def _nodes(count: int, low: float, high: float, like: Tensor) -> Tensor:

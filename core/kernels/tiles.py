@@ -11,6 +11,7 @@ from collections.abc import Callable
 import gpytorch
 import torch
 from jaxtyping import Float
+from linear_operator import to_dense
 from torch import Tensor
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
@@ -59,7 +60,8 @@ def _factor(factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Ten
     if isinstance(factor, gpytorch.kernels.RQKernel):
         square = _squared_distance(_scaled(factor, left), _scaled(factor, right))
         return (1 + square / (2 * factor.alpha)).pow(-factor.alpha)
-    return factor(left, right).to_dense()
+    # forward, not a call: evaluated lazily, a kernel loses its columns for a moment, which another thread would see
+    return to_dense(factor.forward(left[:, factor.active_dims], right[:, factor.active_dims]))
 
 
 def _scaled(factor: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:

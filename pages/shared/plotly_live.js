@@ -169,7 +169,7 @@ const config = (node, P, more) => ({
   displaylogo: false, responsive: false, doubleClick: false, showTips: false,
   modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'resetScale2d', 'zoomIn2d', 'zoomOut2d'],
   modeBarButtonsToAdd: [{ name: 'All of it again', icon: P.Icons.home, click: () => zoomTogether(node, null) }],
-  toImageButtonOptions: { scale: 2 }, ...more,
+  toImageButtonOptions: { scale: 2 }, plotGlPixelRatio: window.devicePixelRatio, ...more,
 });
 
 const draw = (P, node, data) => {
@@ -196,7 +196,8 @@ const draw = (P, node, data) => {
   [layout.width, layout.height] = chart.size;
   const start = performance.now();
   chart.silent = true;
-  P.react(chart.plot, figure.data, layout, config(node, P, data.config)).then(() => {
+  chart.config ??= config(node, P, data.config); // one object: another one makes plotly build the chart anew
+  P.react(chart.plot, figure.data, layout, chart.config).then(() => {
     chart.silent = false;
     chart.stamp = stamp;
     node.dataset.revision = data.stamp;

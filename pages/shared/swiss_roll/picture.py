@@ -80,10 +80,6 @@ def draw(roll: SwissRoll, spec: ModelSpec, view: View) -> None:
     left, right = st.columns(2)
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
-    with left:
-        shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
-                                     label_visibility="collapsed")  # fmt: skip
-        _truth(roll, shown or "Truth", limits)
     with right:
         shown = st.segmented_control("Right picture", RIGHT, default="Prediction", key="r-right", bind="query-params",
                                      label_visibility="collapsed")  # fmt: skip
@@ -92,6 +88,10 @@ def draw(roll: SwissRoll, spec: ModelSpec, view: View) -> None:
             "roll-right",
         )
         st.markdown(_sentence(shown or "Prediction", spec, view))
+    with left:
+        shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
+                                     label_visibility="collapsed")  # fmt: skip
+        _truth(roll, shown or "Truth", limits)
 
 
 def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:

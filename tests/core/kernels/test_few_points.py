@@ -6,6 +6,7 @@ import torch
 from core.errors import Cancelled
 from core.kernels.coreset import coreset
 from core.kernels.few_points import each, few_point_sums, few_points
+from core.kernels.fused import Tiles
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 
@@ -89,3 +90,15 @@ def test_every_item_is_worked_on_once_and_errors_arrive() -> None:
     assert sorted(seen) == list(range(100))
     with pytest.raises(ZeroDivisionError):
         each(lambda item: 1 // item, range(3))
+
+
+def test_threads_that_share_a_kernel_do_not_see_each_other() -> None:
+    factors = (Factor("periodic", ("a",), (0.9,), period=2.0), Factor("linear", ("b",), (1.5,)))
+    tiles = Tiles(KernelSpec((Term(factors),)).build(NAMES), torch.randn(30, 3).double(), torch.randn(40, 3).double())
+    alone, found = tiles(slice(None), slice(None)).clone(), {}
+
+    def fill(item: int) -> None:
+        found[item] = tiles(slice(None), slice(None)).clone()
+
+    each(fill, range(1000))
+    assert all(torch.equal(tile, alone) for tile in found.values())
