@@ -95,3 +95,30 @@ class Background:
 def get_background() -> Background:
     """The background worker of this server."""
     return Background()
+
+
+def own_lane(name: str) -> str:
+    """A lane of this session alone: what another session asks for does not stop its work."""
+    mine = st.session_state.setdefault("_lanes", f"{time.time_ns()}")
+    return f"{name}-{mine}"
+
+
+def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str) -> Any:
+    """The result of background work; None, and a caption that redraws the page at its end, until it is there."""
+    job = get_background().request(key, own_lane(lane), work)
+    if job.done():
+        error = job.exception()
+        if error is None:
+            return job.result()
+        st.caption(str(error) if isinstance(error, InputError) else "Another picture was asked for.")
+        return None
+
+    @st.fragment(run_every=0.5)
+    def wait() -> None:
+        known = get_background().known(key)
+        if known is None or known.done():
+            st.rerun()
+        st.caption(words)
+
+    wait()
+    return None

@@ -12,7 +12,7 @@ from core.experiments.benchmark_table import table_rows
 from core.experiments.downscaling_benchmark import expanded
 from core.figures.colours import model_name
 from core.figures.roll import model_dots
-from core.metrics import pairwise_wilcoxon
+from core.metrics import Comparison, pairwise_wilcoxon
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of
 from pages.shared.stored import FOLDER, stored
@@ -52,15 +52,16 @@ def show(table: BenchmarkTable) -> None:
     """The stored rows, or those of a run of this page: partial while it goes on."""
     run = run_of(table.task)
     rows, told = _stored_rows(table)
+    mark = f"{table.file} {(FOLDER / table.file).stat().st_mtime}" if rows else ""
     if run is not None and run.active:
-        follow(run, lambda trace: _tables(table, [row["row"] for row in trace if "row" in row], "so far"),
+        follow(run, lambda trace: _tables(table, [row["row"] for row in trace if "row" in row], "so far", ""),
                doing="Benchmark")  # fmt: skip
         return
     if run is not None:
         outcome(run, "The benchmark is done", "Cancelled; the finished fits are shown")
         if run.result and run.result.get("rows"):
-            rows, told = run.result["rows"], f"from run {run.id}"
-    _tables(table, rows, told)
+            rows, told, mark = run.result["rows"], f"from run {run.id}", run.id
+    _tables(table, rows, told, mark)
 
 
 def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
@@ -70,37 +71,68 @@ def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
     return kept["rows"], f"stored; made by `{kept['command']}`, version {kept['version']}"
 
 
-def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str) -> None:
+@dataclass(frozen=True)
+class Group:
+    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests or why there are none."""
+
+    seeds: int
+    models: list[dict[str, Any]]
+    pairs: tuple[Comparison, ...]
+    refused: str = ""
+
+
+def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
+    """The groups that have rows, in the table's order."""
+    found = {}
+    for value in table.groups:
+        mine = [row for row in expanded(rows) if row[table.group] == value]
+        if not mine:
+            continue
+        seeds = len({row["seed"] for row in mine})
+        models = table_rows(mine, table.group, value, paper=table.paper.get(value))
+        try:
+            found[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"))
+        except InputError as error:
+            found[value] = Group(seeds, models, (), str(error))
+    return found
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _kept_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[str, Any]]) -> dict[str, Group]:
+    return _sums(_table, _rows)
+
+
+def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: str) -> None:
+    """``mark`` names rows that do not change; their sums are kept."""
     if not rows:
         st.caption("No fit is finished yet.")
         return
-    rows = expanded(rows)
-    there = [value for value in table.groups if any(row[table.group] == value for row in rows)]
+    found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
+    there = list(found)
     if len(table.scores) > MOST_BESIDE:
         for value in there:
-            _one(table, rows, value, *st.columns([2, 3]))
+            _one(table, found[value], value, *st.columns([2, 3]))
     else:
         for begin in range(0, len(there), 2):
             for column, value in zip(st.columns(2), there[begin : begin + 2], strict=False):
-                _one(table, rows, value, column, column)
+                _one(table, found[value], value, column, column)
     st.caption(
         f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
         "inside the central 95 % interval. CPU seconds of one fit, one thread."
     )
     with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
         for value in there:
-            _tests([row for row in rows if row[table.group] == value], table.groups[value])
+            _tests(found[value], table.groups[value])
 
 
-def _one(table: BenchmarkTable, rows: list[dict[str, Any]], value: str, left: Any, right: Any) -> None:
+def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any) -> None:
     """A group's dots on the left, its numbers on the right."""
-    seeds = len({row["seed"] for row in rows if row[table.group] == value})
-    found = table_rows(rows, table.group, value, paper=table.paper.get(value))
     units = f", {table.units}" if table.units else ""
-    figure = model_dots(found, title=table.groups[value], score=f"RMSE{units}, {seeds} seeds", dark=is_dark())
+    score = f"RMSE{units}, {group.seeds} seeds"
+    figure = model_dots(group.models, title=table.groups[value], score=score, dark=is_dark())
     with left:
         plotly_live(figure, f"dots-{table.task}-{value}")
-    right.dataframe([_line(table, row) for row in found], hide_index=True, width="stretch")
+    right.dataframe([_line(table, row) for row in group.models], hide_index=True, width="stretch")
 
 
 def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
@@ -121,11 +153,9 @@ def _spread(mean: float | None, sd: float | None) -> str:
     return f"{mean:.3g}" + (f" ± {sd:.2g}" if sd else "")
 
 
-def _tests(rows: list[dict[str, Any]], title: str) -> None:
-    try:
-        pairs = pairwise_wilcoxon(rows, "rmse")
-    except InputError as error:
-        st.caption(f"{title}: {error}")
+def _tests(group: Group, title: str) -> None:
+    if group.refused:
+        st.caption(f"{title}: {group.refused}")
         return
     st.markdown(f"**{title}**, RMSE, two-sided; p values corrected for the number of pairs (Holm)")
     st.dataframe(
@@ -138,7 +168,7 @@ def _tests(rows: list[dict[str, Any]], title: str) -> None:
                 "p corrected": "" if p.note else f"{p.p_holm:.1e}",
                 "Seeds": p.n,
             }
-            for p in pairs
+            for p in group.pairs
         ],
         hide_index=True,
         width="stretch",

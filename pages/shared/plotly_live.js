@@ -211,11 +211,11 @@ const later = (P, node, data) => {
   const waiting = node.chart.waiting;
   node.chart.waiting = data;
   if (waiting) return;
-  requestAnimationFrame(() => setTimeout(() => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { // once a frame has been painted
     const newest = node.chart.waiting;
     node.chart.waiting = null;
     if (node.isConnected) draw(P, node, newest);
-  }, 30));
+  }, 30)));
 };
 
 const begin = node => {

@@ -13,7 +13,7 @@ from core.distribution_regression.spectrum import Learned
 from core.errors import Cancelled, InputError
 from core.experiments.distribution_compare import learn_settings
 from core.experiments.distribution_regression import MethodSettings
-from pages.shared.background import get_background
+from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
 from pages.shared.state import log_slider, set_values
 
@@ -93,10 +93,8 @@ def learning(chosen: Chosen, model: Model) -> None:
 
 
 def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":
-    if "_d-lane" not in st.session_state:
-        st.session_state["_d-lane"] = f"distribution-{time.time_ns()}"
     return get_background().request(
-        key, st.session_state["_d-lane"], lambda check: learn_settings(chosen.prepared, model.settings, check)
+        key, own_lane("distribution"), lambda check: learn_settings(chosen.prepared, model.settings, check)
     )
 
 
@@ -119,7 +117,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
 def _stop() -> None:
     """Nothing of this lane is wanted any more: the job ends at its next check."""
     st.session_state.pop("_d-learning", None)
-    get_background().request(f"nothing {time.time_ns()}", st.session_state["_d-lane"], lambda check: None)
+    get_background().request(f"nothing {time.time_ns()}", own_lane("distribution"), lambda check: None)
 
 
 def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,12 +19,13 @@ from core.kernels.pixel_sums import Picture
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
-from pages.shared.background import get_background
+from pages.shared.background import get_background, own_lane
 from pages.shared.downscaling.data import Choice
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
 
 GROUP = "downscaling-maps"
+MEAN = "Posterior mean"
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,7 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
         return View(mean, sd, found.told, found.evidence, found.jitter, exact=True)
 
-    return get_background().request(spec_key(choice, spec), _lane(), work)
-
-
-def _lane() -> str:
-    if "_lane" not in st.session_state:
-        st.session_state["_lane"] = f"exact-{time.time_ns()}"
-    return st.session_state["_lane"]
+    return get_background().request(spec_key(choice, spec), own_lane("exact"), work)
 
 
 def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
@@ -118,7 +112,7 @@ def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
-    get_background().drop(_lane(), unless=key)
+    get_background().drop(own_lane("exact"), unless=key)
     return quick_view(choice, problem, spec)
 
 
@@ -198,7 +192,7 @@ def draw_maps(problem: DownscalingProblem, view: View, constant: np.ndarray) -> 
         panels.append(("Coarse observation (grey: not seen)", observed, problem.grid, field))
     else:
         panels.append(("Coarse observation", problem.coarse, problem.coarse_grid, field))
-    panels.append(("Posterior mean", view.mean, problem.grid, field | {"every": view.every}))
+    panels.append((MEAN, view.mean, problem.grid, field | {"every": view.every}))
     if problem.truth is not None:
         panels.append(("Truth (never shown to the model)", problem.truth, problem.grid, field))
     sd_top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
@@ -211,14 +205,16 @@ def draw_maps(problem: DownscalingProblem, view: View, constant: np.ndarray) -> 
 
 
 def _draw(panels: list[tuple[str, np.ndarray, Grid, dict[str, Any]]]) -> tuple[float, float] | None:
+    """The posterior mean is sent and drawn before the maps beside it: it is what a moved slider is about."""
     clicked = None
-    for begin in range(0, len(panels), 3):
-        for column, (title, values, grid, options) in zip(st.columns(3), panels[begin : begin + 3], strict=False):
-            with column:
-                figure = field_map(values, grid, title=title, height=430, **options)
-                name = title.split()[0].lower().strip(":")
-                point = plotly_live(figure, f"map-{name}", group=GROUP, clickable=True)
-                clicked = point if _is_new(name, point) else clicked
+    columns = [column for begin in range(0, len(panels), 3) for column in st.columns(3)]
+    places = list(zip(columns, panels, strict=False))
+    for column, (title, values, grid, options) in sorted(places, key=lambda place: place[1][0] != MEAN):
+        with column:
+            figure = field_map(values, grid, title=title, height=430, **options)
+            name = title.split()[0].lower().strip(":")
+            point = plotly_live(figure, f"map-{name}", group=GROUP, clickable=True, later=title != MEAN)
+            clicked = point if _is_new(name, point) else clicked
     if clicked is not None:
         st.session_state["_cell"] = clicked
     return st.session_state.get("_cell")

@@ -18,7 +18,7 @@ from core.experiments.conditional_means import (
     true_embedding,
 )
 from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
-from pages.shared.background import get_background
+from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
@@ -226,7 +226,7 @@ def _measure_dense(layout: BagLayout) -> Cost | None:
 
     @st.fragment(run_every=0.5)
     def wait() -> None:
-        running = get_background().request(key, "dense-cost", lambda check: dense_cost(timed))
+        running = get_background().request(key, own_lane("dense-cost"), lambda check: dense_cost(timed))
         if running.done():
             st.rerun()
         st.caption("Measuring the N×N estimator …")

@@ -1,7 +1,6 @@
 """The view Rates: the exponent of theorem 4.2 over its parameters, and measured errors beside it."""
 
 import math
-import time
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from core.experiments.rates import (
     samples_exponent,
 )
 from core.figures.embedding import exponent_plot, grid_plot, rate_plot
-from pages.shared.background import get_background
+from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain
 from pages.shared.plotly_live import plotly_live
 from pages.shared.stored import stored
@@ -98,10 +97,8 @@ def stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] 
 
 
 def _job(settings: RateSettings) -> "Future[list[Measured]]":
-    if "_rates-lane" not in st.session_state:
-        st.session_state["_rates-lane"] = f"rates-{time.time_ns()}"
     key = f"rates-{settings}"
-    return get_background().request(key, st.session_state["_rates-lane"], lambda check: measure(settings, check))
+    return get_background().request(key, own_lane("rates"), lambda check: measure(settings, check))
 
 
 def _curve(settings: RateSettings, kind: str) -> None:

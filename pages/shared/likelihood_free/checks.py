@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
 from core.experiments.likelihood_free import Calibration, Inference, calibration, mean_errors, run_problem
 from core.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
 from core.likelihood_free.inference import METHODS, evidence
 from core.likelihood_free.objective import TIE, Learned, surface
-from pages.shared.background import get_background
+from pages.shared.background import awaited
 from pages.shared.likelihood_free.controls import Choice, simulated
 from pages.shared.plotly_live import plotly_live
 from pages.shared.stored import stored
@@ -22,27 +21,6 @@ SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % in
 LABELS = {"error": "median |mean − exact|", "width": "in exact widths"}
 #: Points a side of the q̄ picture; simulations and seeds of a live error curve; data sets of a live calibration.
 SIDE, LIVE_COUNTS, LIVE_SEEDS, LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
-
-
-def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str) -> Any:
-    """The result of background work; None, and a caption that redraws the page at its end, until it is there."""
-    job = get_background().request(key, lane, work)
-    if job.done():
-        error = job.exception()
-        if error is None:
-            return job.result()
-        st.caption(str(error) if isinstance(error, InputError) else "Another picture was asked for.")
-        return None
-
-    @st.fragment(run_every=0.5)
-    def wait() -> None:
-        known = get_background().known(key)
-        if known is None or known.done():
-            st.rerun()
-        st.caption(words)
-
-    wait()
-    return None
 
 
 def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:

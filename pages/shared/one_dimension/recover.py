@@ -15,7 +15,7 @@ from core.experiments.one_dimension import TITLES, LineFit, LineSettings, cascad
 from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
 from core.models.spec import ModelSpec
 from pages.shared import run_panel
-from pages.shared.background import get_background
+from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
 from pages.shared.one_dimension import controls
 from pages.shared.plotly_live import plotly_live
@@ -136,7 +136,7 @@ def _watch(line: LineSpec, method: str) -> None:
 
 def _naive(spec: LineSpec) -> dict[str, LineFit] | None:
     """Impute and cascade of this problem, learned in the background; None until they are there."""
-    job = get_background().request(f"naive-{spec}", "line-naive", lambda check: _fit_naive(spec, check))
+    job = get_background().request(f"naive-{spec}", own_lane("line-naive"), lambda check: _fit_naive(spec, check))
     if not job.done() or isinstance(job.exception(), Cancelled):
         return None
     return job.result()
@@ -217,7 +217,9 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     frozen = json.dumps([line.spec.to_dict(), _without(model, across, up), across, up, size], sort_keys=True)
     key = "surface-" + hashlib.blake2b(frozen.encode(), digest_size=12).hexdigest()
     job = get_background().request(
-        key, f"line-surface-{size}", lambda check: evidence_surface(line, model, across, up, size, check=check)
+        key,
+        own_lane(f"line-surface-{size}"),
+        lambda check: evidence_surface(line, model, across, up, size, check=check),
     )
     if not job.done() or isinstance(job.exception(), Cancelled):
         return key

@@ -1,31 +1,34 @@
 """All models beside each other: at the sliders' values, and the paper's Table 1 with our numbers."""
 
+import json
 from dataclasses import replace
 
 import streamlit as st
 
 from core.datasets.swiss_roll import MATCHINGS, RollSpec
-from core.errors import InputError
 from core.experiments.swiss_roll_benchmark import MODELS as BENCHMARKED
 from core.experiments.swiss_roll_benchmark import PAPER
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
+from pages.shared.background import awaited
 from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
 from pages.shared.layout import score_table
-from pages.shared.swiss_roll.picture import view_of
+from pages.shared.swiss_roll.picture import view_of, views_later
 
 COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95", "ms")
 
 
 def at_these_values(roll: RollSpec, spec: ModelSpec) -> None:
-    """Every model at the sliders' hyperparameters, on the same roll."""
-    rows: dict[str, dict[str, float]] = {}
-    refused = []
-    for name in MODELS:
-        try:
-            rows[name] = view_of(roll, replace(spec, model=name)).scores
-        except InputError as error:
-            refused.append(f"{MODELS[name].title}: {error}")
+    """Every model at the sliders' hyperparameters, on the same roll; the others come after the picture."""
+    others = [name for name in MODELS if name != spec.model]
+    key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
+    work = views_later(roll, [replace(spec, model=name) for name in others])
+    rows, refused = {spec.model: view_of(roll, spec).scores}, []
+    for name, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
+        if isinstance(found, str):
+            refused.append(f"{MODELS[name].title}: {found}")
+        else:
+            rows[name] = found.scores
     score_table(
         rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, all points. "
         "Each would do better at its own: press Learn, or look at the benchmark."

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import streamlit as st
 
 from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
+from core.errors import InputError
 from core.experiments.swiss_roll import data_for, posterior_at_points, score
 from core.figures.roll import roll_from_the_side, roll_in_space
+from core.kernels.bag_mean import Check, never
 from core.models.catalogue import MODELS, named
 from core.models.inducing import located
 from core.models.spec import ModelSpec
@@ -57,22 +60,47 @@ def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[f
     return placed.inducing.locations
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def _view(roll_spec: RollSpec, spec_text: str) -> View:
-    roll, spec = roll_of(roll_spec), ModelSpec.from_dict(json.loads(spec_text))
-    data = _data(roll_spec, not named(spec.model).mediated)
+def _posterior(roll: SwissRoll, spec: ModelSpec, data: IndirectData, check: Check = never) -> View:
     begun = time.perf_counter()
-    mean, sd = posterior_at_points(spec, data, roll.inputs)
+    mean, sd = posterior_at_points(spec, data, roll.inputs, check)
     took = {"ms": 1000 * (time.perf_counter() - begun)}
     return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd) | took)
 
 
+@st.cache_data(show_spinner=False, max_entries=64)
+def _view(roll_spec: RollSpec, spec_text: str) -> View:
+    spec = ModelSpec.from_dict(json.loads(spec_text))
+    return _posterior(roll_of(roll_spec), spec, _data(roll_spec, not named(spec.model).mediated))
+
+
+def _placed(roll_spec: RollSpec, spec: ModelSpec) -> ModelSpec:
+    """The model with its inducing points, where it has any."""
+    if not named(spec.model).sparse:
+        return spec
+    rows = _located(roll_spec, spec.model, spec.inducing.count, spec.inducing.seed)
+    return replace(spec, inducing=replace(spec.inducing, locations=rows))
+
+
 def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
     """The posterior of a model at given hyperparameters; raises ``InputError`` with a sentence."""
-    if named(spec.model).sparse:
-        rows = _located(roll_spec, spec.model, spec.inducing.count, spec.inducing.seed)
-        spec = replace(spec, inducing=replace(spec.inducing, locations=rows))
-    return _view(roll_spec, json.dumps(spec.to_dict(), sort_keys=True))
+    return _view(roll_spec, json.dumps(_placed(roll_spec, spec).to_dict(), sort_keys=True))
+
+
+def views_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[View | str]]:
+    """Work for the background: the posterior of every model, or the sentence that refuses it."""
+    roll = roll_of(roll_spec)
+    given = [(_placed(roll_spec, spec), _data(roll_spec, not named(spec.model).mediated)) for spec in specs]
+
+    def work(check: Check) -> list[View | str]:
+        found: list[View | str] = []
+        for spec, data in given:
+            try:
+                found.append(_posterior(roll, spec, data, check))
+            except InputError as error:
+                found.append(str(error))
+        return found
+
+    return work
 
 
 def draw(roll: SwissRoll, spec: ModelSpec, view: View) -> None:
