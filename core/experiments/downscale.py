@@ -150,8 +150,8 @@ def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tupl
     data = centroids(with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check))
     learned = learn(spec, data, columns_of(problem), options, check=check)
     given = posterior(learned.spec, data, columns_of(problem))
-    mean = problem.physical_mean(given.mean(problem.inputs))
-    return mean, problem.physical_sd(given.variance(problem.inputs).sqrt())
+    mean, variance = given.mean_and_variance(problem.inputs)
+    return problem.physical_mean(mean), problem.physical_sd(variance.sqrt())
 
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:

@@ -122,7 +122,8 @@ def condition_line(line: Line, spec: ModelSpec, device: torch.device | str = "cp
 def on_grid(line: Line, found: IndirectPosterior, spec: ModelSpec, **more: Any) -> LineFit:
     """A posterior read on the problem's grid."""
     at = line.grid[:, None].to(found.bags.bags.inputs.device)
-    return LineFit(found.mean(at).cpu(), found.variance(at).sqrt().cpu(), spec, found.evidence, **more)
+    mean, variance = found.mean_and_variance(at)
+    return LineFit(mean.cpu(), variance.sqrt().cpu(), spec, found.evidence, **more)
 
 
 def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
@@ -159,7 +160,8 @@ def cascade(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     back, _ = _regression(line.inputs, line.mediators - centre, INPUT, settings, context)
     forth, spec = _regression(line.query, line.targets, MEDIATOR, settings, context)
     y = (back.mean(line.grid[:, None]) + centre)[:, None]
-    return LineFit(forth.mean(y), forth.variance(y).sqrt(), spec)
+    mean, variance = forth.mean_and_variance(y)
+    return LineFit(mean, variance.sqrt(), spec)
 
 
 def _regression(

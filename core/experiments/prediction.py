@@ -178,7 +178,8 @@ def predict_through(
     """Posterior at ``inputs`` of a model on centroids, through inducing points or a feature map, tile by tile."""
     columns, seen = columns_of(problem), seen_by(spec.model, data)
     given = named_posterior(spec, data, columns, check)
-    mean, sd = given.mean(inputs, check), given.variance(inputs, check).sqrt()
+    mean, variance = given.mean_and_variance(inputs, check)
+    sd = variance.sqrt()
     if isinstance(given, SparsePosterior):
         value, error = bound_and_error(spec, seen, columns, check)
         told = _approximate(given.left_out, error)

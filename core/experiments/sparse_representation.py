@@ -143,8 +143,8 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
     spec = spec if exact else located(spec, data.bags)
     found = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))
     places = np.empty(0) if exact else np.array(spec.inducing.locations)[:, 0]
-    sd = found.variance(toy.grid).clamp_min(0).sqrt()
-    return Represented(found.mean(toy.grid).numpy(), sd.numpy(), places, None, None)
+    mean, variance = found.mean_and_variance(toy.grid)
+    return Represented(mean.numpy(), variance.sqrt().numpy(), places, None, None)
 
 
 def spec_to_dict(spec: SparseRepresentation) -> dict[str, Any]:

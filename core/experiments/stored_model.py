@@ -147,7 +147,7 @@ class Conditioned:
             if isinstance(given, IndirectPosterior):
                 mean, variance, fallen = _from_bags(given, self.sums, inputs, cells, check)
             else:
-                mean, variance = given.mean(inputs, check), given.variance(inputs, check)
+                mean, variance = given.mean_and_variance(inputs, check)
         sd = variance.clamp_min(0).sqrt().cpu().numpy()
         return self.target.backward(mean.cpu().numpy()), self.target.sd * sd, fallen
 

@@ -172,7 +172,8 @@ def posterior_at_points(
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, " N"]]:
     """Posterior mean and sd of f at given points, on the CPU."""
     given = named_posterior(spec, data, COLUMNS, check)
-    return given.mean(inputs, check).cpu(), given.variance(inputs, check).sqrt().cpu()
+    mean, variance = given.mean_and_variance(inputs, check)
+    return mean.cpu(), variance.sqrt().cpu()
 
 
 def score(roll: SwissRoll, mean: Tensor, sd: Tensor) -> dict[str, float]:

@@ -132,6 +132,18 @@ class IndirectPosterior:
                 parts.append((diagonal(kernel, x) - reduction).clamp_min(0))
         return torch.cat(parts)
 
+    def mean_and_variance(
+        self, inputs: Float[Tensor, "P d"], check: Check = never
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+        """Both in one pass over the pairs of points."""
+        kernel, mean, variance = self._kernel(), torch.empty_like(inputs[:, 0]), torch.empty_like(inputs[:, 0])
+        with torch.no_grad():
+            for x, m, v in zip(*(values.split(POINTS) for values in (inputs, mean, variance)), strict=True):
+                sums = cross(kernel, self.bags, x, check=check)
+                m.copy_(self.conditioning.mean(sums))
+                v.copy_((diagonal(kernel, x) - self.conditioning.reduction(sums)).clamp_min(0))
+        return self.spec.mean + mean, variance
+
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of ``f`` between all inputs; at most 5,000 of them."""
         refuse_dense(len(inputs))

@@ -61,6 +61,8 @@ def test_posterior_equals_the_pixel_level_joint_gaussian(name, lam, sizes, point
     assert torch.allclose(found.mean(POINTS), mean, atol=1e-9, rtol=0)
     assert torch.allclose(found.covariance(POINTS), spread, atol=1e-9, rtol=0)
     assert torch.allclose(found.variance(POINTS), spread.diagonal(), atol=1e-9, rtol=0)
+    for values, expected in zip(found.mean_and_variance(POINTS), (mean, spread.diagonal()), strict=True):
+        assert torch.allclose(values, expected, atol=1e-9, rtol=0)
     assert found.evidence == pytest.approx(evidence, abs=1e-8)
 
 

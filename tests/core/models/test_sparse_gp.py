@@ -56,6 +56,8 @@ def test_with_every_input_as_inducing_point_the_bound_is_the_evidence_and_the_po
     assert torch.allclose(sparse.mean(at), exact.mean(at), atol=1e-8)
     assert torch.allclose(sparse.variance(at), exact.variance(at), atol=1e-8)
     assert torch.allclose(sparse.covariance(at), exact.covariance(at), atol=1e-8)
+    for values, expected in zip(sparse.mean_and_variance(at), exact.mean_and_variance(at), strict=True):
+        assert torch.allclose(values, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
