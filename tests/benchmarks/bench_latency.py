@@ -1,15 +1,17 @@
 """From a key press on a slider to the new picture, in Chromium: toy size, full size, an exact picture under way.
 
-The browser measures: from its key event until the chart's new picture has been painted. Wall time, so best on a quiet
-machine; its load is kept with the numbers.
+The browser measures: from its key event until the frame with the chart's new picture is handed over. Wall time, so best
+on a quiet machine; its load is kept with the numbers, and so is the time of a page that has one slider and one line.
 """
 
 import contextlib
 import os
 import re
+import shutil
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import psutil
 from playwright.sync_api import Page, sync_playwright
@@ -17,20 +19,20 @@ from playwright.sync_api import Page, sync_playwright
 from scripts.browser import find_browser
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
-from tests.browser.serving import running_app
+from tests.browser.serving import ROOT, running_app
 
 PRESSES = 6
 EXACT_S = 150
 FULL = "/downscale?data=atmosphere"
 MAP = "map-posterior"
-#: Notes the time of each key press and of each new picture, the latter once its frame has been painted.
+#: Notes the time of each key press and of each new picture, the latter by the first task after its frame.
 WATCH = """() => {
   window.lab = { pressed: 0, drawn: {} };
   addEventListener('keydown', () => { window.lab.pressed = performance.now(); }, true);
   new MutationObserver(records => {
-    for (const { target } of records) requestAnimationFrame(() => setTimeout(() => {
+    for (const { target } of records) requestAnimationFrame(() => scheduler.postTask(() => {
       window.lab.drawn[target.dataset.key] = performance.now();
-    }, 0));
+    }, { priority: 'user-blocking' }));
   }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
 }"""
 DRAWN = "key => (window.lab.drawn[key] || 0) > window.lab.pressed"
@@ -96,7 +98,7 @@ def row(what: str, size: str, times: Sequence[float], limit: str, note: str = ""
 
 def bench_latency(tmp_path) -> None:
     """Medians over sliders; at full size slider by slider, and the exact picture once."""
-    rows = []
+    rows = [bare(tmp_path / "bare")]
     with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:
         for size, (path, chart, sliders, pause) in TOYS.items():
             with window(url, path, chart) as page:
@@ -104,6 +106,17 @@ def bench_latency(tmp_path) -> None:
             rows.append(row("New picture", size, [t for some in times.values() for t in some], "250 ms"))
         rows += full_size(url)
     keep("latency", rows)
+
+
+def bare(folder: Path) -> Row:
+    """The same from one slider to one line: no page can be faster here."""
+    shutil.copytree(ROOT / "static", folder / "static")
+    shutil.copy(Path(__file__).with_name("bare_page.py"), folder)
+    options = ("streamlit", "run", "bare_page.py", "--server.enableStaticServing=true")
+    serving = running_app(folder / "runs", folder / "log.txt", options, folder, PYTHONPATH=str(ROOT))
+    with serving as url, window(url, "/", "bare") as page:
+        times = moved(page, "bare", ("Frequency",) * 3, 1.0)
+    return row("New picture", "a page with one slider and one line", times, "the least possible here")
 
 
 def full_size(url: str) -> list[Row]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,15 +40,20 @@ def wait_until_healthy(url: str, process: subprocess.Popen, log: Path, seconds: 
 
 
 @contextlib.contextmanager
-def running_app(runs: Path, log: Path, **environment: str) -> Iterator[str]:
-    """Address of the app while it runs with the given runs folder; its output goes to `log`."""
+def running_app(
+    runs: Path, log: Path, serve: Sequence[str] = ("scripts.serve",), folder: Path = ROOT, **environment: str
+) -> Iterator[str]:
+    """Address of the app while it runs with the given runs folder; its output goes to `log`.
+
+    ``serve`` is the module that serves, with its arguments, and ``folder`` where it does so.
+    """
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [sys.executable, "-m", "scripts.serve", f"--server.port={port}", *OPTIONS]
+    command = [sys.executable, "-m", *serve, f"--server.port={port}", *OPTIONS]
     variables = {**os.environ, "DECONDITIONING_RUNS": str(runs), **environment}
     with log.open("a") as output:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=folder,
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
