@@ -8,7 +8,7 @@ import numpy as np
 from core.figures.colours import Colours, colour_scale, model_colour, model_name
 from core.figures.style import FAINT, INK, Figure, axis, compact, layout
 
-_CAMERA = {"eye": {"x": 0.85, "y": -1.4, "z": 0.55}, "center": {"x": 0, "y": 0, "z": -0.12}}
+_CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 def _markers(
@@ -43,7 +43,7 @@ def roll_in_space(
         "hovertemplate": label + " %{marker.color:.3f}<br>height %{z:.2f}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
-    bare = {"showbackground": False, "gridcolor": FAINT[dark], "zeroline": False, "tickfont": {"size": 9}, "nticks": 4}
+    bare = {"showbackground": False, "gridcolor": FAINT[dark], "zeroline": False, "tickfont": {"size": 14}, "nticks": 4}
     picture["scene"] = {
         "xaxis": bare | {"title": {"text": "x"}}, "yaxis": bare | {"title": {"text": "width"}},
         "zaxis": bare | {"title": {"text": "height"}}, "camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll",
