@@ -15,7 +15,7 @@ from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 FIXED = ("bags", "targets")
 
 
-def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 460, dark: bool = False) -> Figure:
+def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, dark: bool = False) -> Figure:
     """CPU seconds of each part, and below the peak memory, against the number of pixels on log axes.
 
     ``rows`` are those of ``results/scale.json``: ``ours`` in seconds, ``peak_mb``, and ``more`` with ``part``,
@@ -73,7 +73,7 @@ def _picture(
     pixels = np.array([row["more"]["pixels"] for row in rows], dtype=float)
     seconds = np.array([row["ours"] for row in rows], dtype=float)
     picture = layout("Cost against size", height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 60, "r": 8, "t": 110, "b": 42}
+    picture["margin"] = {"l": 60, "r": 8, "t": 146, "b": 42}
     picture["xaxis"] = axis("pixels", dark, automargin=False, anchor="y2" if memory else "y") | log_axis(pixels)
     picture["yaxis"] = axis("seconds", dark, automargin=False, domain=[0.36 if memory else 0, 1]) | log_axis(seconds)
     if memory:
