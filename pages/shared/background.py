@@ -20,8 +20,6 @@ NICE = 10
 #: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
 #: second, browsers let hidden ones do so once a minute.
 PATIENCE_S = 180.0
-#: Seconds that the page which asks is left alone to send and paint what it has; a slider still moving costs no work.
-BREATH_S = 0.2
 
 
 def leave_room() -> None:
@@ -77,10 +75,7 @@ class Background:
                 if time.monotonic() - self._asked[lane] > PATIENCE_S:
                     raise Cancelled("nobody waits for this picture any more")
 
-            begun = time.monotonic()
-
             def run() -> Any:
-                time.sleep(max(0.0, begun + BREATH_S - time.monotonic()))
                 check()
                 try:
                     return work(check)
