@@ -20,6 +20,7 @@ TITLES = {
     "full_size": "The paper's full size, exactly",
     "kernel_sums": "Bag sums and kernel values",
     "scale": "Up to a million pixels, through inducing points",
+    "scale_most_bags": "The most bags of exact weights",
     "store": "Many time steps in a Zarr store",
     "sparse_representation": "Sparse representation",
     "distribution_regression": "Distribution regression",
