@@ -42,7 +42,7 @@ def body() -> None:
     picture.draw(roll, spec, view)
     equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
     st.subheader("Models side by side", anchor=False)
-    compare.at_these_values(roll_spec, spec)
+    compare.at_these_values(roll_spec, spec, view)
 
 
 def learn_button(roll: RollSpec, settings: RollSettings) -> None:

@@ -16,13 +16,18 @@ _FACTS = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """One row: ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better; ``peak_mb`` where measured;
-    ``more`` is what a figure draws."""
+    """One measurement, ours beside a yardstick.
+
+    ``what`` was done at which ``size``; ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better;
+    ``against`` says what the yardstick is; ``accuracy`` how far the two results lie apart, or the scores of both;
+    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours; ``more`` what a
+    figure draws, such as sizes.
+    """
 
     what: str
     size: str
     ours: float
-    unit: str
+    unit: str = "CPU s"
     yardstick: float | None = None
     against: str = ""
     accuracy: str = ""

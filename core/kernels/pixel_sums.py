@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
 from torch import Tensor
 
 from core.kernels.bag_mean import TILE, Check, never
@@ -216,7 +215,9 @@ def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, ran
 def _aggregate(cross: Tensor, picture: Picture) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{r∈j} w_r c_i(x_r)``: the bag means of the sums themselves, symmetrised against rounding."""
     bags = picture.bags
-    if cross.device.type == "cpu":  # torch adds scalars by index five times slower
+    if cross.device.type == "cpu":
+        from scipy.sparse import csr_array  # torch adds scalars by index five times slower
+
         place = bags.bag.numpy(), picture.points.numpy()
         weights = csr_array((bags.weights.numpy(), place), shape=cross.shape)
         gram = torch.as_tensor(np.stack([weights @ row for row in cross.numpy()]))

@@ -125,12 +125,7 @@ class IndirectPosterior:
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
-        kernel, parts = self._kernel(), []
-        with torch.no_grad():
-            for x in inputs.split(POINTS):
-                reduction = self.conditioning.reduction(cross(kernel, self.bags, x, check=check))
-                parts.append((diagonal(kernel, x) - reduction).clamp_min(0))
-        return torch.cat(parts)
+        return self.mean_and_variance(inputs, check)[1]
 
     def mean_and_variance(
         self, inputs: Float[Tensor, "P d"], check: Check = never

@@ -105,14 +105,7 @@ class SparsePosterior:
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior variance of ``f`` at each input (point noise ς² not included)."""
-        kernel, found = self._kernel(), torch.empty_like(inputs[:, 0])
-        with torch.no_grad():
-            for x, part in zip(inputs.split(POINTS), found.split(POINTS), strict=True):
-                check()
-                a = self._features(kernel, x)
-                lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
-                part.copy_((prior_variance(kernel, x) - lost).clamp_min(0))
-        return found
+        return self.mean_and_variance(inputs, check)[1]
 
     def mean_and_variance(
         self, inputs: Float[Tensor, "P d"], check: Check = never

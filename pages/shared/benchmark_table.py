@@ -83,9 +83,9 @@ class Group:
 
 def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
     """The groups that have rows, in the table's order."""
-    found = {}
+    found, rows = {}, expanded(rows)
     for value in table.groups:
-        mine = [row for row in expanded(rows) if row[table.group] == value]
+        mine = [row for row in rows if row[table.group] == value]
         if not mine:
             continue
         seeds = len({row["seed"] for row in mine})
@@ -108,21 +108,20 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: 
         st.caption("No fit is finished yet.")
         return
     found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
-    there = list(found)
     if len(table.scores) > MOST_BESIDE:
-        for value in there:
-            _one(table, found[value], value, *st.columns([2, 3]))
+        for value, group in found.items():
+            _one(table, group, value, *st.columns([2, 3]))
     else:
-        for begin in range(0, len(there), 2):
-            for column, value in zip(st.columns(2), there[begin : begin + 2], strict=False):
-                _one(table, found[value], value, column, column)
+        places = (column for _ in range(0, len(found), 2) for column in st.columns(2))
+        for column, (value, group) in zip(places, found.items(), strict=False):
+            _one(table, group, value, column, column)
     st.caption(
         f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
         "inside the central 95 % interval. CPU seconds of one fit, one thread."
     )
     with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
-        for value in there:
-            _tests(found[value], table.groups[value])
+        for value, group in found.items():
+            _tests(group, table.groups[value])
 
 
 def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any) -> None:

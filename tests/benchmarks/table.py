@@ -4,41 +4,18 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import core
 from core.cli.commands.benchmark import machine
+from core.experiments.measurements import Measurement as Row
 
 RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.
-KEPT: list[tuple[str, "Sequence[Row]"]] = []
+KEPT: list[tuple[str, Sequence[Row]]] = []
 BROWSER = ("latency", "start_up")
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measurement, ours beside a yardstick.
-
-    ``what`` was done at which ``size``; ``ours`` and ``yardstick`` (None: none) in ``unit``, lower is better;
-    ``against`` says what the yardstick is; ``accuracy`` how far the two results lie apart, or the scores of both;
-    ``note`` what is extrapolated or was held fixed; ``peak_mb`` of the process that did ours; ``more`` what a
-    figure draws, such as sizes.
-    """
-
-    what: str
-    size: str
-    ours: float
-    unit: str = "CPU s"
-    yardstick: float | None = None
-    against: str = ""
-    accuracy: str = ""
-    peak_mb: float | None = None
-    device: str = "cpu"
-    note: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
 
 
 def keep(name: str, rows: Sequence[Row]) -> None:
@@ -81,6 +58,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.what, row.size, f"{row.ours:.3g} {row.unit}",
         f"{row.yardstick:.3g} {row.unit} ({row.against})" if beside else "–",
-        f"{row.yardstick / row.ours:.3g}×" if beside and row.ours else "–",
+        "–" if row.ratio is None else f"{row.ratio:.3g}×",
         "–" if row.peak_mb is None else f"{row.peak_mb:.0f} MB", row.device, row.accuracy or "–", row.note or "–",
     )  # fmt: skip

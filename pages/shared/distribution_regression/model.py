@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import time
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -117,7 +116,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
 def _stop() -> None:
     """Nothing of this lane is wanted any more: the job ends at its next check."""
     st.session_state.pop("_d-learning", None)
-    get_background().request(f"nothing {time.time_ns()}", own_lane("distribution"), lambda check: None)
+    get_background().drop(own_lane("distribution"), unless="")
 
 
 def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:

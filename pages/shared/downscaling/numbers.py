@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.experiments.downscale import centroid_baseline, coarse_scores
 from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
 from core.figures.scores import calibration_plot, error_histogram
-from core.metrics import calibration, score_field
+from core.metrics import calibration, coverage, score_field
 from core.models.spec import ModelSpec
 from pages.shared.background import get_background
 from pages.shared.downscaling.picture import View
@@ -138,17 +138,10 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         return
     left, right = st.columns(2)
     with left:
-        shares = {
-            spec.model: calibration(
-                view.thin(problem.truth),
-                view.thin(view.mean),
-                view.thin(view.sd),
-                LEVELS,
-                weights=view.thin(problem.grid.area),
-            ).tolist()
-        }
+        truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
+        shares = {spec.model: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
-        inside = _scores_of(view, problem.truth, problem)["coverage95_area"]
+        inside = coverage(truth=truth, mean=mean, sd=sd, level=0.95, weights=area)
         st.markdown(
             f"95 % intervals of the latent field hold the truth at {inside:.0%} of the area. Below the diagonal the "
             "uncertainty is too small: it knows the model's own doubt, not that the model may be wrong."
