@@ -26,15 +26,19 @@ def body() -> None:
         choice = data.choose()
     problem = data.problem_of(choice)
     with st.sidebar:
-        settings, spec = model.choose_model(choice, problem)
+        settings, start = model.choose_model(choice, problem)
+    words.situation(problem, start)
+    numbers.hope(choice.key, problem)
+    learning = st.container()
+    maps = picture.Maps.of(problem)
+    spec, view = picture.posterior(choice, problem, start, maps)
+    with st.sidebar:
         how = learn.options()
         learn.learn_button(choice, settings, spec, how)
-    words.situation(problem, spec)
-    numbers.hope(choice.key, problem)
-    learn.watch(choice, problem, spec)
-    view = picture.current_view(choice, problem, spec)
+    with learning:
+        learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
-    cell = picture.draw_maps(problem, view, baselines["constant"])
+    cell = picture.draw_maps(problem, view, maps, baselines["constant"])
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")

@@ -32,14 +32,16 @@ def body() -> None:
     """Controls in the sidebar, two pictures, the table of models."""
     with st.sidebar:
         roll_spec = controls.choose_roll()
-        spec = controls.choose_model(roll_spec)
+        model, inducing = controls.choose_model(roll_spec)
+    roll = picture.roll_of(roll_spec)
+    situation(roll_spec, model)
+    above = st.container()
+    spec, view = picture.draw(roll, model, inducing)
+    with st.sidebar:
         settings = controls.learning(roll_spec, spec)
         learn_button(roll_spec, settings)
-    roll = picture.roll_of(roll_spec)
-    situation(roll_spec, spec)
-    watch(roll_spec, spec)
-    view = picture.view_of(roll_spec, spec)
-    picture.draw(roll, spec, view)
+    with above:
+        watch(roll_spec, spec)
     equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
     st.subheader("Models side by side", anchor=False)
     compare.at_these_values(roll_spec, spec, view)
@@ -54,14 +56,14 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
         begin_run(RunSpec(TASK, given, roll.seed, title))
 
 
-def situation(roll: RollSpec, spec: ModelSpec) -> None:
+def situation(roll: RollSpec, model: str) -> None:
     """What is given and what is asked, in one sentence."""
     how = (
         f"{roll.bags} slices, each with its points and the noisy mean of t over them"
         if roll.matching == "direct"
         else f"{roll.bags} slices, half of them with points and the other half with means, connected by height only"
     )
-    st.markdown(f"{roll.points} points on a swiss roll; {how}. {MODELS[spec.model].title}.")
+    st.markdown(f"{roll.points} points on a swiss roll; {how}. {MODELS[model].title}.")
 
 
 def watch(roll: RollSpec, spec: ModelSpec) -> None:

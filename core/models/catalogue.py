@@ -29,6 +29,11 @@ class NamedModel:
     centroids: bool = False
     correlated: bool = False
 
+    @property
+    def phrase(self) -> str:
+        """The title as it stands inside a sentence; Gauss keeps his capital letter."""
+        return self.title if self.title.startswith("Gaussian") else self.title[0].lower() + self.title[1:]
+
 
 MODELS: dict[str, NamedModel] = {
     model.name: model

@@ -218,6 +218,15 @@ const later = (P, node, data) => {
   }, 30)));
 };
 
+// A picture drawn ahead of its page: the page is asked for when the picture is there and the hand rests.
+const REST_MS = 200;
+let resting = 0;
+const follow = () => { resting = 0; window.__labFollow?.(); };
+const rest = () => { clearTimeout(resting); resting = setTimeout(follow, REST_MS); };
+for (const name of ['keydown', 'pointerdown', 'pointermove']) {
+  addEventListener(name, event => { if (resting && (name !== 'pointermove' || event.buttons)) rest(); }, true);
+}
+
 const begin = node => {
   const plot = node.querySelector('.live-plot'), tip = node.querySelector('.live-tip');
   node.chart = { plot, tip, drawn: false, silent: false, size: [0, 0] };
@@ -235,7 +244,9 @@ export default function (component) {
   chart.plot.setAttribute('aria-label', data.alt);
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;
-  plotly().then(P => (data.later && chart.drawn ? later : draw)(P, node, data)).catch(problem => { chart.plot.textContent = String(problem.message); });
+  plotly().then(P => (data.later && chart.drawn ? later : draw)(P, node, data))
+    .catch(problem => { chart.plot.textContent = String(problem.message); })
+    .finally(() => { if (data.ahead && chart.ahead !== data.ahead) { chart.ahead = data.ahead; rest(); } });
   return () => setTimeout(() => {
     if (node.isConnected) return;
     chart.observer?.disconnect();

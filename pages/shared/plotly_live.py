@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.shared.picture_first import ahead_of_page
 from pages.shared.plotly_asset import ensure_plotly
 
 _HERE = Path(__file__).parent
@@ -63,10 +64,9 @@ def plotly_live(
         "alt": alt or meta.get("alt") or "Chart",
         "clickable": clickable or on_click is not None,
         "later": later,
+        "ahead": ahead_of_page(),
         "config": config or {},
-        "box": {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
-        | box
-        | {"meta": {"aspect": meta.get("aspect")}},
+        "box": box,
     }
     result = _CHART(key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing)
     point = result.get("click")

@@ -28,7 +28,7 @@ FAMILIES = {
 
 
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
-    """Model controls and sliders; returns settings for learning and the model at the sliders' values."""
+    """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = "bag_gp" if problem.matched else "shrinkage_cmp"
     if st.session_state.get("model") not in (None, *MODELS):
         del st.session_state["model"]
@@ -56,9 +56,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
         )
     start = _start(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
-    st.markdown("**Hyperparameters**")
-    spec = _sliders(problem, start)
-    return settings, spec
+    return settings, start
 
 
 def _family(label: str, key: str, default: str) -> str:
@@ -104,7 +102,9 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
     st.session_state["_sliders"] = mark
 
 
-def _sliders(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
+def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
+    """The sliders; returns the model at their values."""
+    st.markdown("**Hyperparameters**")
     model = named(start.model)
     bags = problem.data.bags.count
     changes: dict[str, Any] = {}

@@ -4,11 +4,13 @@ import hashlib
 import json
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InputError
 from core.experiments import interactive
@@ -21,11 +23,16 @@ from core.models.spec import ModelSpec
 from core.observations import IndirectData
 from pages.shared.background import get_background, own_lane
 from pages.shared.downscaling.data import Choice
+from pages.shared.downscaling.model import hyperparameters
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
 
 GROUP = "downscaling-maps"
-MEAN = "Posterior mean"
+MEAN, UNCERTAINTY, ERROR = "Posterior mean", "Uncertainty: 2 sd", "Error"
+OBSERVED, TRUTH = "Coarse observation", "Truth (never shown to the model)"
+#: In the session: the name of what the picture shows now, and the last preview with its name.
+SHOWN, PREVIEW = "_shown", "_preview"
 
 
 @dataclass(frozen=True)
@@ -109,20 +116,25 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
     key = spec_key(choice, spec)
+    st.session_state[SHOWN] = key
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
     get_background().drop(own_lane("exact"), unless=key)
-    return quick_view(choice, problem, spec)
+    name, view = st.session_state.get(PREVIEW, ("", None))
+    if name != key:
+        view = quick_view(choice, problem, spec)
+        st.session_state[PREVIEW] = (key, view)
+    return view
 
 
 def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, shown: View) -> None:
     """Under a preview: says so, and redraws the page when the exact picture is there."""
-    mark = f"_preview-{spec_key(choice, spec)}"
+    key = spec_key(choice, spec)
     if shown.exact:
-        before = st.session_state.pop(mark, None)
-        if before is not None:
-            mean, sd = _differences(before, shown)
+        name, preview = st.session_state.pop(PREVIEW, ("", None))
+        if name == key:
+            mean, sd = _differences(preview, shown)
             st.caption(
                 f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {problem.units} in the "
                 f"mean and on average by {sd:.2g} {problem.units} in the sd."
@@ -132,10 +144,12 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         for sentence in shown.said:
             st.caption(sentence)
         return
-    st.session_state[mark] = shown
 
     @st.fragment(run_every=0.4)
     def wait() -> None:
+        if st.session_state.get(SHOWN) != key:
+            st.caption("The sliders have moved on …")
+            return
         job = exact_job(choice, problem, spec)
         if job.done():
             error = job.exception()
@@ -177,46 +191,71 @@ def error_limit(problem: DownscalingProblem, constant: np.ndarray) -> float:
     return float(np.nanquantile(error, 0.99)) or 1.0
 
 
-def draw_maps(problem: DownscalingProblem, view: View, constant: np.ndarray) -> tuple[float, float] | None:
-    """Coarse observation, posterior mean, truth, 2 sd and error; returns the point that was clicked."""
-    limits, label, units = limits_of(problem), short_name(problem), problem.units
-    dark = is_dark()
-    observed = np.full(problem.grid.area.shape, np.nan)
+@dataclass(frozen=True)
+class Maps:
+    """What the maps of a problem share: their places on the page, by title, and the options of their figures."""
+
+    places: dict[str, DeltaGenerator]
+    field: dict[str, Any]
+
+    @classmethod
+    def of(cls, problem: DownscalingProblem) -> "Maps":
+        """Places in rows of three, in the order in which they are read."""
+        known = problem.truth is not None
+        titles = [OBSERVED, MEAN, *([TRUTH] if known else []), UNCERTAINTY, *([ERROR] if known else [])]
+        columns = [column for begin in range(0, len(titles), 3) for column in st.columns(3)]
+        field = {"label": short_name(problem), "colours": "sequential", "limits": limits_of(problem)}
+        return cls(dict(zip(titles, columns, strict=False)), field | {"units": problem.units})
+
+    def draw(self, title: str, values: np.ndarray, grid: Grid, *, said: str = "", **options: Any) -> None:
+        """One map in its place; a click on it makes the page look at the cell there."""
+        figure = field_map(values, grid, title=title + said, height=430, **(self.field | {"dark": is_dark()} | options))
+        name = title.split()[0].lower().strip(":")
+        with self.places[title] if title != MEAN else nullcontext():
+            point = plotly_live(
+                figure, f"map-{name}", group=GROUP, clickable=True, later=title != MEAN, on_click=_whole_page
+            )
+        if _is_new(name, point):
+            st.session_state["_cell"] = point
+
+
+def _whole_page() -> None:
+    """A click concerns all of the page, also one into the fragment of the posterior mean."""
+    st.rerun()
+
+
+def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, maps: Maps) -> tuple[ModelSpec, View]:
+    """The sliders and the posterior mean, which is what a moved slider is about: drawn before the maps beside it."""
+
+    def draw() -> tuple[ModelSpec, View]:
+        with st.sidebar:
+            spec = hyperparameters(problem, start)
+        view = current_view(choice, problem, spec)
+        maps.draw(MEAN, view.mean, problem.grid, every=view.every)
+        return spec, view
+
+    with maps.places[MEAN]:
+        return picture_first(draw)
+
+
+def draw_maps(problem: DownscalingProblem, view: View, maps: Maps, constant: np.ndarray) -> tuple[float, float] | None:
+    """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
     inside = problem.cell >= 0
-    observed[inside] = problem.coarse.ravel()[problem.cell[inside]]
-    spread = error_limit(problem, constant)
-    common: dict[str, Any] = {"units": units, "dark": dark}
-    field = {"label": label, "colours": "sequential", "limits": limits, **common}
-    panels: list[tuple[str, np.ndarray, Grid, dict[str, Any]]] = []
     if inside.any():
-        panels.append(("Coarse observation (grey: not seen)", observed, problem.grid, field))
+        observed = np.full(problem.grid.area.shape, np.nan)
+        observed[inside] = problem.coarse.ravel()[problem.cell[inside]]
+        maps.draw(OBSERVED, observed, problem.grid, said=" (grey: not seen)")
     else:
-        panels.append(("Coarse observation", problem.coarse, problem.coarse_grid, field))
-    panels.append((MEAN, view.mean, problem.grid, field | {"every": view.every}))
+        maps.draw(OBSERVED, problem.coarse, problem.coarse_grid)
     if problem.truth is not None:
-        panels.append(("Truth (never shown to the model)", problem.truth, problem.grid, field))
-    sd_top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
-    sd = {"label": "2 standard deviations", "colours": "uncertainty", "limits": (0.0, sd_top), **common}
-    panels.append(("Uncertainty: 2 sd", 2 * view.sd, problem.grid, sd | {"every": view.sd_every}))
+        maps.draw(TRUTH, problem.truth, problem.grid)
+    top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
+    sd: dict[str, Any] = {"label": "2 standard deviations", "colours": "uncertainty", "limits": (0.0, top)}
+    maps.draw(UNCERTAINTY, 2 * view.sd, problem.grid, every=view.sd_every, **sd)
     if problem.truth is not None:
-        error = {"label": "Prediction − truth", "colours": "diverging", "limits": (-spread, spread), **common}
-        panels.append(("Error", view.mean - problem.truth, problem.grid, error | {"every": view.every}))
-    return _draw(panels)
-
-
-def _draw(panels: list[tuple[str, np.ndarray, Grid, dict[str, Any]]]) -> tuple[float, float] | None:
-    """The posterior mean is sent and drawn before the maps beside it: it is what a moved slider is about."""
-    clicked = None
-    columns = [column for begin in range(0, len(panels), 3) for column in st.columns(3)]
-    places = list(zip(columns, panels, strict=False))
-    for column, (title, values, grid, options) in sorted(places, key=lambda place: place[1][0] != MEAN):
-        with column:
-            figure = field_map(values, grid, title=title, height=430, **options)
-            name = title.split()[0].lower().strip(":")
-            point = plotly_live(figure, f"map-{name}", group=GROUP, clickable=True, later=title != MEAN)
-            clicked = point if _is_new(name, point) else clicked
-    if clicked is not None:
-        st.session_state["_cell"] = clicked
+        spread = error_limit(problem, constant)
+        error: dict[str, Any] = {"label": "Prediction − truth", "colours": "diverging", "limits": (-spread, spread)}
+        maps.draw(ERROR, view.mean - problem.truth, problem.grid, every=view.every, **error)
     return st.session_state.get("_cell")
 
 

@@ -22,7 +22,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
     st.markdown(
         f"**{problem.long_name}**: {how}; from them and {what.replace('_', ' ')}, {pixels} pixels by the "
-        f"{MODELS[spec.model].title.lower()}."
+        f"{MODELS[spec.model].phrase}."
     )
 
 

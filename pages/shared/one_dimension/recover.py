@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.datasets.one_dimension import Line, LineSpec, make_line
 from core.engine import Run, RunSpec
@@ -18,6 +19,7 @@ from pages.shared import run_panel
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
 from pages.shared.one_dimension import controls
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, run_of
 from pages.shared.state import get_engine, set_values
@@ -47,13 +49,15 @@ def show() -> None:
     with st.sidebar:
         spec = controls.choose_problem()
         method = controls.choose_method()
-        model = controls.choose_model(spec, method)
+    line, naive = line_of(spec), _naive(spec)
+    first, second, third = st.columns([1, 1, 1.7])
+    with third:
+        model, found, weights = picture_first(lambda: _function(line, method, naive or {}))
+        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
+    with st.sidebar:
         settings = controls.learning(spec, method, model)
         _learn_button(spec, settings)
-    line = line_of(spec)
-    found, weights = _fit(spec, json.dumps(model.to_dict(), sort_keys=True))
-    naive = _naive(spec)
-    _pictures(line, method, found, naive or {})
+    _given(line, first, second)
     scores = found.scores(line)
     _sentence(method, found, scores)
     _watch(spec, method)
@@ -64,18 +68,24 @@ def show() -> None:
     _equation(line, method, model)
 
 
-def _pictures(line: Line, method: str, found: LineFit, naive: dict[str, LineFit]) -> None:
+def _function(line: Line, method: str, naive: dict[str, LineFit]) -> tuple[ModelSpec, LineFit, np.ndarray]:
+    """The model's controls and its posterior of f; returns the model, the fit and W."""
+    with st.sidebar:
+        model = controls.choose_model(line.spec, method)
+    found, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
+    lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
+    figure = function_plot(
+        line.grid.numpy(), found.mean.numpy(), found.sd.numpy(), lines, title="The hidden function f", model=method,
+        name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
+        limits=_window(line), height=330, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "o-function")
+    return model, found, weights
+
+
+def _given(line: Line, first: DeltaGenerator, second: DeltaGenerator) -> None:
+    """The two scatters, each in its place."""
     dark, spec = is_dark(), line.spec
-    first, second, third = st.columns([1, 1, 1.7])
-    with third:
-        lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
-        figure = function_plot(
-            line.grid.numpy(), found.mean.numpy(), found.sd.numpy(), lines, title="The hidden function f", model=method,
-            name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
-            limits=_window(line), height=330, dark=dark,
-        )  # fmt: skip
-        plotly_live(figure, "o-function")
-        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
     y = np.linspace(-spec.half_width, spec.half_width, 300)
     with first:
         figure = pairs_plot(

@@ -34,17 +34,23 @@ def choose_roll() -> RollSpec:
     return RollSpec(int(points), int(bags), float(noise), matching or "direct", int(seed))
 
 
-def choose_model(roll: RollSpec) -> ModelSpec:
-    """The model at the sliders' values."""
+def choose_model(roll: RollSpec) -> tuple[str, Inducing]:
+    """Which model, and its inducing points where it has any."""
     name = st.selectbox(
         "Model", list(MODELS), index=list(MODELS).index("cmp"), key="r-model", bind="query-params",
         format_func=lambda option: MODELS[option].title,
     )  # fmt: skip
-    model, inducing = named(name), Inducing()
-    if model.sparse:
+    inducing = Inducing()
+    if named(name).sparse:
         asked = st.number_input("Inducing points", 5, 1000, 200, 25, key="r-induce", bind="query-params")
         inducing = Inducing(int(asked), seed=roll.seed)
     _start_anew(roll.matching)
+    return name, inducing
+
+
+def hyperparameters(roll: RollSpec, name: str, inducing: Inducing) -> ModelSpec:
+    """The model at the sliders' values."""
+    model = named(name)
     lam, noise, variance, lengths, ell = START[roll.matching]
     if model.mediated:
         lam = log_slider("λ", "r-lam", 1e-9, 1.0, lam, help="Inside Nλ (CMP) or Bλ (shrinkage CMP).")

@@ -16,9 +16,11 @@ from core.figures.roll import roll_from_the_side, roll_in_space
 from core.kernels.bag_mean import Check, never
 from core.models.catalogue import MODELS, named
 from core.models.inducing import located
-from core.models.spec import ModelSpec
+from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
+from pages.shared.swiss_roll import controls
 from pages.shared.theme import is_dark
 
 LEFT = ("Truth", "Seen")
@@ -51,7 +53,6 @@ def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
 def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
     """Inducing points of a model on a roll: they stay where they are while sliders move."""
     from core.kernels.spec import Factor, KernelSpec, Term
-    from core.models.spec import Inducing
 
     bags = roll_of(spec).data.bags
     count = min(count, bags.count) if named(model).centroids else count
@@ -103,23 +104,33 @@ def views_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Ch
     return work
 
 
-def draw(roll: SwissRoll, spec: ModelSpec, view: View) -> None:
-    """Two pictures side by side, each with its own choice of what it shows."""
+def draw(roll: SwissRoll, model: str, inducing: Inducing) -> tuple[ModelSpec, View]:
+    """Two pictures side by side, each with its own choice; returns the model at the sliders' values, its posterior."""
     left, right = st.columns(2)
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
     with right:
         shown = st.segmented_control("Right picture", RIGHT, default="Prediction", key="r-right", bind="query-params",
                                      label_visibility="collapsed")  # fmt: skip
-        plotly_live(
-            roll_in_space(roll.inputs.numpy(), **_right(shown or "Prediction", truth, view, limits), dark=is_dark()),
-            "roll-right",
-        )
-        st.markdown(_sentence(shown or "Prediction", spec, view))
+        spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
     with left:
         shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
                                      label_visibility="collapsed")  # fmt: skip
         _truth(roll, shown or "Truth", limits)
+    return spec, view
+
+
+def _posterior_picture(
+    roll: SwissRoll, model: str, inducing: Inducing, shown: str, limits: tuple[float, float]
+) -> tuple[ModelSpec, View]:
+    """The sliders, and the right picture at their values."""
+    with st.sidebar:
+        spec = controls.hyperparameters(roll.spec, model, inducing)
+    view = view_of(roll.spec, spec)
+    figure = roll_in_space(roll.inputs.numpy(), **_right(shown, roll.truth.numpy(), view, limits), dark=is_dark())
+    plotly_live(figure, "roll-right")
+    st.markdown(_sentence(shown, spec, view))
+    return spec, view
 
 
 def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
@@ -169,7 +180,7 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
 def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
     scores, title = view.scores, MODELS[spec.model].title
     if shown == "Error":
-        return f"Prediction − truth of the {title.lower()}: RMSE **{scores['rmse']:.3f}** over all points."
+        return f"Prediction − truth of the {MODELS[spec.model].phrase}: RMSE **{scores['rmse']:.3f}** over all points."
     if shown == "2 sd":
         return f"95 % intervals hold the truth at **{scores['coverage95']:.0%}** of the points."
     if shown == "Recovered share":

@@ -1,0 +1,67 @@
+"""A moved slider draws its picture at once; the rest of the page follows when the picture is painted.
+
+The sliders and the picture are a fragment: Streamlit runs it alone, and the browser lays out a dozen elements instead
+of sixty. The chart then asks for a run of the whole page, as soon as no key or pointer is moved any more.
+"""
+
+import itertools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TypeVar
+
+import streamlit as st
+
+from core.errors import InputError
+
+_JS = """
+export default function ({ setTriggerValue }) {
+  const follow = () => setTriggerValue('now', Date.now());
+  window.__labFollow = follow;
+  return () => { if (window.__labFollow === follow) window.__labFollow = undefined; };
+}
+"""
+_FOLLOWER = st.components.v2.component("lab_follower", html="<span hidden></span>", js=_JS)
+_NUMBERS = itertools.count(1)
+_AHEAD: ContextVar[int] = ContextVar("ahead", default=0)
+Drawn = TypeVar("Drawn")
+
+
+def ahead_of_page() -> int:
+    """In a picture that is drawn before its page: a number of this drawing, for the chart; otherwise 0."""
+    return _AHEAD.get()
+
+
+def picture_first(draw: Callable[[], Drawn]) -> Drawn:
+    """Draw controls and a picture, here and, after every change of these controls, alone before the page.
+
+    ``draw`` may put its controls into the sidebar. It must draw a `plotly_live` chart, and what it returns is returned
+    to the page. Input that it refuses is refused to the page: raises ``InputError``.
+    """
+    _FOLLOWER(key="lab-follower", on_now_change=_nothing)
+    found: list[Drawn] = []
+    refused: list[InputError] = []
+    begun: list[bool] = []
+
+    @st.fragment
+    def part() -> None:
+        alone, token = bool(begun), None
+        begun.append(True)
+        try:
+            token = _AHEAD.set(next(_NUMBERS) if alone else 0)
+            found.append(draw())
+        except InputError as error:
+            refused.append(error)
+        finally:
+            if token is not None:
+                _AHEAD.reset(token)
+        if alone and refused:
+            st.rerun()
+
+    part()
+    if refused:
+        raise refused[0]
+    return found[0]
+
+
+def _nothing() -> None:
+    """That the browser asks for it is enough: the page runs."""

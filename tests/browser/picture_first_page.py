@@ -1,0 +1,27 @@
+"""The least page with a picture drawn before the rest; `test_picture_first` serves it from a folder of its own."""
+
+import streamlit as st
+
+from core.errors import InputError
+from core.figures.style import axis, layout
+from pages.shared.layout import refusals
+from pages.shared.picture_first import picture_first
+from pages.shared.plotly_live import plotly_live
+
+st.title("Least")
+st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+
+
+def draw() -> int:
+    """A slider, and a line that ends at its value."""
+    height = st.sidebar.slider("Height", 0, 20, 5)
+    if height > 15:
+        raise InputError(f"Height {height} is too high: choose at most 15.")
+    look = layout("Line", height=250) | {"xaxis": axis("x", False), "yaxis": axis("y", False)}
+    plotly_live({"data": [{"type": "scatter", "x": [0, 1], "y": [0, height]}], "layout": look}, "line")
+    return height
+
+
+with refusals():
+    st.write(f"The page was run for height {picture_first(draw)}.")
+st.write(f"Runs of the page: {st.session_state['runs']}.")
