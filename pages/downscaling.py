@@ -38,7 +38,7 @@ def body() -> None:
     with learning:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
-    cell = picture.draw_maps(problem, view, maps, baselines["constant"])
+    cell = picture.draw_maps(choice, problem, view, maps, baselines["constant"])
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,27 @@ _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 ensure_plotly()
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows."""
+
+    text: str
+    stamp: str
+    box: dict[str, Any]
+    alt: str
+
+
+def prepare(figure: Any) -> Prepared:
+    """Write a figure out; keep the result of a large one that is drawn again and again."""
+    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
+    layout = plain["layout"]
+    meta = layout.get("meta") or {}
+    text = json.dumps(plain, separators=(",", ":"))
+    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return Prepared(text, stamp, box, meta.get("alt") or "Chart")
+
+
 def plotly_live(
     figure: Any,
     key: str,
@@ -42,8 +64,8 @@ def plotly_live(
 
     Parameters
     ----------
-    figure : a plotly figure as a dict (`core.figures`) or a ``go.Figure``; its layout must state a height.
-        For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
+    figure : a plotly figure as a dict (`core.figures`), a ``go.Figure`` or either `Prepared`; its layout must state a
+        height. For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
     key : the chart's name on the page; under the same key new data are drawn into the old picture.
     group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
     alt : what the picture shows, for those who cannot see it; a figure of `core.figures` brings its own.
@@ -51,22 +73,18 @@ def plotly_live(
     clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
     """
-    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
-    layout = plain["layout"]
-    meta = layout.get("meta") or {}
-    text = json.dumps(plain, separators=(",", ":"))
-    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    ready = figure if isinstance(figure, Prepared) else prepare(figure)
     data = {
-        "figure": text,
-        "stamp": hashlib.blake2b(text.encode(), digest_size=8).hexdigest(),
+        "figure": ready.text,
+        "stamp": ready.stamp,
         "key": key,
         "group": group,
-        "alt": alt or meta.get("alt") or "Chart",
+        "alt": alt or ready.alt,
         "clickable": clickable or on_click is not None,
         "later": later,
         "ahead": ahead_of_page(),
         "config": config or {},
-        "box": box,
+        "box": ready.box,
     }
     result = _CHART(key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing)
     point = result.get("click")

@@ -25,7 +25,7 @@ from pages.shared.background import get_background, own_lane
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import hyperparameters
 from pages.shared.picture_first import picture_first
-from pages.shared.plotly_live import plotly_live
+from pages.shared.plotly_live import Prepared, plotly_live, prepare
 from pages.shared.theme import is_dark
 
 GROUP = "downscaling-maps"
@@ -207,9 +207,12 @@ class Maps:
         field = {"label": short_name(problem), "colours": "sequential", "limits": limits_of(problem)}
         return cls(dict(zip(titles, columns, strict=False)), field | {"units": problem.units})
 
-    def draw(self, title: str, values: np.ndarray, grid: Grid, *, said: str = "", **options: Any) -> None:
-        """One map in its place; a click on it makes the page look at the cell there."""
-        figure = field_map(values, grid, title=title + said, height=430, **(self.field | {"dark": is_dark()} | options))
+    def draw(self, title: str, values: np.ndarray, grid: Grid, **options: Any) -> None:
+        """One map in its place, on the field's own scale unless ``options`` tell another."""
+        self.show(title, field_map(values, grid, title=title, **(self.field | options), **_look(is_dark())))
+
+    def show(self, title: str, figure: Any) -> None:
+        """A figure in the place of that title; a click on it makes the page look at the cell there."""
         name = title.split()[0].lower().strip(":")
         with self.places[title] if title != MEAN else nullcontext():
             point = plotly_live(
@@ -217,6 +220,24 @@ class Maps:
             )
         if _is_new(name, point):
             st.session_state["_cell"] = point
+
+
+def _look(dark: bool) -> dict[str, Any]:
+    return {"height": 430, "dark": dark}
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _given(key: str, dark: bool, _problem: DownscalingProblem, _field: dict[str, Any]) -> dict[str, Prepared]:
+    """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
+    options, inside, seen = _field | _look(dark), _problem.cell >= 0, OBSERVED
+    values, grid = _problem.coarse, _problem.coarse_grid
+    if inside.any():
+        values, grid, seen = np.full(_problem.grid.area.shape, np.nan), _problem.grid, f"{OBSERVED} (grey: not seen)"
+        values[inside] = _problem.coarse.ravel()[_problem.cell[inside]]
+    maps = {OBSERVED: prepare(field_map(values, grid, title=seen, **options))}
+    if _problem.truth is not None:
+        maps[TRUTH] = prepare(field_map(_problem.truth, _problem.grid, title=TRUTH, **options))
+    return maps
 
 
 def _whole_page() -> None:
@@ -238,17 +259,12 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         return picture_first(draw)
 
 
-def draw_maps(problem: DownscalingProblem, view: View, maps: Maps, constant: np.ndarray) -> tuple[float, float] | None:
+def draw_maps(
+    choice: Choice, problem: DownscalingProblem, view: View, maps: Maps, constant: np.ndarray
+) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
-    inside = problem.cell >= 0
-    if inside.any():
-        observed = np.full(problem.grid.area.shape, np.nan)
-        observed[inside] = problem.coarse.ravel()[problem.cell[inside]]
-        maps.draw(OBSERVED, observed, problem.grid, said=" (grey: not seen)")
-    else:
-        maps.draw(OBSERVED, problem.coarse, problem.coarse_grid)
-    if problem.truth is not None:
-        maps.draw(TRUTH, problem.truth, problem.grid)
+    for title, figure in _given(choice.key, is_dark(), problem, maps.field).items():
+        maps.show(title, figure)
     top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
     sd: dict[str, Any] = {"label": "2 standard deviations", "colours": "uncertainty", "limits": (0.0, top)}
     maps.draw(UNCERTAINTY, 2 * view.sd, problem.grid, every=view.sd_every, **sd)
