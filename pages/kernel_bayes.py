@@ -21,6 +21,7 @@ from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signe
 from pages.shared.kernel_bayes import errors, prior
 from pages.shared.kernel_bayes.errors import TITLES
 from pages.shared.layout import explain, page_header, refusals, score_table
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, log_slider, set_values
 from pages.shared.theme import is_dark
@@ -39,6 +40,14 @@ def main() -> None:
 
 def body() -> None:
     """One observation in one or two dimensions; below, error against dimension."""
+    spec, y, values, found = picture_first(observed)
+    table(found, _problem(spec).posterior(y)[0])
+    equation(spec, values)
+    more(spec, y)
+
+
+def observed() -> tuple[GaussianSpec, np.ndarray, tuple[float, float, float, float], dict[str, Answer]]:
+    """The controls, what the chosen rule says at their values, and its pictures."""
     with st.sidebar:
         spec, y = choose_problem()
         values = choose_rule(spec)
@@ -53,9 +62,7 @@ def body() -> None:
     mean, _ = problem.posterior(y)
     said(found, form, mean, y)
     (line if spec.dimension == 1 else plane)(problem, found[form], y, herded)
-    table(found, mean)
-    equation(spec, values)
-    more(spec, y)
+    return spec, y, values, found
 
 
 def more(spec: GaussianSpec, y: np.ndarray) -> None:

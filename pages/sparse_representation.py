@@ -24,6 +24,7 @@ from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
 from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals, score_table
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, set_values
@@ -50,14 +51,13 @@ def body() -> None:
     """Two pictures: at the sliders' values, and learned; the table of all versions."""
     with st.sidebar:
         toy_spec, count = choose_toy()
-        places, scale, variance, noise = choose_values()
+    toy, kept, learning = _toy(toy_spec), learned_specs(toy_spec, count), st.container()
+    here = pictures(toy, count, kept)
+    with st.sidebar:
         settings = choose_learning(count, toy_spec.seed)
         learn_button(toy_spec, settings)
-    toy = _toy(toy_spec)
-    kept = learned_specs(toy_spec, count)
-    here = at_values(toy, count, places, (scale, variance, noise), kept)
-    watch(toy_spec, count)
-    pictures(toy, here, kept, places)
+    with learning:
+        watch(toy_spec, count)
     table(toy, count, here, kept)
     equation(toy, count, here)
 
@@ -77,14 +77,14 @@ def choose_toy() -> tuple[ToySpec, int]:
     return ToySpec(int(data), int(made_of), float(noise), int(seed)), int(count)
 
 
-def choose_values() -> tuple[str, float, float, float]:
+def choose_values() -> tuple[str, tuple[float, float, float]]:
     """Where the points stand, and the hyperparameters of the left picture."""
     places = st.segmented_control("Points of the left picture", PLACES, default="random", key="s-places",
                                   bind="query-params")  # fmt: skip
     scale = log_slider("Lengthscale of k", "s-scale", 0.05, 20.0, 1.0)
     variance = log_slider("Variance of k", "s-size", 1e-2, 1e3, 1.0)
     noise = log_slider("σ²", "s-n", 1e-5, 1.0, 0.01)
-    return places or "random", scale, variance, noise
+    return places or "random", (scale, variance, noise)
 
 
 def choose_learning(count: int, seed: int) -> SparseSettings:
@@ -201,33 +201,46 @@ def _shown(toy: Toy) -> tuple[np.ndarray, np.ndarray]:
     return x, z
 
 
-def pictures(toy: Toy, here: Represented, kept: dict[str, SparseRepresentation], places: str) -> None:
-    """At the sliders' values on the left, learned on the right."""
-    st.markdown(
-        f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly; "
-        f"{len(here.locations)} {places} points at the sliders' values reach RMSE **{here.scores(toy)['rmse']:.3g}**, "
-        f"log evidence **{here.evidence:,.1f}**."
-    )
-    low, high = float(toy.truth.min()), float(toy.truth.max())
-    room = 0.35 * max(high - low, 1.0)
-    shown = [("random", f"{places.capitalize()} points, values of the sliders", here)]
-    shown += [(version, VERSIONS[version], _read(toy.spec, spec)) for version, spec in kept.items()]
-    shown.append(
-        ("variational_gp", VERSIONS["variational_gp"], _version(toy.spec, "variational_gp", len(here.locations)))
-    )
+def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+    """At the sliders' values on the left, learned on the right; returns the former."""
+    st.markdown(f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly.")
     columns = st.columns(2)
-    for index, (version, title, found) in enumerate(shown):
-        with columns[index % 2]:
-            figure = function_plot(
-                toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=title, model=version,
-                name="mean ±2 sd", marks=found.locations, points=_shown(toy), labels=("x", "f(x)"),
-                limits=(low - room, high + room), height=330, dark=is_dark(),
-            )  # fmt: skip
-            plotly_live(figure, f"s-{version if index else 'here'}")
+    with columns[0]:
+        here = picture_first(lambda: _here(toy, count, kept))
+    shown = [(version, _read(toy.spec, spec)) for version, spec in kept.items()]
+    shown.append(("variational_gp", _version(toy.spec, "variational_gp", len(here.locations))))
+    for index, (version, found) in enumerate(shown):
+        with columns[(index + 1) % 2]:
+            _draw(toy, version, VERSIONS[version], found, f"s-{version}")
     st.caption(
         "Triangles: where the points stand; their height means nothing. Between them the band is wide, because the "
         "data are taken to see f at the points alone; the mean is what they agree on."
     )
+    return here
+
+
+def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+    """The sliders, and the representation at their values."""
+    with st.sidebar:
+        places, values = choose_values()
+    found = at_values(toy, count, places, values, kept)
+    _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
+    st.markdown(
+        f"{len(found.locations)} {places} points at the sliders' values reach RMSE "
+        f"**{found.scores(toy)['rmse']:.3g}**, log evidence **{found.evidence:,.1f}**."
+    )
+    return found
+
+
+def _draw(toy: Toy, version: str, title: str, found: Represented, key: str) -> None:
+    low, high = float(toy.truth.min()), float(toy.truth.max())
+    room = 0.35 * max(high - low, 1.0)
+    figure = function_plot(
+        toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=title, model=version,
+        name="mean ±2 sd", marks=found.locations, points=_shown(toy), labels=("x", "f(x)"),
+        limits=(low - room, high + room), height=330, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, key)
 
 
 def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseRepresentation]) -> None:

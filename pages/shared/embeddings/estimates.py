@@ -20,6 +20,7 @@ from core.experiments.conditional_means import (
 from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
 from pages.shared.stored import stored
@@ -66,6 +67,14 @@ def choose() -> BagLayout:
 
 def show() -> None:
     """The whole view."""
+    layout, sample, found = picture_first(estimated)
+    _scores(found)
+    _equation(layout, sample)
+    costs(layout)
+
+
+def estimated() -> tuple[BagLayout, BagSample, Comparison]:
+    """The controls, and both embeddings at their values."""
     layout = choose()
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, found))
@@ -81,9 +90,7 @@ def show() -> None:
     _maps(found, second, third, dark)
     with second:
         plotly_live(_slice(layout, sample, found, at, dark), "e-slice")
-    _scores(found)
-    _equation(layout, sample)
-    costs(layout)
+    return layout, sample, found
 
 
 def _maps(found: Comparison, second, third, dark: bool) -> None:
