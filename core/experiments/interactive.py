@@ -4,8 +4,9 @@ import json
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -46,6 +47,7 @@ _MOST_POINTS = 50_000
 _TOGETHER = 2048
 _BYTES = 500_000_000
 _QUICK_BYTES = 400_000_000
+Value = TypeVar("Value")
 
 
 def term_key(term: Term) -> str:
@@ -155,15 +157,30 @@ def _stride(excess: float) -> int:
     return 1 << max(0, math.ceil(math.log2(max(excess, 1.0)) / 2))
 
 
+class Later(Generic[Value]):
+    """A value computed when it is first asked for; what it is computed from is let go then."""
+
+    def __init__(self, compute: Callable[[], Value]) -> None:
+        self._compute: Callable[[], Value] | None = compute
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Value:
+        """The value."""
+        with self._lock:
+            if self._compute is not None:
+                self._value, self._compute = self._compute(), None
+            return self._value
+
+
 @dataclass(frozen=True)
 class Preview:
     """A quick look: mean and sd (P,) at the slider's own settings; sentences say what in them is approximate.
 
-    Both are computed at some pixels (`Sketch`) and repeated around them.
+    Both are computed at some pixels (`Sketch`) and repeated around them; the sd when it is asked for.
     """
 
     mean: Tensor
-    sd: Tensor
+    sd: Later[Tensor]
     approximations: tuple[str, ...]
 
 
@@ -186,12 +203,12 @@ def preview(
     for scale, sums, whole in parts:
         part = scale * (sums.cross.T @ conditioned.dual.to(sums.cross.dtype)).to(mean.dtype)
         mean = mean + (part[look.mean_at.chosen] if whole else part)
-    variance = _variance(conditioned, parts, look)
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"
     told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     said = f"preview: mean {told}, sd at {look.sd_at.said}"
-    return Preview((spec.mean + mean)[look.mean_at.repeat], variance.clamp_min(0).sqrt(), (said,))
+    sd = Later(lambda: _variance(conditioned, parts, look).clamp_min(0).sqrt())
+    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
 
 
 def _quick_sums(
@@ -210,6 +227,7 @@ def _quick_sums(
     return sums, False
 
 
+@one_thread()
 def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, bool]], look: Sketch) -> Tensor:
     """Variance at the sketch's pixels, repeated (P,); the large product is taken in float32."""
     at = look.sd_at.chosen
@@ -232,7 +250,8 @@ def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingPr
     few = len(data.bags.inputs) > _MOST_POINTS
     given = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
     mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
-    sd = given.variance(problem.inputs[look.sd_at.chosen]).clamp_min(0).sqrt()[look.sd_at.repeat]
+    at = problem.inputs[look.sd_at.chosen]
+    sd = Later(lambda: given.variance(at).clamp_min(0).sqrt()[look.sd_at.repeat])
     points = f", {PREVIEW_POINTS} points a cell" if few else ""
     return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
 

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InputError
 from core.experiments import interactive
+from core.experiments.interactive import Later
 from core.experiments.prediction import matched_data
 from core.fields import DownscalingProblem, Grid
 from core.figures.maps import field_map
@@ -43,13 +44,18 @@ class View:
     """
 
     mean: np.ndarray
-    sd: np.ndarray
+    sd_later: Later[np.ndarray]
     said: tuple[str, ...]
     evidence: float | None
     jitter: float
     exact: bool
     every: int = 1
     sd_every: int = 1
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Standard deviations (H, W); a preview computes them when they are first asked for."""
+        return self.sd_later()
 
     def thin(self, values: np.ndarray) -> np.ndarray:
         """A field (H, W) at the pixels for which this view holds."""
@@ -98,7 +104,7 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
     def work(check: Callable[[], None]) -> View:
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        return View(mean, sd, found.told, found.evidence, found.jitter, exact=True)
+        return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True)
 
     return get_background().request(spec_key(choice, spec), own_lane("exact"), work)
 
@@ -108,7 +114,7 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     data = data_for(choice, problem, spec)
     look = _sketch(choice.key, problem)
     found = interactive.preview(spec, data, problem, choice.key, sums_store(), _picture(choice.key, problem), look)
-    mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+    mean, sd = problem.physical_mean(found.mean), Later(lambda: problem.physical_sd(found.sd()))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
     return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
 
