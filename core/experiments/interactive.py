@@ -138,7 +138,7 @@ class Sketch:
         with self._lock:
             if sums not in self._for_sd:
                 at = self.sd_at.chosen
-                self._for_sd[sums] = sums.cross[:, at if whole else self.mean_at.repeat[at]].float()
+                self._for_sd[sums] = sums.cross.at(at if whole else self.mean_at.repeat[at]).float()
             return self._for_sd[sums]
 
 
@@ -201,7 +201,7 @@ def preview(
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
     mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
     for scale, sums, whole in parts:
-        part = scale * (sums.cross.T @ conditioned.dual.to(sums.cross.dtype)).to(mean.dtype)
+        part = scale * sums.cross.across(conditioned.dual).to(mean.dtype)
         mean = mean + (part[look.mean_at.chosen] if whole else part)
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"

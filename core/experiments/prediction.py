@@ -133,12 +133,12 @@ def predict_from_sums(
     """
     bag_gram = total(scale * sums.gram for scale, sums in parts)
     given = condition_on_gram(spec, data, columns_of(problem), bag_gram)
-    mean = total(scale * (sums.cross.T @ given.dual) for scale, sums in parts) + spec.mean
+    mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
     prior = total(scale * sums.prior for scale, sums in parts)
     reduction = torch.zeros_like(prior)
     for begin in range(0, len(prior), PIXELS):
         part = slice(begin, begin + PIXELS)
-        reduction[part] = given.reduction(total(scale * sums.cross[:, part] for scale, sums in parts))
+        reduction[part] = given.reduction(total(scale * sums.cross.at(part) for scale, sums in parts))
     sd = (prior - reduction).clamp_min(0).sqrt()
     return _prediction(mean, sd, given, tuple(route for _, sums in parts for route in sums.routes))
 

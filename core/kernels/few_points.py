@@ -16,6 +16,7 @@ from torch import Tensor
 from core.device import one_thread
 from core.kernels.bag_mean import Check, gram, never
 from core.kernels.blocks import sort_bags
+from core.kernels.cross_sums import Written
 from core.kernels.fused import Tiles
 from core.kernels.pixel_sums import PictureSums
 from core.kernels.spec import KernelSpec, Term
@@ -87,4 +88,4 @@ def few_point_sums(
             torch.sum(part.view(-1, count, part.shape[1]), 0, out=cross[:, begin : begin + PIXELS])
 
     each(fill, range(0, len(inputs), PIXELS))
-    return PictureSums(cross, bag_gram, prior.float(), ("a few points a bag",))
+    return PictureSums(Written(cross), bag_gram, prior.float(), ("a few points a bag",))

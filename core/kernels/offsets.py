@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core.kernels.cross_sums import Windowed
 from core.kernels.spec import Term
 from core.kernels.tiles import evaluate
 from core.observations import Bags
@@ -95,13 +96,30 @@ class GridLayout:
         ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
         ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
         """
-        boxes = find_boxes(bags, self.cells, points)
-        return None if boxes is None else self._windows(kernel, boxes, width, at or self.cells)
+        band, rows = (at or self.cells).band()
+        found = self._windowed(kernel, bags, points, width, band, rows)
+        return None if found is None else ((bag, band.pick(window)) for bag, window in enumerate(found.windows()))
 
-    def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: "Boxes", width: int, at: Cells) -> Windows:
+    def windowed(
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], width: int
+    ) -> Windowed | None:
+        """The same sums at all points, not written out."""
+        return self._windowed(kernel, bags, points, width, *self.cells.band())
+
+    def _windowed(
+        self,
+        kernel: gpytorch.kernels.Kernel,
+        bags: Bags,
+        points: Int[Tensor, " N"],
+        width: int,
+        band: Cells,
+        band_rows: slice,
+    ) -> Windowed | None:
+        boxes = find_boxes(bags, self.cells, points)
+        if boxes is None:
+            return None
         height, breadth = boxes.patterns.shape[1:]
         rows, columns = self.cells.shape
-        band, band_rows = at.band()
         table = self._table(kernel, width, boxes.patterns)
         # pad so that every bag's window lies inside: offsets run from −(H−1)−h+1 to H−1
         kinds, which = _kinds(boxes.patterns.flatten(1))
@@ -110,10 +128,8 @@ class GridLayout:
         first = rows - 1 - int(boxes.top.max()) + band_rows.start
         last = rows - 1 - int(boxes.top.min()) + band_rows.stop - 1
         sums = _correlate(padded[first : last + height], patterns.flip(1, 2))
-        corners = zip(which.tolist(), boxes.top.tolist(), boxes.left.tolist(), strict=True)
-        for bag, (kind, top, left) in enumerate(corners):
-            down, right = rows - 1 - top + band_rows.start - first, columns - 1 - left
-            yield bag, band.pick(sums[kind, down : down + band.shape[0], right : right + columns])
+        down, right = rows - 1 + band_rows.start - first - boxes.top, columns - 1 - boxes.left
+        return Windowed(sums, which, down, right, band.shape, band.row, band.column)
 
     def _table(self, kernel: gpytorch.kernels.Kernel, width: int, like: Tensor) -> Tensor:
         """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its non-negative quarter."""

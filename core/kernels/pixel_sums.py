@@ -4,6 +4,7 @@ A sum of kernels gives a sum of means, so every term goes its own way, all into 
 they let a slider move an amplitude, λ or a noise without one kernel value.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from torch import Tensor
 from core.kernels.bag_mean import TILE, Check, never
 from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.certified import certify
+from core.kernels.cross_sums import CrossSums, Product, Written
 from core.kernels.fused import Tiles
 from core.kernels.interpolation import interpolate_kernel
 from core.kernels.longitudes import SphereLayout
@@ -28,6 +30,8 @@ _COLUMNS = 2048
 #: Half of what a kernel value costs, in multiplications of a product of matrices: a route through few points has to
 #: promise half the direct one's cost.
 _WORTH = 16
+#: Names of routes.
+OFFSETS, CHEBYSHEV = "block offsets", "Chebyshev interpolation"
 #: Kernel values below which the direct route takes no time worth saving.
 FEW = 20_000_000
 
@@ -61,7 +65,7 @@ class Picture:
 class PictureSums:
     """``cross`` c (B, P), ``gram`` K̄ (B, B), ``prior`` k(x, x) (P,), and the route of each term."""
 
-    cross: Float[Tensor, "B P"]
+    cross: CrossSums
     gram: Float[Tensor, "B B"]
     prior: Float[Tensor, " P"]
     routes: tuple[str, ...]
@@ -77,12 +81,42 @@ def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) 
         total = picture.inputs.new_zeros(picture.bags.count, len(picture.inputs))
         routes = tuple(_add(total, term, picture, check) for term in kernel.terms)
         prior = diagonal(kernel.build(picture.names).to(picture.inputs.device), picture.inputs)
-        return PictureSums(total, _aggregate(total, picture), prior, routes)
+        return PictureSums(Written(total), _aggregate(total, picture), prior, routes)
 
 
 def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureSums:
-    """Bag sums of one term at unit scale."""
-    return picture_sums(KernelSpec((replace(term, scale=1.0),)), picture, check=check)
+    """Bag sums of one term at unit scale; c is written out only where it is not made of something smaller."""
+    unit = KernelSpec((replace(term, scale=1.0),))
+    with torch.no_grad():
+        check()
+        kernel = unit.build(picture.names).to(picture.inputs.device)
+        found = _windowed(term, kernel, picture) or _product(term, kernel, picture)
+        if found is None:
+            return picture_sums(unit, picture, check=check)
+        return PictureSums(*found[:2], diagonal(kernel, picture.inputs), (found[2],))
+
+
+def _windowed(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
+    """c, K̄ and the route of a term that is stationary on a planar grid."""
+    layout = picture.layout
+    if not isinstance(layout, GridLayout) or not layout.suits(term, picture.names):
+        return None
+    found = layout.windowed(kernel, picture.bags, picture.points, picture.inputs.shape[1])
+    if found is None:
+        return None
+    return found, _aggregate(map(layout.cells.pick, found.windows()), picture), OFFSETS
+
+
+def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
+    """c, K̄ and the route of a smooth term of one column: ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights."""
+    nodes = _interpolated(term, kernel, picture)
+    if nodes is None:
+        return None
+    weights, middle = nodes
+    means = picture.bags.mean(weights[picture.points])
+    left = means @ middle
+    gram = left @ means.T
+    return Product(left, weights.T.contiguous()), 0.5 * (gram + gram.T), CHEBYSHEV
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:
@@ -119,19 +153,24 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
             for bag, window in windows:
                 check()
                 total[bag].add_(window, alpha=term.scale)
-            return "block offsets" if isinstance(layout, GridLayout) else "longitudes"
+            return OFFSETS if isinstance(layout, GridLayout) else "longitudes"
     if _one_smooth_column(term):
-        column = picture.names.index(term.factors[0].columns[0])
-        if _add_interpolated(total, term.scale, kernel, picture, column):
-            return "Chebyshev interpolation"
+        nodes = _interpolated(term, kernel, picture)
+        if nodes is not None:
+            weights, middle = nodes
+            total.addmm_(picture.bags.mean(weights[picture.points]) @ middle, weights.T, alpha=term.scale)
+            return CHEBYSHEV
     elif is_smooth(term) and _add_certified(total, term.scale, kernel, picture, check):
         return "few points, error below 1e-10"
     _add_direct(total, term.scale, kernel, picture, check)
     return "direct summation"
 
 
-def _add_interpolated(total: Tensor, scale: float, kernel, picture: Picture, column: int) -> bool:
-    width = picture.inputs.shape[1]
+def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "P r"], Float[Tensor, "r r"]] | None:
+    """Weights of every pixel on a few nodes and the kernel among these, for a smooth term of one column."""
+    if not _one_smooth_column(term):
+        return None
+    column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
         wide = [torch.zeros(len(v), width, dtype=v.dtype, device=v.device) for v in (left, right)]
@@ -140,11 +179,7 @@ def _add_interpolated(total: Tensor, scale: float, kernel, picture: Picture, col
         return evaluate(kernel, *wide)
 
     found = interpolate_kernel(line, picture.inputs[:, column])
-    if found is None:
-        return False
-    weights = found.weights(picture.inputs[:, column])
-    total.addmm_(picture.bags.mean(weights[picture.points]) @ found.gram, weights.T, alpha=scale)
-    return True
+    return None if found is None else (found.weights(picture.inputs[:, column]), found.gram)
 
 
 def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check: Check) -> bool:
@@ -212,15 +247,15 @@ def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, ran
     return found
 
 
-def _aggregate(cross: Tensor, picture: Picture) -> Float[Tensor, "B B"]:
-    """``K̄_ij = Σ_{r∈j} w_r c_i(x_r)``: the bag means of the sums themselves, symmetrised against rounding."""
+def _aggregate(sums: Iterable[Float[Tensor, " P"]], picture: Picture) -> Float[Tensor, "B B"]:
+    """``K̄_ij = Σ_{r∈j} w_r c_i(x_r)``: the bag means of each bag's sums, symmetrised against rounding."""
     bags = picture.bags
-    if cross.device.type == "cpu":
+    if picture.inputs.device.type == "cpu":
         from scipy.sparse import csr_array  # torch adds scalars by index five times slower
 
         place = bags.bag.numpy(), picture.points.numpy()
-        weights = csr_array((bags.weights.numpy(), place), shape=cross.shape)
-        gram = torch.as_tensor(np.stack([weights @ row for row in cross.numpy()]))
+        weights = csr_array((bags.weights.numpy(), place), shape=(bags.count, len(picture.inputs)))
+        gram = torch.as_tensor(np.stack([weights @ row.numpy() for row in sums]))
     else:
-        gram = torch.stack([bags.mean(row[picture.points]) for row in cross])
+        gram = torch.stack([bags.mean(row[picture.points]) for row in sums])
     return 0.5 * (gram + gram.T)

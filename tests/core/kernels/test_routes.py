@@ -9,6 +9,7 @@ from core.fields.sphere import unit_vectors
 from core.kernels import pixel_sums
 from core.kernels.blocks import sort_bags
 from core.kernels.certified import BOUND, certify
+from core.kernels.cross_sums import Product, Windowed, Written
 from core.kernels.fused import Tiles
 from core.kernels.longitudes import SphereLayout
 from core.kernels.offsets import Cells
@@ -65,7 +66,7 @@ def test_longitudes_give_the_sums_written_out(factors, route, missing):
     found = picture_sums(kernel, picture)
     cross, gram = written_out(kernel, picture)
     assert found.routes == (route,)
-    assert torch.allclose(found.cross, cross, atol=1e-12)
+    assert torch.allclose(found.cross.at(EVERY), cross, atol=1e-12)
     assert torch.allclose(found.gram, gram, atol=1e-12)
 
 
@@ -78,9 +79,33 @@ def test_a_whole_kernel_is_the_sum_of_its_terms():
     picture, kernel = planet(0.1), KernelSpec(terms)
     found, parts = picture_sums(kernel, picture), [term_sums(term, picture) for term in terms]
     assert found.routes == ("longitudes", "Chebyshev interpolation", "direct summation")
-    for name in ("cross", "gram", "prior"):
-        expected = sum(term.scale * getattr(part, name) for term, part in zip(terms, parts, strict=True))
-        assert torch.allclose(getattr(found, name), expected, atol=1e-12)
+    for of in (lambda sums: sums.cross.at(EVERY), lambda sums: sums.gram, lambda sums: sums.prior):
+        expected = sum(term.scale * of(part) for term, part in zip(terms, parts, strict=True))
+        assert torch.allclose(of(found), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("factors", "kept", "route"),
+    [
+        ((Factor("matern32", ("a", "b"), (0.8, 0.5)),), Windowed, "block offsets"),
+        ((Factor("rbf", ("c",), (0.9,)),), Product, "Chebyshev interpolation"),
+        ((Factor("matern52", ("c", "a"), (0.9,)),), Written, "direct summation"),
+    ],
+)
+def test_sums_that_are_not_written_out_are_the_same(factors, kept, route, missing):
+    picture, term = grid_picture(missing), Term(factors, 1.3)
+    found = term_sums(term, picture)
+    cross, gram = written_out(KernelSpec((Term(factors),)), picture)
+    assert isinstance(found.cross, kept) and found.routes == (route,)
+    assert torch.allclose(found.gram, gram, atol=1e-12)
+    dual, some = normal(len(cross), seed=8), torch.tensor([3, 0, len(cross[0]) - 1])
+    assert torch.allclose(found.cross.across(dual), cross.T @ dual, atol=1e-11)
+    assert torch.allclose(found.cross.at(slice(2, 9)), cross[:, 2:9], atol=1e-12)
+    assert torch.allclose(found.cross.at(some), cross[:, some], atol=1e-12)
+    assert found.cross.nbytes > 0 and torch.equal(
+        found.prior, picture_sums(KernelSpec((Term(factors),)), picture).prior
+    )
 
 
 @pytest.mark.parametrize("tile", [1, 200, 5000])
@@ -91,7 +116,7 @@ def test_direct_sums_do_not_depend_on_the_tile(monkeypatch, tile):
 
     found = picture_sums(kernel, picture)
     cross, gram = written_out(kernel, picture)
-    assert torch.allclose(found.cross, cross, atol=1e-12) and torch.allclose(found.gram, gram, atol=1e-12)
+    assert torch.allclose(found.cross.at(EVERY), cross, atol=1e-12) and torch.allclose(found.gram, gram, atol=1e-12)
 
 
 SMOOTH = KernelSpec((Term((Factor("rbf", ("c", "d"), (2.0, 1.5)), Factor("rational_quadratic", ("z",), (3.0,)))),))
@@ -121,7 +146,7 @@ def test_few_points_give_the_sums_written_out(monkeypatch):
     found = picture_sums(kernel, picture)
     cross, gram = written_out(kernel, picture)
     assert found.routes == ("few points, error below 1e-10",)
-    assert torch.allclose(found.cross, cross, atol=2e-10) and torch.allclose(found.gram, gram, atol=2e-10)
+    assert torch.allclose(found.cross.at(EVERY), cross, atol=2e-10) and torch.allclose(found.gram, gram, atol=2e-10)
 
 
 FUSED = [
@@ -165,5 +190,5 @@ def test_routes_give_the_same_on_a_gpu(make, monkeypatch):
     )
     here, there = (picture_sums(KernelSpec(terms), picture.to(torch.device(name))) for name in ("cpu", "cuda"))
     assert here.routes == there.routes
-    assert torch.allclose(here.cross, there.cross.cpu(), atol=1e-9)
+    assert torch.allclose(here.cross.at(EVERY), there.cross.at(EVERY).cpu(), atol=1e-9)
     assert torch.allclose(here.gram, there.gram.cpu(), atol=1e-9)
