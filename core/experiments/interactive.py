@@ -137,8 +137,8 @@ class Sketch:
         """A term's sums at the sd's pixels (B, Q), float32; ``whole`` sums hold every pixel, others the mean's."""
         with self._lock:
             if sums not in self._for_sd:
-                at = self.sd_at.chosen
-                self._for_sd[sums] = sums.cross.at(at if whole else self.mean_at.repeat[at]).float()
+                at = self.sd_at.chosen if whole else self.mean_at.repeat[self.sd_at.chosen]
+                self._for_sd[sums] = torch.cat([sums.cross.at(part).float() for part in at.split(_TOGETHER)], dim=1)
             return self._for_sd[sums]
 
 
