@@ -97,22 +97,30 @@ def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureS
 
 
 def _windowed(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
-    """c, K̄ and the route of a term that is stationary on a planar grid."""
+    """c, K̄ and the route of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     if not isinstance(layout, GridLayout) or not layout.suits(term, picture.names):
         return None
     found = layout.windowed(kernel, picture.bags, picture.points, picture.inputs.shape[1])
     if found is None:
         return None
-    return found, _aggregate(map(layout.cells.pick, found.windows()), picture), OFFSETS
+    gram = _aggregate(map(layout.cells.pick, found.windows()), picture)
+    if found.nbytes <= picture.bags.count * picture.inputs[:, 0].nbytes:
+        return found, gram, OFFSETS
+    return Written(torch.stack(list(map(layout.cells.pick, found.windows())))), gram, OFFSETS
 
 
 def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
-    """c, K̄ and the route of a smooth term of one column: ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights."""
+    """c, K̄ and the route of a smooth term of one column with no more nodes than bags.
+
+    ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.
+    """
     nodes = _interpolated(term, kernel, picture)
     if nodes is None:
         return None
     weights, middle = nodes
+    if len(middle) > picture.bags.count:
+        return None
     means = picture.bags.mean(weights[picture.points])
     left = means @ middle
     gram = left @ means.T
