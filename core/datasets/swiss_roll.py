@@ -68,6 +68,11 @@ class SwissRoll:
     with_points: Int[Tensor, " B"]
     with_means: Int[Tensor, " M"]
 
+    @property
+    def points(self) -> Int[Tensor, " n"]:
+        """Which of the ``inputs`` each row of the bags is."""
+        return torch.nonzero(torch.isin(self.slice, self.with_points))[:, 0]
+
 
 def make_swiss_roll(spec: RollSpec) -> SwissRoll:
     """Roll, slices, noisy means, and the split; deterministic in ``spec``. Source: Chau et al. 2021, §5.1."""

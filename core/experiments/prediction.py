@@ -22,7 +22,7 @@ from core.kernels.tiles import diagonal
 from core.models.catalogue import named
 from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
-from core.models.indirect_gp import condition_on_gram
+from core.models.indirect_gp import Columns, condition_on_gram
 from core.models.learning import LearningOptions
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
@@ -131,16 +131,22 @@ def predict_from_sums(
 
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
-    bag_gram = total(scale * sums.gram for scale, sums in parts)
-    given = condition_on_gram(spec, data, columns_of(problem), bag_gram)
+    given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
+    return _prediction(mean, variance.sqrt(), given, tuple(route for _, sums in parts for route in sums.routes))
+
+
+def posterior_of_sums(
+    spec: ModelSpec, data: IndirectData, columns: Columns, parts: Sequence[tuple[float, PictureSums]]
+) -> tuple[Conditioning, Float[Tensor, " P"], Float[Tensor, " P"]]:
+    """What conditioning gives, posterior mean and variance at every point of the sums; see `predict_from_sums`."""
+    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
     mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
     prior = total(scale * sums.prior for scale, sums in parts)
     reduction = torch.zeros_like(prior)
     for begin in range(0, len(prior), PIXELS):
         part = slice(begin, begin + PIXELS)
         reduction[part] = given.reduction(total(scale * sums.cross.at(part) for scale, sums in parts))
-    sd = (prior - reduction).clamp_min(0).sqrt()
-    return _prediction(mean, sd, given, tuple(route for _, sums in parts for route in sums.routes))
+    return given, mean, (prior - reduction).clamp_min(0)
 
 
 def _prediction(mean: Tensor, sd: Tensor, given: Conditioning, routes: tuple[str, ...]) -> Prediction:

@@ -3,15 +3,17 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from core.device import choose
 from core.errors import InputError
+from core.experiments.prediction import KEEP_BYTES, posterior_of_sums, reads_bags
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
+from core.kernels.pixel_sums import Picture, picture_sums
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns
@@ -162,15 +164,27 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
         reporter = learning_reporter(context, named(spec.model), options)
         learned = learn(start, small, COLUMNS, options, report=reporter, check=context.check)
         spec, warnings, cancelled = learned.spec, learned.warnings, learned.cancelled
-    mean, sd = posterior_at_points(spec, data, roll.inputs.to(device))
+    mean, sd = posterior_at_points(spec, data, roll.inputs.to(device), roll.points.to(device))
     seconds = watch.seconds()
     return RollFit(mean, sd, score(roll, mean, sd), spec, seconds, peak_mb(device), warnings, cancelled)
 
 
 def posterior_at_points(
-    spec: ModelSpec, data: IndirectData, inputs: Float[Tensor, "N 3"], check: Check = never
+    spec: ModelSpec,
+    data: IndirectData,
+    inputs: Float[Tensor, "N 3"],
+    points: Int[Tensor, " n"] | None = None,
+    check: Check = never,
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, " N"]]:
-    """Posterior mean and sd of f at given points, on the CPU."""
+    """Posterior mean and sd of f at given points, on the CPU.
+
+    Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once.
+    """
+    if points is not None and reads_bags(spec) and 8 * data.bags.count * len(inputs) <= KEEP_BYTES:
+        picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
+        sums = picture_sums(spec.kernel, picture, check=check)
+        _, mean, variance = posterior_of_sums(spec, data, COLUMNS, [(1.0, sums)])
+        return mean.cpu(), variance.sqrt().cpu()
     given = named_posterior(spec, data, COLUMNS, check)
     mean, variance = given.mean_and_variance(inputs, check)
     return mean.cpu(), variance.sqrt().cpu()

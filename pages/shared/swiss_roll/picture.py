@@ -63,7 +63,7 @@ def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[f
 
 def _posterior(roll: SwissRoll, spec: ModelSpec, data: IndirectData, check: Check = never) -> View:
     begun = time.perf_counter()
-    mean, sd = posterior_at_points(spec, data, roll.inputs, check)
+    mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points, check)
     took = {"ms": 1000 * (time.perf_counter() - begun)}
     return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd) | took)
 

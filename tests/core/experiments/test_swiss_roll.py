@@ -11,7 +11,15 @@ from core.errors import Cancelled, InputError
 from core.experiments.benchmark_table import table_rows
 from core.experiments.downscaling_benchmark import DownscalingBenchmark, expanded
 from core.experiments.downscaling_benchmark import one_fit as one_downscaling
-from core.experiments.swiss_roll import COLUMNS, RollSettings, data_for, fit_roll, settings_at, starting_spec
+from core.experiments.swiss_roll import (
+    COLUMNS,
+    RollSettings,
+    data_for,
+    fit_roll,
+    posterior_at_points,
+    settings_at,
+    starting_spec,
+)
 from core.experiments.swiss_roll_benchmark import PAPER, BenchmarkSpec, benchmark_task
 from core.models.catalogue import MODELS
 from core.models.learning import LearningOptions, learn
@@ -127,3 +135,14 @@ def test_a_benchmark_of_nothing_is_refused():
     for wrong in ({"models": ()}, {"models": ("x",)}, {"settings": {"x": 1}}):
         with pytest.raises(InputError):
             BenchmarkSpec(**wrong)
+
+
+@pytest.mark.parametrize("matching", ["direct", "indirect"])
+@pytest.mark.parametrize("model", ["cmp", "shrinkage_cmp", "bag_gp", "centroid_gp", "variational_cmp"])
+def test_pairs_of_points_may_be_evaluated_once(matching, model):
+    roll = make_swiss_roll(RollSpec(300, 12, 0.05, matching, 3))
+    data, spec = data_for(roll, model), starting_spec(roll, RollSettings(model=model))
+    assert torch.equal(roll.inputs[roll.points], roll.data.bags.inputs)
+    mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points)
+    other_mean, other_sd = posterior_at_points(spec, data, roll.inputs)
+    assert torch.allclose(mean, other_mean, atol=1e-9) and torch.allclose(sd, other_sd, atol=1e-8)
