@@ -204,13 +204,13 @@ def _shown(toy: Toy) -> tuple[np.ndarray, np.ndarray]:
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """At the sliders' values on the left, learned on the right; returns the former."""
     st.markdown(f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly.")
-    columns = st.columns(2)
-    with columns[0]:
+    places = [column for _ in range(1 + (len(kept) + 1) // 2) for column in st.columns(2)]
+    with places[0]:
         here = picture_first(lambda: _here(toy, count, kept))
     shown = [(version, _read(toy.spec, spec)) for version, spec in kept.items()]
     shown.append(("variational_gp", _version(toy.spec, "variational_gp", len(here.locations))))
-    for index, (version, found) in enumerate(shown):
-        with columns[(index + 1) % 2]:
+    for place, (version, found) in zip(places[1:], shown, strict=False):
+        with place:
             _draw(toy, version, VERSIONS[version], found, f"s-{version}")
     st.caption(
         "Triangles: where the points stand; their height means nothing. Between them the band is wide, because the "

@@ -51,6 +51,15 @@ TOYS = {
     "Downscaling, 440 bags, 35,640 pixels": (
         "/downscale", MAP, ("Lengthscale: surface altitude", "Lengthscale: grid", "Variance of k", "σ²"), 4.0,
     ),
+    "Sparse representation, 100 data, 5 points": (
+        "/sparse", "s-here", ("Lengthscale of k", "Variance of k", "σ²"), 2.0,
+    ),
+    "Kernel Bayes' rule, 200 pairs, 4 pictures": (
+        "/bayes", "k-posterior", ("Observed y", "ε", "δ"), 2.0,
+    ),
+    "Conditional mean embeddings, 50 × 3, 6 pictures": (
+        "/embeddings", "e-shrinkage", ("λ", "Lengthscale of k"), 2.5,
+    ),
 }  # fmt: skip
 SLIDERS = ("Lengthscale: sphere", "Lengthscale: surface altitude", "Variance of k: surface", "λ·B", "σ²")
 
