@@ -163,7 +163,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
     with left:
         figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
                             labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
-        plotly_live(figure, "k-pairs")
+        plotly_live(figure, "k-pairs", later=True)
         scale = lengthscale_of(sample.kernel)
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),
@@ -172,6 +172,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         plotly_live(
             embeddings_plot(grid[:, 0], lines, title="Embedding of X given Y = y", variable="x", dark=dark),
             "k-embedding",
+            later=True,
         )
     with right:
         chosen = _herded(answer, herded, torch.from_numpy(grid))[:, 0]
@@ -184,7 +185,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
             sample.points[:, 0].numpy(), sample.weights.numpy(), title="Weights, negative ones in their own colour",
             variable="x", height=320, dark=dark,
         )  # fmt: skip
-        plotly_live(figure, "k-weights")
+        plotly_live(figure, "k-weights", later=True)
 
 
 def plane(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -> None:

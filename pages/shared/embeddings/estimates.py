@@ -84,12 +84,12 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     first, second, third = st.columns(3)
     with first:
         points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
-        plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data")
+        plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data", later=True)
         lines = {name: values.numpy() for name, values in found.regressions.items()}
-        plotly_live(regressions_plot(found.y.numpy(), lines, dark=dark), "e-lines")
+        plotly_live(regressions_plot(found.y.numpy(), lines, dark=dark), "e-lines", later=True)
     _maps(found, second, third, dark)
     with second:
-        plotly_live(_slice(layout, sample, found, at, dark), "e-slice")
+        plotly_live(_slice(layout, sample, found, at, dark), "e-slice", later=True)
     return layout, sample, found
 
 
@@ -105,7 +105,7 @@ def _maps(found: Comparison, second, third, dark: bool) -> None:
         difference = embedding_map(
             both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
         )
-        plotly_live(difference, "e-difference")
+        plotly_live(difference, "e-difference", later=True)
 
 
 def _slice(layout: BagLayout, sample: BagSample, found: Comparison, at: float, dark: bool):
