@@ -238,4 +238,9 @@ def bags_inside(problem: DownscalingProblem) -> bool:
 def fits_in_memory(problem: DownscalingProblem) -> bool:
     """Whether the bag sums of all pixels may be kept whole, and the bags lie in the picture."""
     bags: Bags = problem.data.bags
-    return bags_inside(problem) and 8 * bags.count * len(problem.pixel) <= KEEP_BYTES
+    return bags_inside(problem) and may_be_kept(bags, len(problem.pixel))
+
+
+def may_be_kept(bags: Bags, points: int) -> bool:
+    """Whether the bag sums of so many points may be written out whole."""
+    return 8 * bags.count * points <= KEEP_BYTES

@@ -9,7 +9,7 @@ from torch import Tensor
 from core.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from core.device import choose
 from core.errors import InputError
-from core.experiments.prediction import KEEP_BYTES, posterior_of_sums, reads_bags
+from core.experiments.prediction import may_be_kept, posterior_of_sums, reads_bags
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
@@ -180,7 +180,7 @@ def posterior_at_points(
 
     Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once.
     """
-    if points is not None and reads_bags(spec) and 8 * data.bags.count * len(inputs) <= KEEP_BYTES:
+    if points is not None and reads_bags(spec) and may_be_kept(data.bags, len(inputs)):
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
         sums = picture_sums(spec.kernel, picture, check=check)
         _, mean, variance = posterior_of_sums(spec, data, COLUMNS, [(1.0, sums)])

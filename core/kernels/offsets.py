@@ -96,25 +96,20 @@ class GridLayout:
         ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
         ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
         """
-        band, rows = (at or self.cells).band()
-        found = self._windowed(kernel, bags, points, width, band, rows)
+        found = self.windowed(kernel, bags, points, width, at)
+        band, _ = (at or self.cells).band()
         return None if found is None else ((bag, band.pick(window)) for bag, window in enumerate(found.windows()))
 
     def windowed(
-        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], width: int
-    ) -> Windowed | None:
-        """The same sums at all points, not written out."""
-        return self._windowed(kernel, bags, points, width, *self.cells.band())
-
-    def _windowed(
         self,
         kernel: gpytorch.kernels.Kernel,
         bags: Bags,
         points: Int[Tensor, " N"],
         width: int,
-        band: Cells,
-        band_rows: slice,
+        at: Cells | None = None,
     ) -> Windowed | None:
+        """The same sums, not written out."""
+        band, band_rows = (at or self.cells).band()
         boxes = find_boxes(bags, self.cells, points)
         if boxes is None:
             return None

@@ -111,7 +111,7 @@ def _windowed(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Te
 
 
 def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
-    """c, K̄ and the route of a smooth term of one column with no more nodes than bags.
+    """c, K̄ and the route of a smooth term of one column; written out where there are more nodes than bags.
 
     ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.
     """
@@ -119,12 +119,12 @@ def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Ten
     if nodes is None:
         return None
     weights, middle = nodes
-    if len(middle) > picture.bags.count:
-        return None
     means = picture.bags.mean(weights[picture.points])
     left = means @ middle
     gram = left @ means.T
-    return Product(left, weights.T.contiguous()), 0.5 * (gram + gram.T), CHEBYSHEV
+    small = len(middle) <= picture.bags.count
+    cross = Product(left, weights.T.contiguous()) if small else Written(left @ weights.T)
+    return cross, 0.5 * (gram + gram.T), CHEBYSHEV
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:

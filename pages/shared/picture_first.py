@@ -44,18 +44,20 @@ def picture_first(draw: Callable[[], Drawn]) -> Drawn:
 
     @st.fragment
     def part() -> None:
-        alone, token = bool(begun), None
+        alone = bool(begun)
         begun.append(True)
+        token = _AHEAD.set(next(_NUMBERS) if alone else 0)
         try:
-            token = _AHEAD.set(next(_NUMBERS) if alone else 0)
-            found.append(draw())
+            drawn = draw()
         except InputError as error:
+            if alone:
+                st.rerun()
             refused.append(error)
+        else:
+            if not alone:  # nobody asks for it again, and it may be large
+                found.append(drawn)
         finally:
-            if token is not None:
-                _AHEAD.reset(token)
-        if alone and refused:
-            st.rerun()
+            _AHEAD.reset(token)
 
     part()
     if refused:

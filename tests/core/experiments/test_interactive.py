@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import pytest
 import torch
 
 from core.experiments.interactive import Later
@@ -26,8 +27,5 @@ def test_what_comes_later_is_computed_once_and_lets_its_source_go():
 def test_a_failure_is_told_again_each_time():
     later = Later(lambda: 1 / 0)
     for _ in range(2):
-        try:
+        with pytest.raises(ZeroDivisionError):
             later()
-            raise AssertionError("it must fail")
-        except ZeroDivisionError:
-            pass
