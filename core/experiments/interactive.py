@@ -1,9 +1,7 @@
 """What a page needs while a slider moves: bag sums kept per term, and a picture before the exact one is there."""
 
-import json
 import math
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -28,8 +26,9 @@ from core.fields import DownscalingProblem
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
 from core.kernels.few_points import FewPoints, each, few_point_sums, few_points
+from core.kernels.kept_sums import MOST_BYTES, SumsStore
 from core.kernels.pixel_sums import Picture, PictureSums, is_cheap, term_sums
-from core.kernels.spec import KernelSpec, Term
+from core.kernels.spec import Term
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram
 from core.models.named_posterior import named_posterior
@@ -45,39 +44,8 @@ _DRAWN = 100_000
 _PRODUCTS = 4_000_000_000
 _MOST_POINTS = 50_000
 _TOGETHER = 2048
-_BYTES = 500_000_000
 _QUICK_BYTES = 400_000_000
 Value = TypeVar("Value")
-
-
-def term_key(term: Term) -> str:
-    """Identity of a term's unit-scale sums: its factors."""
-    return json.dumps(KernelSpec((replace(term, scale=1.0),)).to_dict(), sort_keys=True)
-
-
-class SumsStore:
-    """Bag sums of recently used terms, oldest dropped first, bounded in bytes; safe between threads."""
-
-    def __init__(self, limit: int = _BYTES) -> None:
-        self._limit = limit
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], PictureSums] = OrderedDict()
-
-    def get(self, problem: str, term: Term) -> PictureSums | None:
-        """The sums, when they are kept."""
-        with self._lock:
-            found = self._kept.get((problem, term_key(term)))
-            if found is not None:
-                self._kept.move_to_end((problem, term_key(term)))
-            return found
-
-    def put(self, problem: str, term: Term, sums: PictureSums) -> PictureSums:
-        """Keep sums, dropping the least recently used beyond the limit."""
-        with self._lock:
-            self._kept[problem, term_key(term)] = sums
-            while len(self._kept) > 1 and sum(s.cross.nbytes for s in self._kept.values()) > self._limit:
-                self._kept.popitem(last=False)
-        return sums
 
 
 @dataclass(frozen=True)
@@ -268,17 +236,12 @@ def exact(
     """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
     if picture is None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
-
-    parts = []
-    for term in spec.kernel.terms:
-        kept = store.get(key, term)
-        parts.append((term.scale, kept or store.put(key, term, term_sums(term, picture, check=check))))
-    return predict_from_sums(spec, data, problem, parts)
+    return predict_from_sums(spec, data, problem, store.parts(key, spec.kernel, picture, check))
 
 
 def picture_or_none(problem: DownscalingProblem) -> Picture | None:
     """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
-    small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= _BYTES
+    small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= MOST_BYTES
     return picture_of(problem) if small and fits_in_memory(problem) else None
 
 

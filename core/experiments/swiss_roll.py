@@ -13,7 +13,8 @@ from core.experiments.prediction import may_be_kept, posterior_of_sums, reads_ba
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
-from core.kernels.pixel_sums import Picture, picture_sums
+from core.kernels.kept_sums import SumsStore
+from core.kernels.pixel_sums import Picture
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns
@@ -175,15 +176,18 @@ def posterior_at_points(
     inputs: Float[Tensor, "N 3"],
     points: Int[Tensor, " n"] | None = None,
     check: Check = never,
+    kept: tuple[SumsStore, str] | None = None,
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, " N"]]:
     """Posterior mean and sd of f at given points, on the CPU.
 
-    Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once.
+    Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once, and
+    not even that where ``kept``, a store and the problem's name in it, holds the sums.
     """
     if points is not None and reads_bags(spec) and may_be_kept(data.bags, len(inputs)):
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
-        sums = picture_sums(spec.kernel, picture, check=check)
-        _, mean, variance = posterior_of_sums(spec, data, COLUMNS, [(1.0, sums)])
+        store, name = kept or (SumsStore(), "")
+        parts = store.parts(name, spec.kernel, picture, check)
+        _, mean, variance = posterior_of_sums(spec, data, COLUMNS, parts)
         return mean.cpu(), variance.sqrt().cpu()
     given = named_posterior(spec, data, COLUMNS, check)
     mean, variance = given.mean_and_variance(inputs, check)

@@ -36,7 +36,7 @@ def roll_in_space(
     dark: bool = False,
 ) -> Figure:
     """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up."""
-    markers = _markers(values, colours, limits, label, 2.4)
+    markers = _markers(values, colours, limits, label, 1.9) | {"symbol": "square"}  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
         "type": "scatter3d", "mode": "markers", "x": x, "y": y, "z": z, "marker": markers,

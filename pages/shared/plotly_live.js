@@ -166,7 +166,7 @@ const listen = node => {
 };
 
 const config = (node, P, more) => ({
-  displaylogo: false, responsive: false, doubleClick: false, showTips: false,
+  displaylogo: false, responsive: false, plotGlPixelRatio: Math.max(1, devicePixelRatio), doubleClick: false, showTips: false,
   modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'resetScale2d', 'zoomIn2d', 'zoomOut2d'],
   modeBarButtonsToAdd: [{ name: 'All of it again', icon: P.Icons.home, click: () => zoomTogether(node, null) }],
   toImageButtonOptions: { scale: 2 }, ...more,

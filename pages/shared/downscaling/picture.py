@@ -18,6 +18,7 @@ from core.experiments.interactive import Later
 from core.experiments.prediction import matched_data
 from core.fields import DownscalingProblem, Grid
 from core.figures.maps import field_map
+from core.kernels.kept_sums import SumsStore
 from core.kernels.pixel_sums import Picture
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
@@ -63,9 +64,9 @@ class View:
 
 
 @st.cache_resource(show_spinner=False)
-def sums_store() -> interactive.SumsStore:
+def sums_store() -> SumsStore:
     """Bag sums kept between sliders, shared by all sessions."""
-    return interactive.SumsStore()
+    return SumsStore()
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)

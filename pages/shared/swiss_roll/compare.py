@@ -13,22 +13,21 @@ from core.models.spec import ModelSpec
 from pages.shared.background import awaited
 from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
 from pages.shared.layout import score_table
-from pages.shared.swiss_roll.picture import View, views_later
+from pages.shared.swiss_roll.picture import View, scores_later
 
 COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95", "ms")
 
 
 def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     """Every model at the sliders' hyperparameters, on the same roll; the others come after the picture."""
-    others = [name for name in MODELS if name != spec.model]
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
-    work = views_later(roll, [replace(spec, model=name) for name in others])
+    work = scores_later(roll, [replace(spec, model=name) for name in MODELS])
     rows, refused = {spec.model: view.scores}, []
-    for name, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
+    for name, found in zip(MODELS, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
         if isinstance(found, str):
             refused.append(f"{MODELS[name].title}: {found}")
         else:
-            rows[name] = found.scores
+            rows[name] = found
     score_table(
         rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, all points. "
         "Each would do better at its own: press Learn, or look at the benchmark."

@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.experiments.swiss_roll import data_for, posterior_at_points, score
 from core.figures.roll import roll_from_the_side, roll_in_space
 from core.kernels.bag_mean import Check, never
+from core.kernels.kept_sums import SumsStore
 from core.models.catalogue import MODELS, named
 from core.models.inducing import located
 from core.models.spec import Inducing, ModelSpec
@@ -29,7 +30,7 @@ RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
 
 @dataclass(frozen=True)
 class View:
-    """Posterior mean and sd at every point (N,), the prior's sd, the scores against t with the time it took (ms)."""
+    """Posterior mean and sd at every point (N,), the prior's sd, the scores against t."""
 
     mean: np.ndarray
     sd: np.ndarray
@@ -61,17 +62,28 @@ def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[f
     return placed.inducing.locations
 
 
-def _posterior(roll: SwissRoll, spec: ModelSpec, data: IndirectData, check: Check = never) -> View:
-    begun = time.perf_counter()
-    mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points, check)
-    took = {"ms": 1000 * (time.perf_counter() - begun)}
-    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd) | took)
+@st.cache_resource(show_spinner=False)
+def _sums() -> SumsStore:
+    """Bag sums of every roll and kernel shown lately."""
+    return SumsStore(100_000_000)
+
+
+def _posterior(
+    roll: SwissRoll,
+    spec: ModelSpec,
+    data: IndirectData,
+    check: Check = never,
+    kept: tuple[SumsStore, str] | None = None,
+) -> View:
+    mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points, check, kept)
+    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _view(roll_spec: RollSpec, spec_text: str) -> View:
     spec = ModelSpec.from_dict(json.loads(spec_text))
-    return _posterior(roll_of(roll_spec), spec, _data(roll_spec, not named(spec.model).mediated))
+    data = _data(roll_spec, not named(spec.model).mediated)
+    return _posterior(roll_of(roll_spec), spec, data, kept=(_sums(), repr(roll_spec)))
 
 
 def _placed(roll_spec: RollSpec, spec: ModelSpec) -> ModelSpec:
@@ -87,18 +99,21 @@ def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
     return _view(roll_spec, json.dumps(_placed(roll_spec, spec).to_dict(), sort_keys=True))
 
 
-def views_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[View | str]]:
-    """Work for the background: the posterior of every model, or the sentence that refuses it."""
+def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[dict[str, float] | str]]:
+    """Work for the background: scores of every model with the time it takes from nothing (ms), or what refuses it."""
     roll = roll_of(roll_spec)
     given = [(_placed(roll_spec, spec), _data(roll_spec, not named(spec.model).mediated)) for spec in specs]
 
-    def work(check: Check) -> list[View | str]:
-        found: list[View | str] = []
+    def work(check: Check) -> list[dict[str, float] | str]:
+        found: list[dict[str, float] | str] = []
         for spec, data in given:
+            begun = time.perf_counter()
             try:
-                found.append(_posterior(roll, spec, data, check))
+                scores = _posterior(roll, spec, data, check).scores
             except InputError as error:
                 found.append(str(error))
+            else:
+                found.append(scores | {"ms": 1000 * (time.perf_counter() - begun)})
         return found
 
     return work

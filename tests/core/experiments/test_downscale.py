@@ -23,6 +23,7 @@ from core.experiments.settings import DownscaleSettings, columns_of, spec_to_set
 from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingSpec
 from core.kernels.coreset import coreset
+from core.kernels.kept_sums import SumsStore
 from core.kernels.pixel_sums import picture_sums, term_sums
 from core.models.indirect_gp import posterior
 
@@ -98,7 +99,7 @@ def test_unmatched_data_give_the_bag_gp_a_pseudo_target_of_its_own_bag():
 
 def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
     spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
-    store, picture = interactive.SumsStore(), picture_of(problem)
+    store, picture = SumsStore(), picture_of(problem)
     quick = interactive.preview(spec, problem.data, problem, "key", store, picture, interactive.sketch(problem))
     exact = interactive.exact(spec, problem.data, problem, "key", store, picture)
     assert torch.allclose(quick.mean, exact.mean, atol=1e-10)
@@ -108,7 +109,7 @@ def test_the_preview_is_the_exact_picture_where_sums_are_exact(problem):
 
 def test_a_sampled_preview_says_so_and_is_near(corner):
     problem, spec = corner, starting_spec(corner, DownscaleSettings(model="bag_gp", kernel="matern52"))
-    store = interactive.SumsStore()
+    store = SumsStore()
     quick = interactive.preview(
         spec, problem.data, problem, "key", store, picture_of(problem), interactive.sketch(problem)
     )
@@ -119,7 +120,7 @@ def test_a_sampled_preview_says_so_and_is_near(corner):
 
 def test_kept_sums_are_bounded(problem):
     spec = starting_spec(problem, DownscaleSettings(model="bag_gp"))
-    store, picture = interactive.SumsStore(limit=1), picture_of(problem)
+    store, picture = SumsStore(limit=1), picture_of(problem)
     for term in spec.kernel.terms:
         store.put("key", term, term_sums(term, picture))
     assert store.get("key", spec.kernel.terms[0]) is None
@@ -241,7 +242,7 @@ def test_a_preview_of_cells_with_few_pixels_is_exact():
 
     small = ukv(block=(2, 2), opener=opener)
     spec = starting_spec(small, DownscaleSettings(model="bag_gp", kernel="matern52"))
-    store, picture = interactive.SumsStore(), picture_of(small)
+    store, picture = SumsStore(), picture_of(small)
     quick = interactive.preview(spec, small.data, small, "key", store, picture, interactive.sketch(small))
     exact = interactive.exact(spec, small.data, small, "key", store, picture)
     assert "points a cell" in quick.approximations[0]

@@ -21,6 +21,10 @@ from core.experiments.swiss_roll import (
     starting_spec,
 )
 from core.experiments.swiss_roll_benchmark import PAPER, BenchmarkSpec, benchmark_task
+from core.kernels import kept_sums
+from core.kernels.kept_sums import SumsStore
+from core.kernels.pixel_sums import term_sums
+from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
@@ -146,3 +150,18 @@ def test_pairs_of_points_may_be_evaluated_once(matching, model):
     mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points)
     other_mean, other_sd = posterior_at_points(spec, data, roll.inputs)
     assert torch.allclose(mean, other_mean, atol=1e-9) and torch.allclose(sd, other_sd, atol=1e-8)
+
+
+def test_kept_sums_serve_another_amplitude_and_no_other_roll(monkeypatch):
+    asked = []
+    monkeypatch.setattr(kept_sums, "term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
+    store = SumsStore()
+    for seed, scale, passes in ((3, 1.0, 1), (3, 2.5, 1), (4, 2.5, 2)):
+        roll = make_swiss_roll(RollSpec(300, 12, 0.05, "direct", seed))
+        spec = starting_spec(roll, RollSettings())
+        spec = replace(spec, kernel=KernelSpec((replace(spec.kernel.terms[0], scale=scale),)))
+        kept = posterior_at_points(spec, roll.data, roll.inputs, roll.points, kept=(store, repr(roll.spec)))
+        anew = posterior_at_points(spec, roll.data, roll.inputs)
+        assert len(asked) == passes
+        for mine, other in zip(kept, anew, strict=True):
+            assert torch.allclose(mine, other, atol=1e-8)
