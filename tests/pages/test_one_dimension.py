@@ -25,7 +25,7 @@ def words(page: AppTest) -> str:
     return " ".join(block.value for block in page.markdown)
 
 
-def until(page: AppTest, there, seconds: float = 30) -> None:
+def until(page: AppTest, there, seconds: float = 90) -> None:
     begun = time.monotonic()
     while not there():
         assert time.monotonic() - begun < seconds

@@ -15,7 +15,7 @@ from core.figures.distribution import link_plot, predicted_plot, ridge_plot
 from core.figures.line import function_plot
 from core.figures.style import Figure
 from pages.shared.distribution_regression.data import Chosen
-from pages.shared.distribution_regression.model import Model
+from pages.shared.distribution_regression.model import Model, choose_model
 from pages.shared.layout import explain, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
@@ -35,28 +35,35 @@ def _without_covariates(key: str, _prepared: Prepared) -> Prepared:
     return Prepared(replace(subjects, covariates=subjects.covariates[:, :0], covariate_names=()))
 
 
-def used(chosen: Chosen, model: Model) -> Prepared:
+def _used(chosen: Chosen, model: Model) -> Prepared:
     """The subjects with or without their covariates."""
     if model.use_covariates or not chosen.prepared.subjects.covariate_names:
         return chosen.prepared
     return _without_covariates(chosen.key, chosen.prepared)
 
 
+def _key(chosen: Chosen, model: Model) -> str:
+    return f"{chosen.key} {model.use_covariates}"
+
+
 @st.cache_resource(show_spinner=False, max_entries=24)
-def compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepared) -> Comparison:
-    """Every method at these settings."""
+def _compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepared) -> Comparison:
     return compare(_prepared, settings, regression_function if known else None)
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
-def validated(
+def _validated(
     key: str, settings: MethodSettings, repeats: int, nested: bool, _prepared: Prepared
 ) -> dict[str, Validated]:
-    """Cross-validation of every method at these settings, or learned anew in every fold."""
     methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
     subjects = _prepared.subjects
     folds = min(FOLDS, max(2, subjects.count // 2))
     return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, learned=nested, prepared=_prepared)
+
+
+def validated(chosen: Chosen, model: Model, repeats: int, nested: bool) -> dict[str, Validated]:
+    """Cross-validation of every method at the model's settings, or learned anew in every fold."""
+    return _validated(_key(chosen, model), model.settings, repeats, nested, _used(chosen, model))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -96,29 +103,44 @@ def _ceiling(chosen: Chosen) -> float:
     return float(min(1.0, known.var() / seen.var()))
 
 
-def pictures(chosen: Chosen, found: Comparison, scores: dict[str, Validated], centred: bool) -> None:
-    """Densities, f, and predictions."""
-    dark, subjects = is_dark(), chosen.prepared.subjects
+def densities(chosen: Chosen) -> None:
+    """Some subjects' distributions."""
+    subjects = chosen.prepared.subjects
     grid, density, rows = _ridges(chosen.key, subjects)
     y = subjects.outcomes.numpy(force=True)
-    one, two, three = st.columns([5, 6, 5])
-    with one:
-        names = [subjects.names[i] for i in rows]
-        if chosen.spec is not None:
-            names = [f"subject {name}" for name in names]
-        figure = ridge_plot(grid, density, names, y[rows], title=f"{len(rows)} of {len(y)} subjects' distributions",
-                            labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=dark)  # fmt: skip
-        plotly_live(figure, "d-ridges")
-    with two:
-        plotly_live(_function(chosen, found, centred, dark), "d-function")
-    with three:
-        figure = predicted_plot(y, scores["gpdr"].predicted, title="Held out: observed against predicted",
-                                labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
-                                height=380, dark=dark)  # fmt: skip
-        plotly_live(figure, "d-predicted")
+    names = [subjects.names[i] for i in rows]
+    if chosen.spec is not None:
+        names = [f"subject {name}" for name in names]
+    figure = ridge_plot(grid, density, names, y[rows], title=f"{len(rows)} of {len(y)} subjects' distributions",
+                        labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=is_dark())  # fmt: skip
+    plotly_live(figure, "d-ridges")
+
+
+def function(chosen: Chosen) -> tuple[Model, Comparison]:
+    """The model's controls and f as every method finds it at their values; returns both."""
+    with st.sidebar:
+        model = choose_model(chosen)
+    found = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
+    plotly_live(_function(chosen, found, model.settings.intercept, is_dark()), "d-function")
+    return model, found
+
+
+def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
+    """What was predicted of subjects held out."""
+    subjects = chosen.prepared.subjects
+    y = subjects.outcomes.numpy(force=True)
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held out: observed against predicted",
+                            labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
+                            height=380, dark=is_dark())  # fmt: skip
+    plotly_live(figure, "d-predicted")
+
+
+def remark(chosen: Chosen) -> None:
+    """What the pictures are, and are not."""
+    columns = chosen.prepared.subjects.columns
     st.caption(
         "Densities are smoothed for the eye and for the KDE method only; GPDR uses the measures as they are. "
-        + ("" if len(subjects.columns) == 1 else f"Shown along {subjects.columns[0]}, other columns at their medians.")
+        + ("" if len(columns) == 1 else f"Shown along {columns[0]}, other columns at their medians.")
     )
 
 

@@ -12,6 +12,7 @@ from core.kernels.spec import KernelSpec
 from pages.shared.layout import explain
 from pages.shared.one_dimension import controls
 from pages.shared.one_dimension.recover import line_of
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
 from pages.shared.theme import is_dark
@@ -30,6 +31,11 @@ def _posterior(
 
 def show() -> None:
     """The whole view."""
+    _equation(*picture_first(_posterior_of_y))
+
+
+def _posterior_of_y() -> tuple[LineSpec, float, float]:
+    """The controls, the posterior in words and pictures; returns the problem, λ, ε."""
     with st.sidebar:
         prior = st.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior", bind="query-params")
         at = st.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x", bind="query-params")
@@ -39,12 +45,11 @@ def show() -> None:
         lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
         herded = int(st.slider("Herded samples", 10, 500, 200, 10, key="b-herd", bind="query-params"))
-    prior = prior or "uniform"
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
-    found = _posterior(spec, prior, at, *texts, lam, epsilon, herded)
+    found = _posterior(spec, prior or "uniform", at, *texts, lam, epsilon, herded)
     _said(found, at)
     _pictures(spec, found, at)
-    _equation(spec, lam, epsilon)
+    return spec, lam, epsilon
 
 
 def _said(found: Posterior, at: float) -> None:
@@ -71,14 +76,15 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
             line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
             labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, height=320, dark=dark,
         )  # fmt: skip
-        plotly_live(figure, "b-data")
+        plotly_live(figure, "b-data", later=True)
         lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
-        plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding")
+        plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
+                    later=True)  # fmt: skip
     with right:
         figure = posterior_plot(found.y, found.density, found.prior, found.herded, dark=dark)
         plotly_live(figure, "b-posterior")
         points, weights = found.mean.points[:, 0].numpy(), found.mean.weights.numpy()
-        plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights")
+        plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights", later=True)
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:

@@ -21,6 +21,7 @@ from core.kernels.spec import KernelSpec
 from pages.shared.layout import explain
 from pages.shared.one_dimension import controls
 from pages.shared.one_dimension.recover import line_of
+from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
 from pages.shared.theme import is_dark
@@ -45,6 +46,14 @@ def _gaps(line: LineSpec, k: str, ell: str, lam: float, epsilon: float) -> tuple
 
 def show() -> None:
     """The whole view."""
+    trip = picture_first(_there_and_back)
+    _limits(*trip)
+    operators = trip[0]
+    _equation(operators.line.spec, trip[2], trip[3])
+
+
+def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
+    """The controls, and f there and back; returns the operators, k and ℓ as text, λ, ε, x of the embedding."""
     with st.sidebar:
         spec = controls.choose_problem()
         which = st.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which", bind="query-params")
@@ -69,12 +78,11 @@ def show() -> None:
         f"Conditioned on Y and deconditioned again, f comes back with RMSE **{found.lost:.3g}** (its own sd is "
         f"{values[1].std():.3g}); conditioned once more, the conditional mean agrees to **{found.lost_again:.2g}**."
     )
-    _there_and_back(line, found, which == FUNCTIONS[0])
-    _limits(operators, texts, lam, epsilon, at)
-    _equation(spec, lam, epsilon)
+    _pictures(line, found, which == FUNCTIONS[0])
+    return operators, texts, lam, epsilon, at
 
 
-def _there_and_back(line: Line, found: RoundTrip, known: bool) -> None:
+def _pictures(line: Line, found: RoundTrip, known: bool) -> None:
     dark = is_dark()
     left, right = st.columns(2)
     with left:
@@ -90,7 +98,7 @@ def _there_and_back(line: Line, found: RoundTrip, known: bool) -> None:
             line.query.numpy(), found.conditioned, title="Its conditional mean ĝ(ỹ)", labels=("ỹ", "ĝ(ỹ)"), curve=curve,
             curve_at=y, curve_name="E[f(X) | Y = y]", height=330, dark=dark,
         )  # fmt: skip
-        plotly_live(figure, "t-conditioned")
+        plotly_live(figure, "t-conditioned", later=True)
 
 
 def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: float, at: float) -> None:
