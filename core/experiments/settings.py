@@ -52,7 +52,7 @@ class DownscaleSettings:
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
     restarts: int = 2
-    steps: int = 40
+    steps: int = 100
     bound: str = "collapsed"
     points: int = 10
     seed: int = 0

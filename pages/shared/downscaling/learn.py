@@ -36,7 +36,7 @@ def options() -> dict[str, Any]:
             "Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser", bind="query-params"
         )
         restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
-        steps = st.number_input("Steps a start", 5, 500, 40, key="steps", bind="query-params")
+        steps = st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")
         points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
     return {
         "stage_one": stage,
