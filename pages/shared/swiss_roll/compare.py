@@ -15,15 +15,16 @@ from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
 from pages.shared.layout import score_table
 from pages.shared.swiss_roll.picture import View, scores_later
 
-COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95", "ms")
+COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
 
 def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     """Every model at the sliders' hyperparameters, on the same roll; the others come after the picture."""
+    others = [name for name in MODELS if name != spec.model]
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
-    work = scores_later(roll, [replace(spec, model=name) for name in MODELS])
+    work = scores_later(roll, [replace(spec, model=name) for name in others])
     rows, refused = {spec.model: view.scores}, []
-    for name, found in zip(MODELS, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
+    for name, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
         if isinstance(found, str):
             refused.append(f"{MODELS[name].title}: {found}")
         else:
