@@ -1,6 +1,7 @@
 """What all plotly pictures share: ink, fonts, margins, compact arrays."""
 
 import base64
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,16 @@ def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
     return spec if values.ndim == 1 else spec | {"shape": ", ".join(str(n) for n in values.shape)}
 
 
+def literal(text: object) -> str:
+    """Words of others as plotly shows them as they are: in its texts it reads some HTML, and %{…} where it hovers."""
+    return escape(str(text), quote=False).replace("%{", "%\u2060{")
+
+
 def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
     """A quiet axis: faint grid, no box, its title with units."""
     line = FAINT[dark]
     base = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "ticks": "", "automargin": True}
-    heading = {"text": title, "font": {"size": 12}, "standoff": 6}
+    heading = {"text": literal(title), "font": {"size": 12}, "standoff": 6}
     return base | {"title": heading, "tickfont": {"size": 11}} | more
 
 
@@ -53,6 +59,6 @@ def layout(title: str = "", *, height: int, dark: bool = False, role: str = "cha
         "meta": {"role": role},
     }
     if title:
-        heading = {"text": title, "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container"}
+        heading = {"text": literal(title), "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container"}
         base["title"] = heading | {"yanchor": "top", "pad": {"t": 8, "l": 2}, "font": {"size": 14}}
     return base | more

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.errors import InputError
 from pages.shared.warm_up import is_warm, warm_up
+from pages.shared.words import plain
 
 _CSS = Path(__file__).with_name("layout.css")
 LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
@@ -80,12 +81,20 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        st.error(str(error))
+        refusal(error)
         st.caption("Nothing is lost: change the control on the left, the page comes back.")
 
 
+def refusal(error: object) -> None:
+    """A sentence on what was refused; it may quote a file, an address or a person, and is shown as it is."""
+    st.error(plain(error))
+
+
 def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:
-    """One sentence beside a picture; below it an expander with the equation (Markdown with $…$) and its source."""
+    """One sentence beside a picture; below it an expander with the equation (Markdown with $…$) and its source.
+
+    All three are Markdown: names and units from files go through `words.plain`.
+    """
     st.markdown(sentence)
     if equation or source:
         with st.expander(label):
@@ -97,7 +106,7 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
 
 def notes(sentences: Iterable[str], label: str = "What was done with the data") -> None:
     """The choices made for the user while reading the data, as a list in an expander; nothing where there are none."""
-    lines = [f"- {sentence}" for sentence in sentences]
+    lines = [f"- {plain(sentence)}" for sentence in sentences]
     if lines:
         with st.expander(f"{label} ({len(lines)})"):
             st.markdown("\n".join(lines))

@@ -1,0 +1,40 @@
+"""Words of others: what is escaped, what stays, what is left out. How it looks: tests/browser/test_words.py."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.figures.style import literal
+from pages.shared.words import MOST_CHARACTERS, plain
+from tests.pages.reading import as_shown
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=80))
+def test_a_reader_sees_the_text_itself(text: str) -> None:
+    assert as_shown(plain(text)) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["", "Air temperature (K), 12:30", "there is no run 'x'; choose one!", "5 % of 3.2 m"])
+def test_ordinary_words_stay_as_they_are(text: str) -> None:
+    assert plain(text) == text
+
+
+@pytest.mark.parametrize("mark", ["![", "<img", "$x$", ":red[", "://", ":material", "**", "__", "`", "&lt;", "~"])
+def test_no_mark_is_left_without_its_escape(mark: str) -> None:
+    assert not re.search(r"(?<!\\)" + re.escape(mark), plain(f"a {mark} b {mark}"))
+
+
+def test_lines_controls_and_turned_text_go() -> None:
+    assert plain("one\n\n# two\x00\u202ethree\t4") == "one # twothree 4"
+    assert plain("\n- x") == "\\- x"
+
+
+def test_long_text_is_cut() -> None:
+    assert len(plain("a" * 10**6)) == MOST_CHARACTERS
+    assert plain("a" * 10**6).endswith("…")
+
+
+def test_plotly_gets_neither_tags_nor_templates() -> None:
+    assert literal("<a href='x'>%{z} & co</a>") == "&lt;a href='x'&gt;%\u2060{z} &amp; co&lt;/a&gt;"
