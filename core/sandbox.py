@@ -1,89 +1,141 @@
-"""A file from anywhere is opened in a process of its own, under limits, so that it cannot harm the application.
+"""A file from anywhere is opened in a process of its own, locked in and under limits, so that it can do no harm.
 
-The parent calls ``read_apart``; the child is a module whose ``main`` calls ``serve``. They speak one line of JSON on
-standard output: ``{"ok": true}`` when the result lies in the target file, else ``{"error": sentence}``.
+The parent calls ``read_apart``; the child is a module whose ``main`` calls ``serve``. The child sees the file, Python
+and this package, writes the target file, and reaches nothing else (``core.jail``); its environment holds nothing of
+the parent's. It says one line of JSON: ``{"ok": true}`` when the result lies in the target, else ``{"error":
+sentence}``, with what the kernel could not close under ``"open"``.
 """
 
 import json
+import logging
 import math
 import os
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 
 from core.errors import InputError
+from core.jail import lock_in, python_paths
+
+logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
+#: How many files are read at once in one process of the application, and how long another waits for its turn.
+READERS, TURN_S = 2, 60.0
+_turns = threading.BoundedSemaphore(READERS)
+#: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
+_LAST_WORDS, _LONGEST = 65536, 600
 Found = TypeVar("Found")
 
 
 def read_apart(
-    module: str, data: bytes, name: str, load: Callable[[Path], Found], *, memory_mb: int = 1500, seconds: int = 60
-) -> Found:
-    """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS`` writes.
+    module: str, data: bytes, name: str, load: Callable[[Path], Found], *,
+    memory_mb: int = 1500, seconds: float = 60, settings: str = "",
+) -> Found:  # fmt: skip
+    """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS SETTINGS`` writes.
 
-    Raises ``InputError`` (one sentence) when the child refuses, is stopped by a limit, or dies.
+    Raises ``InputError`` (one sentence) when the child refuses, is stopped by a limit, or dies, and when other files
+    are being read for longer than ``TURN_S``.
     """
     name = Path(name.replace("\\", "/")).name[:80] or "the file"
-    with tempfile.TemporaryDirectory(prefix="upload-") as folder:
-        source, target = Path(folder) / f"upload{Path(name).suffix.lower()[:8]}", Path(folder) / "read.npz"
+    with tempfile.TemporaryDirectory(prefix="upload-") as place:
+        folder = Path(place)
+        source, target = folder / f"upload{Path(name).suffix.lower()[:8]}", folder / "read.npz"
         source.write_bytes(data)
-        command = [sys.executable, "-m", module, str(source), str(target), name, str(memory_mb * 1_000_000)]
-        try:
-            done = subprocess.run(
-                [*command, str(seconds)],
-                cwd=ROOT,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+        target.touch()  # the child may write it, but make no file
+        words = [str(source), str(target), name, str(memory_mb * 1_000_000), str(seconds), settings]
+        if not _turns.acquire(timeout=TURN_S):
             raise InputError(
-                f"{name} took longer than {seconds} s to open: give a smaller or less compressed file."
-            ) from None
-        _check(done, name)
+                f"{name} was not read, {READERS} other files are being read for longer than {TURN_S:g} s: "
+                "try again in a minute."
+            )
+        try:
+            _check(*_run([sys.executable, "-m", module, *words], folder / "said", name, seconds), name)
+        finally:
+            _turns.release()
         return load(target)
 
 
+def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:
+    """The child's exit code and the end of what it said, kept in a file so that the limits hold for that, too."""
+    with open(said, "wb") as output:
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.DEVNULL, timeout=seconds, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise InputError(
+                f"{name} took longer than {seconds:g} s to open: give a smaller or less compressed file."
+            ) from None
+    with open(said, "rb") as file:
+        file.seek(max(0, said.stat().st_size - _LAST_WORDS))
+        return done.returncode, file.read()
+
+
 def _environment() -> dict[str, str]:
-    """One thread per library: each thread's stack would count against the address space."""
+    """Nothing of the parent's but where its shared libraries lie.
+
+    One thread per library: each thread's stack would count against the address space. HDF5 loads no plugins.
+    """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**os.environ, **threads, "MALLOC_ARENA_MAX": "2", "PYTHONPATH": str(ROOT)}
+    own = {"MALLOC_ARENA_MAX": "2", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    plugins = {"HDF5_PLUGIN_PRELOAD": "::", "HDF5_PLUGIN_PATH": os.devnull}
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    return {**kept, **threads, **own, **plugins}
 
 
-def _check(done: "subprocess.CompletedProcess[bytes]", name: str) -> None:
-    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
+def _check(code: int, words: bytes, name: str) -> None:
+    lines = words.decode("utf-8", "replace").strip().splitlines()
     try:
         answer = json.loads(lines[-1]) if lines else {}
     except ValueError:
         answer = {}
+    if not isinstance(answer, dict):
+        answer = {}
+    if answer.get("open"):
+        _say_open(", ".join(map(str, answer["open"]))[:100])
     if answer.get("error"):
-        raise InputError(answer["error"])
-    if done.returncode or not answer.get("ok"):
+        raise InputError(str(answer["error"])[:_LONGEST])
+    if code or not answer.get("ok"):
         raise InputError(
-            f"{name} could not be read: it stopped the reader (code {done.returncode}), so it is damaged or too "
+            f"{name} could not be read: it stopped the reader (code {code}), so it is damaged or too "
             "large; copy it again or cut out the region you need."
         )
 
 
-def serve(read: Callable[[Path, Path, str, int], None], arguments: list[str]) -> int:
-    """The child: ``read(source, target, name, memory)`` under the limits; 0 when stored, 2 with a sentence."""
-    source, target, name, memory, seconds = arguments
-    _limit(int(memory), max(1, math.ceil(float(seconds))))
+@lru_cache
+def _say_open(what: str) -> None:
+    """Once a process: what this machine's kernel cannot keep an uploaded file's reader from."""
+    logger.warning(
+        "Uploaded files are read in a process of their own that this kernel does not lock in (left open: %s): let in "
+        "only people whom you trust, or run on Linux 5.13 or newer with Landlock and seccomp.", what
+    )  # fmt: skip
+
+
+def serve(read: Callable[..., None], arguments: list[str], said: IO[str] | None = None) -> int:
+    """The child: ``read(source, target, name, memory, …)`` locked in, under limits; 0 when stored, 2 with a sentence.
+
+    ``arguments`` as after ``python -m module``; ``settings``, where not empty, are passed on as a last argument.
+    """
+    source, target, name, memory, seconds, *settings = arguments
+    answer: dict[str, Any] = {}
+    code = 0
     try:
-        read(Path(source), Path(target), name, int(memory))
+        _limit(int(memory), max(1, math.ceil(float(seconds))))
+        answer["open"] = lock_in([*python_paths(), ROOT / "core", Path(source)], [Path(target)])
+        read(Path(source), Path(target), name, int(memory), *filter(None, settings))
+        answer["ok"] = True
     except Exception as error:  # the border of the process: everything becomes one sentence
-        print(json.dumps({"error": _sentence(name, error)}))
-        return 2
-    print(json.dumps({"ok": True}))
-    return 0
+        answer["error"], code = _sentence(name, error), 2
+    print(json.dumps(answer), file=said or sys.stdout, flush=True)
+    return code
 
 
 def _limit(memory: int, seconds: int) -> None:
@@ -95,7 +147,7 @@ def _limit(memory: int, seconds: int) -> None:
     ):
         hard = resource.getrlimit(what)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(what, (value, hard))
+        resource.setrlimit(what, (value, value))
 
 
 #: What libraries say where memory ends while they are loaded.

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "device", "expressions", "plain_data", "sandbox"}
+GROUND = {"errors", "device", "expressions", "jail", "plain_data", "sandbox"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -26,7 +26,8 @@ ALLOWED = {
     "device": {"errors"},
     "expressions": {"errors"},
     "plain_data": {"errors"},
-    "sandbox": {"errors"},
+    "jail": {"errors"},
+    "sandbox": {"errors", "jail"},
     "observations": {"errors"},
     "posterior": {"errors"},
     "linalg": GROUND,

@@ -1,0 +1,148 @@
+"""A process locks itself in: it reads and writes named files only, opens no socket and starts no program (Linux).
+
+Files are Landlock's matter (kernel 5.13 and newer, https://docs.kernel.org/userspace-api/landlock.html), sockets and
+other processes seccomp's. Both are asked for by system calls, for there is no well-kept package. Neither can be undone,
+and both hold for everything that the process starts.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+#: Landlock's rights to the file system. A rule for a file may grant only those of a file.
+_WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+#: How many rights each version of Landlock's interface knows; those that it knows are denied where no rule grants them.
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+_MOST_RIGHTS = 16
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+_SET_SECCOMP, _SECCOMP_FILTER, _SET_NO_NEW_PRIVILEGES = 22, 2, 38
+#: A machine's mark in seccomp, and its numbers of socket, ptrace, kill, tkill, tgkill, prlimit64; then those shared by
+#: all: pidfd_send_signal, io_uring_setup (whose rings open sockets, too).
+_CALLS = {
+    "x86_64": (0xC000003E, (41, 101, 62, 200, 234, 302, 424, 425)),
+    "aarch64": (0xC00000B7, (198, 117, 129, 130, 131, 261, 424, 425)),
+}
+_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+
+
+def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
+    """Lock this process in for good; returns in words what the kernel leaves open, nothing where all is closed.
+
+    Folders among ``readable`` are read with all that lies in them; ``writable`` are files that exist. Paths that do not
+    exist are passed over. To be called while the process has one thread. Raises ``OSError`` where the kernel offers a
+    lock and then refuses it.
+    """
+    if not sys.platform.startswith("linux"):
+        return ["files", "sockets"]
+    _call(_prctl(_SET_NO_NEW_PRIVILEGES, 1, None))
+    left = [] if _close_files(readable, writable) else ["files"]
+    return left if _close_sockets() else [*left, "sockets"]
+
+
+def python_paths() -> list[Path]:
+    """What Python and its packages are loaded from: standard library, packages, the system's shared libraries."""
+    named = sysconfig.get_paths()
+    own = [named[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    packages = [path for path in sys.path if "site-packages" in path or "dist-packages" in path]
+    shared = [f"{prefix}/share/proj" for prefix in (sys.prefix, sys.base_prefix)]
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    stores = ["/nix/store", "/gnu/store"]
+    system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/dev/null"]
+    bundled = [f"{prefix}/lib" for prefix in (sys.prefix, sys.base_prefix)]
+    return [Path(path) for path in (*own, *packages, *bundled, *shared, *libraries, *stores, *system) if path]
+
+
+def landlock_version() -> int:
+    """The version of Landlock's interface, 0 where the kernel has none or does not use it."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    return max(0, _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION))
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    return libc
+
+
+def _prctl(what: int, value: int, pointer: Any) -> int:
+    nothing = ctypes.c_ulong(0)
+    return _libc().prctl(what, ctypes.c_ulong(value), pointer or nothing, nothing, nothing)
+
+
+def _call(answer: int) -> int:
+    if answer < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return answer
+
+
+def _close_files(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
+    """Whether Landlock has closed all other files, TCP, other processes' signals and abstract sockets."""
+    version = landlock_version()
+    if not version:
+        return False
+    rights = (1 << _RIGHTS.get(version, _MOST_RIGHTS)) - 1
+    network, scopes = 3 * (version >= 4), 3 * (version >= 6)
+    handled = ctypes.create_string_buffer(struct.pack("=QQQ", rights, network, scopes), 24)
+    ruleset = _call(_libc().syscall(_CREATE_RULESET, handled, ctypes.c_size_t(24), 0))
+    try:
+        for path in readable:
+            _grant(ruleset, path, (_READ_FILE | _READ_DIR) if path.is_dir() else _READ_FILE)
+        for path in writable:
+            _grant(ruleset, path, (_WRITE_FILE | _TRUNCATE) & rights)
+        _call(_libc().syscall(_RESTRICT_SELF, ruleset, 0))
+    finally:
+        os.close(ruleset)
+    return True
+
+
+def _grant(ruleset: int, path: Path, rights: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    try:
+        rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, place), 12)
+        _call(_libc().syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
+    finally:
+        os.close(place)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
+
+
+def seccomp_filter(machine: str) -> bytes | None:
+    """The filter that refuses the calls of ``_CALLS``, as the kernel reads it; ``None`` for an unknown machine."""
+    if machine not in _CALLS:
+        return None
+    mark, numbers = _CALLS[machine]
+    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
+    steps = [(load, 0, 0, 4), (equal, 1, 0, mark), (answer, 0, 0, _KILL), (load, 0, 0, 0)]
+    last = len(numbers) + 1  # steps from the first comparison to the refusal
+    steps.append((at_least, last, 0, 0x40000000))  # x86_64's second numbering of the same calls
+    steps += [(equal, last - number - 1, 0, call) for number, call in enumerate(numbers)]
+    steps += [(answer, 0, 0, _ALLOW), (answer, 0, 0, _REFUSE)]
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _close_sockets() -> bool:
+    """Whether seccomp refuses new sockets, and signals and limits for other processes."""
+    steps = seccomp_filter(platform.machine())
+    if steps is None or sys.maxsize < 1 << 32:
+        return False
+    buffer = ctypes.create_string_buffer(steps, len(steps))
+    program = _Program(len(steps) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    done = _prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(program))
+    if done < 0 and ctypes.get_errno() == errno.EINVAL:
+        return False  # a kernel without filters
+    return _call(done) == 0

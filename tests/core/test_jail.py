@@ -1,0 +1,195 @@
+"""A reader that has been taken over reaches nothing: files, sockets, other processes, the parent's environment."""
+
+import json
+import logging
+import os
+import socket
+import struct
+import threading
+
+import pytest
+
+from core import jail, sandbox
+from core.errors import InputError
+from core.sandbox import ROOT, read_apart
+
+SECRET = "a secret of the server"
+LOCKED = jail.landlock_version() > 0 and jail.seccomp_filter(os.uname().machine) is not None
+needs_lock = pytest.mark.skipif(not LOCKED, reason="this kernel has no Landlock, or this machine's calls are unknown")
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """What the probe could do, beside a secret, a folder and three listening sockets."""
+    folder = tmp_path_factory.mktemp("outside")
+    secret, link = folder / "secret", folder / "link"
+    secret.write_text(SECRET)
+    link.symlink_to(secret)
+    with (
+        socket.socket() as stream,
+        socket.socket(type=socket.SOCK_DGRAM) as datagram,
+        socket.socket(socket.AF_UNIX) as local,
+    ):
+        stream.bind(("127.0.0.1", 0))
+        stream.listen()
+        datagram.bind(("127.0.0.1", 0))
+        os.chdir(folder)
+        local.bind("socket")
+        os.chdir(ROOT)
+        local.listen()
+        ports = [stream.getsockname()[1], datagram.getsockname()[1]]
+        told = {"secret": str(secret), "link": str(link), "folder": str(folder), "ports": ports,
+                "unix": str(folder / "socket"), "project": str(ROOT / "README.md")}  # fmt: skip
+        os.environ["A_PASSWORD"] = SECRET
+        try:
+            found = read_apart(
+                "tests.core.jail_probe", b"mine", "mine.txt", lambda path: json.loads(path.read_text()),
+                settings=json.dumps(told),
+            )  # fmt: skip
+        finally:
+            del os.environ["A_PASSWORD"]
+        datagram.setblocking(False)
+        try:
+            found["arrived"] = datagram.recv(10).decode()
+        except BlockingIOError:
+            found["arrived"] = ""
+    found["left"] = sorted(path.name for path in folder.iterdir())
+    found["kept"] = secret.read_text()
+    return found
+
+
+@needs_lock
+def test_only_the_own_file_can_be_read(outcome):
+    assert outcome["own file"] == ["done", "mine"]
+    for what in ("secret", "secret by a link", "passwd", "own environment", "parent's environment", "project", "list"):
+        assert outcome[what] == ["refused", "PermissionError"], what
+
+
+@needs_lock
+def test_nothing_but_the_result_can_be_written(outcome):
+    for what in ("new file", "change", "remove", "new beside", "link beside"):
+        assert outcome[what] == ["refused", "PermissionError"], what
+    assert outcome["left"] == ["link", "secret", "socket"] and outcome["kept"] == SECRET
+
+
+@needs_lock
+def test_no_socket_no_program_no_signal(outcome):
+    for what in ("stream", "datagram", "unix", "program", "signal"):
+        assert outcome[what] == ["refused", "PermissionError"], what
+    assert outcome["arrived"] == ""
+
+
+def test_the_environment_is_the_readers_own(outcome):
+    done, environment = outcome["environment"]
+    assert done == "done" and SECRET not in environment.values()
+    assert not {"A_PASSWORD", "HOME", "PATH", "DECONDITIONING_RUNS"} & set(environment)
+    assert environment["HDF5_PLUGIN_PRELOAD"] == "::"  # HDF5's word for: load none
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_filter_refuses_its_calls_and_no_others(machine):
+    """The kernel's small machine, run here: every listed call is refused, its neighbours pass, another machine dies."""
+    steps = [*struct.iter_unpack("=HBBI", jail.seccomp_filter(machine))]
+    mark, refused = jail._CALLS[machine]
+
+    def answer(call: int, machine_mark: int = mark) -> int:
+        at, loaded = 0, 0
+        while True:
+            code, yes, no, value = steps[at]
+            if code == 0x06:
+                return value
+            if code == 0x20:
+                loaded, at = {0: call, 4: machine_mark}[value], at + 1
+            else:
+                at += 1 + (yes if (loaded == value if code == 0x15 else loaded >= value) else no)
+
+    allowed = {call for call in range(600) if answer(call) == jail._ALLOW}
+    assert set(range(600)) - allowed == set(refused)
+    assert answer(0x40000000) == answer(0x40000000 + 41) == jail._REFUSE
+    assert answer(0, 0x40000003) == jail._KILL
+    assert jail.seccomp_filter("riscv64") is None
+
+
+@pytest.mark.parametrize(("version", "landlock"), [(1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (7, 16), (20, 16)])
+def test_only_rights_that_the_kernel_knows_are_asked_for(version, landlock, monkeypatch):
+    asked = {}
+
+    class Libc:
+        def syscall(self, number, *arguments):
+            if number == jail._CREATE_RULESET and arguments[0] is None:
+                return version
+            if number == jail._CREATE_RULESET:
+                asked["ruleset"] = struct.unpack("=QQQ", arguments[0].raw)
+                return os.open("/", os.O_RDONLY)
+            return 0
+
+    monkeypatch.setattr(jail, "_libc", Libc)
+    assert jail._close_files([], [])
+    rights, network, scopes = asked["ruleset"]
+    assert rights == 2**landlock - 1
+    assert (network, scopes) == (3 if version >= 4 else 0, 3 if version >= 6 else 0)
+
+
+def test_what_the_kernel_leaves_open_is_said_once_in_the_log(monkeypatch, caplog):
+    monkeypatch.setattr(jail, "landlock_version", lambda: 0)
+    monkeypatch.setattr(jail, "seccomp_filter", lambda machine: None)
+    monkeypatch.setattr(jail, "_prctl", lambda *_: 0)
+    left = jail.lock_in([], [])
+    assert left == ["files", "sockets"]
+    sandbox._say_open.cache_clear()
+    with caplog.at_level(logging.WARNING, "core.sandbox"):
+        for _ in range(3):
+            sandbox._check(0, json.dumps({"open": left, "ok": True}).encode(), "mine.nc")
+            sandbox._check(0, json.dumps({"open": [], "ok": True}).encode(), "mine.nc")
+    assert len(caplog.records) == 1 and "files, sockets" in caplog.records[0].getMessage()
+    sandbox._say_open.cache_clear()
+
+
+def test_a_lock_that_is_offered_and_then_refused_lets_nothing_be_read(monkeypatch, tmp_path, capsys):
+    def refuse(readable, writable):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(sandbox, "lock_in", refuse)
+    monkeypatch.setattr(sandbox, "_limit", lambda memory, seconds: None)
+    source, target, seen = tmp_path / "in", tmp_path / "out", []
+    code = sandbox.serve(lambda *_: seen.append(1), [str(source), str(target), "mine.nc", "1000", "1"])
+    assert code == 2 and not seen and "Operation not permitted" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_a_third_reader_waits_for_its_turn_and_is_told_so(monkeypatch):
+    monkeypatch.setattr(sandbox, "TURN_S", 0.0)
+    busy, done, most = threading.Semaphore(0), threading.Event(), []
+
+    def run(command, said, name, seconds):
+        most.append(1)
+        busy.release()
+        done.wait()
+        return 0, b'{"ok": true}'
+
+    monkeypatch.setattr(sandbox, "_run", run)
+    others = [threading.Thread(target=read_apart, args=("m", b"", "mine.nc", str)) for _ in range(sandbox.READERS)]
+    for thread in others:
+        thread.start()
+        busy.acquire()
+    try:
+        with pytest.raises(InputError, match=r"2 other files are being read .* try again"):
+            read_apart("m", b"", "mine.nc", str)
+    finally:
+        done.set()
+        for thread in others:
+            thread.join()
+    assert len(most) == sandbox.READERS
+    assert read_apart("m", b"", "mine.nc", lambda path: "read") == "read"
+
+
+def test_words_without_end_do_not_fill_the_parent(tmp_path):
+    """The child's words go to a file under its limits, of which only the end is read."""
+    words = f"import sys; sys.stdout.write('x' * 1_000_000); print(); print('{json.dumps({'ok': True})}')"
+    code, end = sandbox._run([sandbox.sys.executable, "-c", words], tmp_path / "said", "mine.nc", 60)
+    assert code == 0 and len(end) == sandbox._LAST_WORDS and json.loads(end.splitlines()[-1]) == {"ok": True}
+
+
+@pytest.mark.parametrize("words", [b"[1]", b"{", b"3", b"", b"\xff"])
+def test_nonsense_from_the_child_is_one_sentence(words):
+    with pytest.raises(InputError, match="stopped the reader"):
+        sandbox._check(0, words, "mine.nc")
