@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.durations import duration
 from core.engine import Engine, Run
 from core.engine.archive import zip_runs
 from core.engine.compare import compare_settings, run_model, run_scores
@@ -90,7 +91,7 @@ def overview_row(run: Run) -> dict[str, Any]:
         "State": STATES[run.status][0],
         "Title": name_of(run),
         "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
-        "Took": span(run.ended - run.started) if run.ended and run.started else "",
+        "Took": duration(run.ended - run.started) if run.ended and run.started else "",
         "Progress": run.progress,
         "Seed": run.spec.seed,
         "RMSE": "" if rmse is None else f"{rmse:.3g} {units}".strip(),
@@ -104,10 +105,10 @@ def going_on(engine: Engine, run: Run, where: str) -> None:
     with text:
         words = [f"**{name_of(run)}**", run.message or STATES[run.status][0]]
         if run.eta_s is not None:
-            words.append(f"{span(run.eta_s)} left")
+            words.append(f"{duration(run.eta_s)} left")
         silent = time.time() - run.heard if run.heard else 0.0
         if silent > 15:
-            words.append(f"not heard of for {span(silent)}")
+            words.append(f"not heard of for {duration(silent)}")
         st.progress(run.progress or 0.0, text=" · ".join(words))
     if button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
         attempt(engine.cancel, run.id, f"{name_of(run)} is asked to stop; its best so far is kept.")
@@ -157,7 +158,7 @@ def heading(engine: Engine, run: Run) -> None:
         st.subheader(name_of(run), anchor=False, width="content")
         st.badge(word, color=colour)  # type: ignore[arg-type]
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
-    took = f" · took {span(run.ended - run.started)}" if run.ended and run.started else ""
+    took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
     st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed}")
     if run.active:
         going_on(engine, run, "detail")
@@ -179,13 +180,12 @@ def heading(engine: Engine, run: Run) -> None:
 
 def trace_plots(engine: Engine, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
-    from core.figures.traces import hyperparameter_trace, trace_plot
+    from core.figures.traces import hyperparameter_trace, objective_trace
 
     dark = is_dark()
     objectives, (steps, parameters) = trace_series(engine.trace(run.id))
     for stage, (at, values) in objectives.items():
-        title = stage[:1].upper() + stage[1:] or "Objective"
-        plotly_live(trace_plot(at, values, title=title, dark=dark), f"objective-{stage}-{run.id}")
+        plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
     if parameters:
         plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
 
@@ -291,17 +291,6 @@ def described(run: Run) -> str:
 def said(value: Any) -> str:
     """A setting's value as text."""
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
-
-
-def span(seconds: float) -> str:
-    """A duration in words."""
-    if seconds < 1:
-        return "under 1 s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 main()

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "device", "expressions", "jail", "plain_data", "sandbox"}
+GROUND = {"errors", "durations", "device", "expressions", "jail", "plain_data", "sandbox"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -23,6 +23,7 @@ LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHO
 ALLOWED = {
     "__init__": set(),
     "errors": set(),
+    "durations": set(),
     "device": {"errors"},
     "expressions": {"errors"},
     "plain_data": {"errors"},
@@ -41,7 +42,7 @@ ALLOWED = {
     "tables": FIELDS,
     "datasets": FIELDS,
     "metrics": {"errors", "posterior"},
-    "figures": {"errors", "posterior", "fields"},
+    "figures": {"durations", "errors", "posterior", "fields"},
     "engine": GROUND,
     "experiments": LIBRARY | {"engine"},
     "cli": LIBRARY | {"engine", "experiments"},

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.durations import duration
 from core.errors import InputError
 from core.kernels import bag_mean
 from core.kernels.bag_mean import Check, never
@@ -132,8 +133,8 @@ class KernelSums:
         if route.seconds > self._most_seconds:
             raise InputError(
                 f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
-                f"pairs, about {route.seconds:,.0f} s of sums: use one column with a single Gaussian or Matérn kernel, "
-                "a longer lengthscale, fewer subjects, or values rounded to fewer digits."
+                f"pairs, about {duration(route.seconds)} of sums: use one column with a single Gaussian or Matérn "
+                "kernel, a longer lengthscale, fewer subjects, or values rounded to fewer digits."
             )
         return bag_mean.gram(self._unit(term, kernel), self._sorted_bags(), check=self._check)
 

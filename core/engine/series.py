@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _NOT_VALUES = {"time", "step", "total", "attempt", "restart", "evaluation"}
+#: The name of the best value so far, beside a quantity's own.
+BEST = "best so far"
 _OBJECTIVES = ("evidence", "loss")
 Stage = tuple[list[int], dict[str, list[float | None]]]
 
@@ -11,9 +13,10 @@ Stage = tuple[list[int], dict[str, list[float | None]]]
 def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], Stage]:
     """``(objectives, hyperparameters)`` of a trace, each as ``(steps, name → values)``.
 
-    Steps count the rows that hold values, 1…T. ``objectives`` has one entry a ``stage`` (they differ in what they
-    maximise; ``""`` where none is named): the evidence where the task reported it, else the losses, else every
-    other number. ``hyperparameters`` holds what was reported in nested dicts, where positive. What is missing is None.
+    Steps count the rows that hold values, 1…T. ``objectives`` has one entry a ``stage`` (they differ in what is
+    maximised or minimised; ``""`` where none is named): ``value`` and ``best`` under the name of their ``quantity``
+    where the task reported them so, else the evidence, else the losses, else every other number. ``hyperparameters``
+    holds what was reported in nested dicts, where positive. What is missing is None.
     """
     stages: dict[str, list[tuple[int, dict[str, float]]]] = {}
     nested: list[tuple[int, dict[str, float]]] = []
@@ -24,14 +27,24 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Stage], S
         parameters = {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
         step += bool(plain or parameters)
         if plain:
+            plain = _named(row.get("quantity"), plain)
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))
         if parameters:
             nested.append((step, parameters))
     return {stage: _lines(_objective(found)) for stage, found in stages.items()}, _lines(nested)
 
 
+def _named(quantity: Any, plain: dict[str, float]) -> dict[str, float]:
+    """``value`` under the name of its quantity, ``best`` beside it; as it was where no quantity is named."""
+    if not isinstance(quantity, str) or "value" not in plain:
+        return plain
+    return {quantity: plain["value"], **({BEST: plain["best"]} if "best" in plain else {})}
+
+
 def _objective(rows: list[tuple[int, dict[str, float]]]) -> list[tuple[int, dict[str, float]]]:
     names = {name for _, row in rows for name in row}
+    if BEST in names:
+        return rows
     for word in _OBJECTIVES:
         wanted = {name for name in names if word in name}
         if wanted:

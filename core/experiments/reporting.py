@@ -52,8 +52,9 @@ def learning_reporter(context: Any, model: NamedModel, options: LearningOptions)
         values = {
             "stage": event["stage"],
             "restart": event["restart"],
-            "objective": -event["loss"],
-            "best": -event["best_loss"],
+            "quantity": event["quantity"],
+            "value": event["value"],
+            "best": event["best"],
             "hyperparameters": event["hyperparameters"],
         }
         context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
@@ -64,7 +65,17 @@ def learning_reporter(context: Any, model: NamedModel, options: LearningOptions)
 
 
 def _sentence(event: dict[str, Any]) -> str:
-    return f"{event['stage']}, start {event['restart'] + 1}: {-event['loss']:.4f} (best {-event['best_loss']:.4f})"
+    return f"{event['stage']}, start {event['restart'] + 1}: {evaluation_sentence(event)}"
+
+
+def evaluation_sentence(event: dict[str, Any]) -> str:
+    """An evaluation's quantity and value beside the best so far, such as "log evidence −170.12 (best −169.87)"."""
+    value, best = (_signed(event[name]) for name in ("value", "best"))
+    return f"{event['quantity']} {value} (best {best})"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.{4 if abs(value) < 1 else 2}f}".replace("-", "−")
 
 
 def peak_mb(device: torch.device) -> float:

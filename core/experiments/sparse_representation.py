@@ -9,7 +9,7 @@ from core.datasets.sparse_toy import HALF_WIDTH, LENGTHSCALE, VARIANCE, Toy, Toy
 from core.device import choose
 from core.errors import InputError
 from core.experiments.one_dimension import gaussian
-from core.experiments.reporting import Quiet, Stopwatch, peak_mb
+from core.experiments.reporting import Quiet, Stopwatch, evaluation_sentence, peak_mb
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns
 from core.models.inducing import located
@@ -118,11 +118,12 @@ def _tell(context: Any, event: dict[str, Any]) -> None:
     context.report(
         step=min(event["evaluation"], event["total"]),
         total=event["total"],
-        message=f"start {event['restart'] + 1}: evidence {-event['loss']:.4f} a datum (best {-event['best_loss']:.4f})",
+        message=f"start {event['restart'] + 1}: {evaluation_sentence(event)}",
         stage="evidence",
         restart=event["restart"],
-        objective=-event["loss"],
-        best=-event["best_loss"],
+        quantity=event["quantity"],
+        value=event["value"],
+        best=event["best"],
         hyperparameters=event["hyperparameters"],
         locations=[row[0] for row in event["locations"]],
     )

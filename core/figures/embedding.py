@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from core.durations import duration
 from core.figures.colours import SERIES, Colours, colour_scale, model_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
@@ -217,7 +218,7 @@ def cost_plot(
     everything = [*rows, *now]
     picture["xaxis"] = axis("N, points", dark, automargin=False, **log_axis(np.array([n for _, n, _, _ in everything])))
     picture["yaxis"] = axis("seconds", dark, automargin=False, **log_axis(np.array([t for _, _, t, _ in everything])))
-    says = ", ".join(f"{name} {t:.2g} s" for name, _, t, _ in now)
+    says = ", ".join(f"{name} {duration(t)}" for name, _, t, _ in now)
     picture["meta"]["alt"] = f"CPU time against the number of points; for the data shown: {says}."
     return {"data": traces, "layout": picture}
 

@@ -61,12 +61,20 @@ def trace_plot(
     return {"data": traces, "layout": picture}
 
 
-def evidence_trace(
-    step: Sequence[float], evidence: Sequence[float | None], *, height: int = 220, dark: bool = False
+def objective_trace(
+    stage: str,
+    step: Sequence[float],
+    lines: Mapping[str, Sequence[float | None]],
+    *,
+    height: int = 240,
+    dark: bool = False,
 ) -> Figure:
-    """The log evidence log p(z̃), in nats, against the step of the fit."""
-    label = "Log evidence (nats)"
-    return trace_plot(step, {"log evidence": evidence}, title="Evidence", label=label, height=height, dark=dark)
+    """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
+
+    ``stage`` is the title, the first of ``lines`` names the vertical axis: (T,) values at the (T,) ``step``.
+    """
+    title = stage[:1].upper() + stage[1:] or "Objective"
+    return trace_plot(step, lines, title=title, label=next(iter(lines), ""), height=height, dark=dark)
 
 
 def hyperparameter_trace(

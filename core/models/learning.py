@@ -87,7 +87,8 @@ def learn(
     Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
     with W frozen. Others in the second stage only, and so a model whose Σ comes from ℓ, which is learned jointly;
-    sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation; ``check`` may cancel.
+    sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation: its ``stage``, the
+    ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
     options, data = options or LearningOptions(), seen_by(spec.model, data)
     stages: dict[str, Any] = {}
@@ -148,7 +149,7 @@ def _stage_one(
         grams = mediator_grams(spec, within, columns, ell)
         return leave_one_bag_out(bag_gram, model.weights(grams, lam.raw.exp()).T, sizes)
 
-    optimum = _run(loss, vector, options, report, "stage one: leave-one-bag-out loss")
+    optimum = _run(loss, vector, options, lambda event: report(_told(event, "stage one", "leave-one-bag-out loss", 1)))
     learned = replace(
         spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=float(lam.raw.detach().exp())
     )
@@ -195,17 +196,19 @@ def _evidence_stage(
     )
     objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
     count = len(data.targets)
+    quantity = f"{'bound on the ' if trainable.model.sparse else ''}log evidence"
+
+    def tell(event: dict[str, Any]) -> None:
+        with_priors = " + log prior" if options.prior_sd > 0 else ""
+        report(_told(event, label, quantity + with_priors, -count))
+
     if options.prior_sd > 0:
         optimum = _run(
-            lambda: objective() - trainable.log_prior(options.prior_sd) / count,
-            trainable.vector,
-            options,
-            report,
-            f"{label} with priors",
+            lambda: objective() - trainable.log_prior(options.prior_sd) / count, trainable.vector, options, tell
         )
         optimum = replace(optimum, loss=optimum.loss + float(trainable.log_prior(options.prior_sd).detach()) / count)
     else:
-        optimum = _run(objective, trainable.vector, options, report, label)
+        optimum = _run(objective, trainable.vector, options, tell)
     return trainable.learned(), optimum, trainable.vector.at_bounds()
 
 
@@ -227,14 +230,21 @@ def _stochastic_stage(
         options.stochastic,
         joint=joint,
         regularisation=options.learn_regularisation,
-        report=lambda event: report({"stage": "ELBO", **event}),
+        report=lambda event: report(_told(event, "ELBO", "estimated bound on the log evidence", -len(data.targets))),
         check=check,
     )
     steps = options.stochastic.steps
     return fitted.spec, Optimum(np.empty(0), -fitted.last, steps, (-fitted.last,), fitted.cancelled), ()
 
 
-def _run(loss: Any, vector: ParameterVector, options: LearningOptions, report: Report, label: str) -> Optimum:
+def _told(event: dict[str, Any], stage: str, quantity: str, factor: float) -> dict[str, Any]:
+    """An evaluation with what it is of: ``value`` and ``best`` of ``quantity``, which is ``factor`` times the loss that
+    is minimised (log evidences are per target and negated there, their values here are those of all targets)."""
+    value = {"value": factor * event["loss"], "best": factor * event["best_loss"]}
+    return {"stage": stage, "quantity": quantity, **value, **event}
+
+
+def _run(loss: Any, vector: ParameterVector, options: LearningOptions, report: Report) -> Optimum:
     return minimise(
         loss,
         vector,
@@ -242,5 +252,5 @@ def _run(loss: Any, vector: ParameterVector, options: LearningOptions, report: R
         restarts=options.restarts,
         steps=options.steps,
         seed=options.seed,
-        report=lambda event: report({"stage": label, **event}),
+        report=report,
     )

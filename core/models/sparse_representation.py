@@ -254,7 +254,9 @@ class _Climb:
             total = self.starts * self.steps * (2 if hyperparameters else 1)
             place = {"restart": start, "evaluation": before + event["evaluation"], "total": total}
             least = min(lowest, event["best_loss"])
-            self.report({"stage": "evidence", **event, **place, "best_loss": least, "locations": now().locations})
+            count = len(self.targets)
+            values = {"quantity": "log evidence", "value": -count * event["loss"], "best": -count * least}
+            self.report({"stage": "evidence", **event, **place, **values, "locations": now().locations})
 
         optimum = minimise(loss, vector, restarts=1, steps=self.steps, report=tell)
         self.used, self.cancelled, reached = before + optimum.evaluations, optimum.cancelled, now()

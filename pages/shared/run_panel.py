@@ -5,10 +5,11 @@ from typing import Any
 
 import streamlit as st
 
+from core.durations import duration
 from core.engine import Run, RunSpec
 from core.engine.series import trace_series
 from core.errors import InputError
-from core.figures.traces import hyperparameter_trace, trace_plot
+from core.figures.traces import hyperparameter_trace, objective_trace
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import get_engine
 from pages.shared.theme import is_dark
@@ -66,7 +67,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
             st.rerun(scope="app")
         with st.container(border=True):
             text, button = st.columns([5, 1], vertical_alignment="center")
-            left = f" · about {now.eta_s:.0f} s left" if now.eta_s is not None else ""
+            left = f" · about {duration(now.eta_s)} left" if now.eta_s is not None else ""
             text.progress(now.progress or 0.0, text=f"{doing}: {now.message or 'waiting for the engine'}{left}")
             if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
                 engine.cancel(run.id)
@@ -102,7 +103,7 @@ def watch(
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
     words = {"done": done, "cancelled": cancelled}
-    took = f" in {run.ended - run.started:.0f} s" if run.ended and run.started else ""
+    took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
     title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
     for warning in (run.result or {}).get("warnings", []):
@@ -117,7 +118,6 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
         return
     dark = is_dark()
     for stage, (at, lines) in objectives.items():
-        title = stage[:1].upper() + stage[1:]
-        plotly_live(trace_plot(at, lines, title=title, height=210, dark=dark), f"run-objective-{stage}")
+        plotly_live(objective_trace(stage, at, lines, height=210, dark=dark), f"run-objective-{stage}")
     if values:
         plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")

@@ -142,7 +142,8 @@ def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
     if not told:
         return {}
     stage = [row for row in told if row.get("stage") == told[-1].get("stage")]
-    return max(stage, key=lambda row: row.get("objective", float("-inf")))["hyperparameters"]
+    reached = [row for row in stage if row.get("value") == row.get("best")]
+    return (reached or stage)[-1]["hyperparameters"]
 
 
 def _picture_so_far(

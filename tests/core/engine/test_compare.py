@@ -8,7 +8,7 @@ from pathlib import Path
 from core.engine import Engine, Run, RunSpec
 from core.engine.archive import zip_runs
 from core.engine.compare import compare_scores, compare_settings, flatten, run_model, run_scores
-from core.engine.series import trace_series
+from core.engine.series import BEST, trace_series
 from core.engine.store import Store
 
 
@@ -81,6 +81,8 @@ def test_series_of_a_trace() -> None:
     objectives, parameters = trace_series(rows)
     assert objectives == {"one": ([1], {"loss": [3.0]}), "evidence": ([2], {"loss": [2.0], "best_loss": [1.5]})}
     assert parameters == ([1, 2], {"λ": [0.1, 0.2]})
+    named = {"stage": "two", "quantity": "log evidence", "value": -170.0, "best": -169.0, "restart": 1}
+    assert trace_series([named])[0] == {"two": ([1], {"log evidence": [-170.0], BEST: [-169.0]})}
     assert trace_series([{"evidence": -1, "loss": 2.0}])[0] == {"": ([1], {"evidence": [-1.0]})}
     assert trace_series([{"reached": 2}, {"message": "x"}])[0] == {"": ([1], {"reached": [2.0]})}
     assert trace_series([]) == ({}, ([], {}))

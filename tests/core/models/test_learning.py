@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from core.errors import Cancelled, InputError
+from core.experiments.reporting import evaluation_sentence
+from core.figures.traces import objective_trace
 from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -15,6 +17,7 @@ from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.optimise import minimise
 from core.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
+from core.models.spec import Inducing
 from tests.core.models.small import COLUMNS, KERNEL, assert_gradient, model, problem
 
 
@@ -57,6 +60,29 @@ def test_stage_one_keeps_lambda_in_its_bounds_and_reports_every_hyperparameter()
     stages = {event["stage"] for event in seen}
     assert len(stages) == 2
     assert "regularisation λ" in seen[0]["hyperparameters"] and "noise σ²" in seen[-1]["hyperparameters"]
+
+
+@pytest.mark.parametrize(("name", "prior_sd"), [("shrinkage_cmp", 0.0), ("variational_cmp", 0.0), ("bag_gp", 1.0)])
+def test_evaluations_are_told_as_the_log_evidence_of_all_targets_upwards_and_losses_downwards(name, prior_sd):
+    data, seen = problem(matched=name == "bag_gp"), []
+    options = LearningOptions(restarts=1, steps=8, prior_sd=prior_sd)
+    sparse = name.startswith("variational")
+    start = replace(model(name), inducing=Inducing(10)) if sparse else model(name)
+    learned = learn(start, data, COLUMNS, options, report=seen.append)
+    last, bound = seen[-1], "bound on the " * sparse
+    assert last["quantity"] == f"{bound}log evidence{' + log prior' if prior_sd else ''}"
+    if not prior_sd:
+        assert last["best"] == pytest.approx(learned.evidence, rel=1e-9)
+        assert last["best"] == pytest.approx(posterior(learned.spec, data, COLUMNS).evidence, rel=1e-3)
+    stage_two = [event["best"] for event in seen if event["stage"] == last["stage"]]
+    assert stage_two == sorted(stage_two)
+    stage_one = [event for event in seen if event["stage"] == "stage one"]
+    assert all(event["quantity"] == "leave-one-bag-out loss" and event["value"] > 0 for event in stage_one)
+    assert bool(stage_one) == (name != "bag_gp")
+    told = evaluation_sentence({**last, "value": -170.126, "best": 0.01239})
+    assert told == f"{last['quantity']} −170.13 (best 0.0124)"
+    figure = objective_trace("evidence", [1], {last["quantity"]: [last["value"]]})
+    assert figure["layout"]["yaxis"]["title"]["text"] == last["quantity"]
 
 
 @pytest.mark.parametrize("stage", ["target_gp", "joint"])

@@ -1,0 +1,18 @@
+"""Durations in words, the same on every page, in every message and every log."""
+
+
+def duration(seconds: float) -> str:
+    """A duration in the units a person would choose: "12 ms", "0.4 s", "8.1 s", "29 s", "30 min 14 s", "2 h 5 min".
+
+    ``seconds`` must be finite; below nought it counts as nought.
+    """
+    seconds = max(0.0, seconds)
+    if seconds < 0.0995:
+        return f"{float(f'{1000 * seconds:.2g}'):g} ms"
+    if seconds < 9.95:
+        return f"{seconds:.2g} s" if seconds < 0.995 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
