@@ -3,10 +3,11 @@
 import streamlit as st
 
 from core.experiments.downscaling_benchmark import EXACT, VARIATIONAL
-from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
+from pages.shared.benchmark_table import BenchmarkTable, headline, show, start_controls
 from pages.shared.layout import page_header
 from pages.shared.measured import show_measured
 from pages.shared.pages import page_link
+from pages.shared.run_panel import run_of
 
 TITLES = {
     "ukv-645m": "UKV, 645 m, half the cells withheld (K)",
@@ -16,22 +17,28 @@ TITLES = {
 
 
 def main() -> None:
-    """Speed and memory as measured; then the downscaling benchmark, stored or run from here."""
+    """A headline a topic, with one small table or figure; everything else folded below it."""
     page_header("Benchmarks", "How fast and in how much memory; which model comes nearest to a truth it never saw.")
-    st.subheader("Speed and memory", anchor=False)
+    st.subheader("Accuracy of downscaling", anchor=False)
+    scores = ("mae", "pearson", "ssim", "crps", "coverage95")
+    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
+    headline(table)
+    with st.expander("All models and scores, which differences are more than chance, run it here",
+                     expanded=run_of(table.task) is not None):  # fmt: skip
+        everything(table)
+    page_link("swiss_roll.py", "The paper's Table 1 with our numbers, on page Swiss roll", icon=":material/cyclone:")
     show_measured()
-    st.subheader("Downscaling", anchor=False)
+
+
+def everything(table: BenchmarkTable) -> None:
+    """The downscaling benchmark, stored or run from here."""
     st.markdown(
         "Half the cells keep only covariates, the other half only coarse targets, as in the paper; each model learns "
         "its hyperparameters anew for every seed and is scored on every pixel. Models without mediation get "
         "pseudo-targets, each for its own cell."
     )
-    scores = ("mae", "pearson", "ssim", "crps", "coverage95")
-    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     start_controls(table, {"cases": ["ukv-645m", "planet-2deg"], "models": [*EXACT, *VARIATIONAL]})
     show(table)
-    st.subheader("Swiss roll", anchor=False)
-    page_link("swiss_roll.py", "The paper's Table 1 with our numbers, on page Swiss roll", icon=":material/cyclone:")
 
 
 main()

@@ -1,7 +1,5 @@
 """Page Kernel Bayes' rule: a posterior made of samples alone, moved by its observation."""
 
-import math
-
 import numpy as np
 import streamlit as st
 import torch
@@ -13,19 +11,27 @@ from core.experiments.kernel_bayes import (
     GaussianSpec,
     exact_embedding,
     lengthscale_of,
-    make_gaussian,
-    validated,
 )
 from core.figures.embedding import embedding_map
 from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
-from pages.shared.kernel_bayes import errors, prior
+from pages.shared.kernel_bayes import errors, prior, several
+from pages.shared.kernel_bayes.controls import (
+    choose_by_validation,
+    choose_observation,
+    choose_rule,
+    choose_samples,
+    problem_of,
+)
 from pages.shared.kernel_bayes.errors import TITLES
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
-from pages.shared.state import apply_values, log_slider, set_values
+from pages.shared.state import apply_values, log_slider
 from pages.shared.theme import is_dark
 
+#: Where the page opens: several dimensions, in which the rule is worth it; one and two can be drawn.
+SEVERAL = 6
+DIMENSIONS = (1, 2, SEVERAL)
 MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 FORMS = {"kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean"}
 
@@ -39,23 +45,33 @@ def main() -> None:
 
 
 def body() -> None:
-    """One observation in one or two dimensions; below, error against dimension."""
-    spec, y, values, found = picture_first(observed)
-    table(found, _problem(spec).posterior(y)[0])
+    """When the rule is worth it; one observation; below, measured errors."""
+    with st.sidebar:
+        dimension = int(
+            st.segmented_control("Dimension", DIMENSIONS, default=SEVERAL, key="k-dim", bind="query-params") or SEVERAL
+        )
+    st.markdown(errors.worth_it())
+    if dimension == SEVERAL:
+        spec, y, values = several.show(dimension)
+    else:
+        spec, y, values, found = picture_first(lambda: observed(dimension))
+        table(found, problem_of(spec).posterior(y)[0])
     equation(spec, values)
     more(spec, y)
 
 
-def observed() -> tuple[GaussianSpec, np.ndarray, tuple[float, float, float, float], dict[str, Answer]]:
+def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, float, float, float], dict[str, Answer]]:
     """The controls, what the chosen rule says at their values, and its pictures."""
     with st.sidebar:
-        spec, y = choose_problem()
-        values = choose_rule(spec)
+        y = choose_observation(dimension)
+        spec = choose_samples(dimension, tests=1)
+        scale, epsilon, delta = choose_rule(spec)
+        values = scale, epsilon, delta, log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
         choose_by_validation(spec)
         form = st.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", bind="query-params",
                                     format_func=FORMS.__getitem__) or "kbr"  # fmt: skip
         herded = int(st.slider("Herded samples", 10, 300, 100, 10, key="k-herd", bind="query-params"))
-    problem = _problem(spec)
+    problem = problem_of(spec)
     found = _answers(spec, tuple(y.tolist()), *values)
     if form not in found:
         raise InputError("This rule has no answer at these values: raise ε or δ, or choose another form.")
@@ -78,53 +94,11 @@ def more(spec: GaussianSpec, y: np.ndarray) -> None:
     views[chosen]()
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _problem(spec: GaussianSpec) -> GaussianProblem:
-    return make_gaussian(spec)
-
-
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _answers(
     spec: GaussianSpec, y: tuple[float, ...], scale: float, epsilon: float, delta: float, bandwidth: float
 ) -> dict[str, Answer]:
-    return answers(_problem(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth)
-
-
-def choose_problem() -> tuple[GaussianSpec, np.ndarray]:
-    """Dimension, samples, seed and the observation."""
-    dimension = st.segmented_control("Dimension", [1, 2], default=1, key="k-dim", bind="query-params") or 1
-    names = ("Observed y",) if dimension == 1 else ("Observed y₁", "Observed y₂")
-    y = [st.slider(name, -8.0, 8.0, 4.0, 0.1, key=f"k-y{i}", bind="query-params") for i, name in enumerate(names)]
-    pairs = st.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n", bind="query-params")
-    prior = st.slider("Draws of the prior", 10, 500, 200, 10, key="k-l", bind="query-params")
-    seed = st.number_input("Seed", 0, 9999, 26, key="k-seed", bind="query-params")
-    return GaussianSpec(int(dimension), int(pairs), int(prior), 1, int(seed)), np.array(y)
-
-
-def choose_rule(spec: GaussianSpec) -> tuple[float, float, float, float]:
-    """β, ε, δ and the bandwidth of the densities."""
-    scale = log_slider("Lengthscales, in median distances", "k-beta", 0.05, 5.0, 0.7)
-    epsilon = log_slider("ε", "k-eps", 1e-8, 1.0, 1e-4, help=f"Inside nε, n = {spec.pairs}.")
-    delta = log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
-    bandwidth = log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
-    return scale, epsilon, delta, bandwidth
-
-
-def choose_by_validation(spec: GaussianSpec) -> None:
-    """A button that puts lengthscales, ε and δ where cross-validation wants them."""
-    told = (
-        "10 folds, §4.2: how far the mean posterior of left-out observations lies from the left-out states. The "
-        "distance is measured in the kernel's own space, which favours long lengthscales."
-    )
-    if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=told):
-        with st.spinner("Ten folds for each candidate …"):
-            scale, epsilon = _validated(spec)
-        set_values({"k-beta": math.log10(scale), "k-eps": math.log10(epsilon), "k-delta": math.log10(2 * epsilon)})
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _validated(spec: GaussianSpec) -> tuple[float, float]:
-    return validated(_problem(spec))
+    return answers(problem_of(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth)
 
 
 def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
@@ -229,9 +203,9 @@ def table(found: dict[str, Answer], exact: np.ndarray) -> None:
     )
 
 
-def equation(spec: GaussianSpec, values: tuple[float, float, float, float]) -> None:
+def equation(spec: GaussianSpec, values: tuple[float, ...]) -> None:
     """The rule with today's numbers."""
-    _, epsilon, delta, _ = values
+    _, epsilon, delta, *_ = values
     explain(
         "The prior's draws are carried over to the pairs, whose weights the observation then changes; no density is "
         "evaluated and no likelihood known.",

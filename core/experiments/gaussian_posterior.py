@@ -8,7 +8,17 @@ import torch
 from core.device import one_thread
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
-from core.experiments.kernel_bayes import GaussianProblem, conditional_rule, density_means, gaussian_rule, simulate
+from core.experiments.kernel_bayes import (
+    GaussianProblem,
+    best_density_means,
+    conditional_rule,
+    conditional_weights,
+    density_means,
+    gaussian_rule,
+    kernel_bayes_weights,
+    rejection_means,
+    simulate,
+)
 from core.experiments.reporting import Stopwatch
 
 #: Draws of rejection ABC, and the share of them that is kept.
@@ -56,6 +66,32 @@ def answers(
     watch = Stopwatch()
     found["abc"] = Answer(rejection(problem, y).mean(0), None, watch.seconds()["cpu"])
     return found
+
+
+@one_thread()
+def kernel_means(problem: GaussianProblem, *, scale: float, epsilon: float, delta: float) -> dict[str, np.ndarray]:
+    """Posterior means (t, d) at every test y by kernel Bayes' rule (b) and by the conditional mean.
+
+    ``scale`` of the lengthscales in median distances, ε and δ of the rule. Source: Fukumizu et al. 2013, §5.1.
+    """
+    rule = replace(gaussian_rule(problem, scale, 1e-10), regularisation=epsilon, second_regularisation=delta)
+    conditional = conditional_rule(problem, scale)
+    return {
+        "kbr": (kernel_bayes_weights(problem, rule).T @ rule.inputs).numpy(),
+        "cme": (conditional_weights(problem, conditional).T @ conditional.inputs).numpy(),
+    }
+
+
+@one_thread()
+def other_means(problem: GaussianProblem) -> dict[str, np.ndarray]:
+    """The same by what takes no kernel: densities, and ABC with as many simulations as the rule has samples
+    (``abc_few``) or with 20,000 (``abc``), each at its best bandwidth or acceptance given the truth."""
+    few = problem.spec.pairs + problem.spec.prior
+    return {
+        "kde": best_density_means(problem)[0],
+        "abc_few": rejection_means(problem, few)[0],
+        "abc": rejection_means(problem, ABC_DRAWS)[0],
+    }
 
 
 def rejection(problem: GaussianProblem, y: np.ndarray, draws: int = ABC_DRAWS) -> np.ndarray:

@@ -42,6 +42,7 @@ MODEL_COLOURS: dict[str, str] = {
     "cme": "#8a6fb0",
     "kde": "#c2703d",
     "abc": "#b39b3c",
+    "abc_few": "#6f9b52",
     "gpdr": "#0f7c8f",
     "kde_narrow": "#d19a3f",
     "landmark10": "#8a6fb0",

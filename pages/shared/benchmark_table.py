@@ -19,6 +19,8 @@ from pages.shared.stored import FOLDER, stored
 from pages.shared.theme import is_dark
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
+#: What interpolates the coarse values and looks at no covariate.
+PLAIN = ("constant", "bilinear", "bicubic")
 #: Tables of more scores than this stand beside their dots instead of below.
 MOST_BESIDE = 2
 
@@ -48,11 +50,46 @@ def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
         begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
 
 
+def headline(table: BenchmarkTable) -> None:
+    """The stored result in one sentence and one line a group: the nearest model beside the best interpolation."""
+    rows, _ = _stored_rows(table)
+    if not rows:
+        return
+    lines, shares, held = [], [], []
+    for value, group in _kept_sums(table.task, _mark(table), table, rows).items():
+        plain = min((each for each in group.models if each["model"] in PLAIN), key=lambda each: each["mean"])
+        best = min((each for each in group.models if each["model"] not in PLAIN), key=lambda each: each["mean"])
+        shares.append(best["mean"] / plain["mean"])
+        held.append(best["means"]["coverage95"])
+        lines.append(
+            {
+                "Data": table.groups[value],
+                "Nearest model": model_name(best["model"]),
+                "RMSE": _spread(best["mean"], best["sd"]),
+                "Best interpolation": model_name(plain["model"]),
+                "its RMSE": _spread(plain["mean"], plain["sd"]),
+                "In 95 %": f"{100 * held[-1]:.0f} %",
+                "Seeds": group.seeds,
+            }
+        )
+    narrow = "too narrow everywhere" if max(held) < 0.9 else "look at each"
+    share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
+    st.markdown(
+        f"The nearest model's RMSE is {share} of that of the best "
+        f"interpolation; its 95 % intervals hold {inside} of the truth, {narrow}."
+    )
+    st.dataframe(lines, hide_index=True, width="stretch")
+
+
+def _mark(table: BenchmarkTable) -> str:
+    return f"{table.file} {(FOLDER / table.file).stat().st_mtime}"
+
+
 def show(table: BenchmarkTable) -> None:
     """The stored rows, or those of a run of this page: partial while it goes on."""
     run = run_of(table.task)
     rows, told = _stored_rows(table)
-    mark = f"{table.file} {(FOLDER / table.file).stat().st_mtime}" if rows else ""
+    mark = _mark(table) if rows else ""
     if run is not None and run.active:
         follow(run, lambda trace: _tables(table, [row["row"] for row in trace if "row" in row], "so far", ""),
                doing="Benchmark")  # fmt: skip

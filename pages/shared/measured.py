@@ -1,7 +1,8 @@
-"""Speed and memory as `make bench` measured them: a picture of the ratios, one table, where it was measured."""
+"""Speed and memory as `make bench` measured them: a headline a topic, figures and tables folded below it."""
 
 import re
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import streamlit as st
 from core.experiments.measurements import Measured, Measurement, all_measured
 from core.figures.ratios import plain_ratio, ratio_dots
 from core.figures.scale import cost_against_size
+from pages.shared import headlines
+from pages.shared.headlines import plain_number
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
 
@@ -34,6 +37,26 @@ _POWER = re.compile(r"(\d)e-(\d)")
 _CSS = Path(__file__).with_name("measured.css")
 
 
+@dataclass(frozen=True)
+class Topic:
+    """Benchmarks told together: a title, their names, the sentence that sums them up."""
+
+    title: str
+    names: tuple[str, ...]
+    headline: Callable[[list[Measured]], str]
+
+
+PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
+         "filtering")  # fmt: skip
+TOPICS = (
+    Topic("Time beside a plain implementation", PLAIN, headlines.beside_plain),
+    Topic("Up to a million pixels", ("scale", "scale_most_bags"), headlines.up_to_a_million),
+    Topic("Many time steps", ("store",), headlines.many_steps),
+    Topic("Waiting", ("latency",), headlines.waiting),
+    Topic("Start-up and memory", ("start_up",), headlines.starting),
+)
+
+
 def show_measured(folder: Path = FOLDER) -> None:
     """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
     found, refused = all_measured(folder)
@@ -42,20 +65,46 @@ def show_measured(folder: Path = FOLDER) -> None:
     if not found:
         st.info("Nothing is measured yet: `make bench` measures, and what it finds stands here.")
         return
-    order = list(TITLES)
-    found.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
-    ratios = [(row.what, row.size, row.ratio) for each in found for row in each.rows if row.ratio is not None]
-    if ratios:
-        plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
-        st.markdown(
-            "A dot is a size: how many times more CPU time the yardstick needs than ours for the same result. "
-            "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
-            "two results lie apart stands in the table."
-        )
-    _scale(found)
-    _table(found)
+    st.html(_CSS)
+    told = {name for topic in TOPICS for name in topic.names}
+    more = Topic("More", tuple(each.name for each in found if each.name not in told), lambda mine: "")
+    for topic in (*TOPICS, more):
+        mine = [each for name in topic.names for each in found if each.name == name]
+        if mine:
+            _topic(topic, mine)
     with st.expander("Where and how this was measured"):
         st.markdown("\n".join(_where(each) for each in found))
+
+
+def _topic(topic: Topic, found: list[Measured]) -> None:
+    """Its headline, one small figure where there are ratios, and the rest folded."""
+    st.subheader(topic.title, anchor=False)
+    if sentence := topic.headline(found):
+        st.markdown(sentence)
+    plain = topic.names == PLAIN
+    if plain and (ratios := _ratios(found, single=False)):
+        plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
+    rows = sum(len(each.rows) for each in found)
+    with st.expander(f"All {rows} measurements, {found[0].date if len(found) == 1 else 'their days'} and commands"):
+        if plain and (single := _ratios(found, single=True)):
+            plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
+            st.markdown(
+                "A dot is a size: how many times more CPU time the yardstick needs than ours for the same result. "
+                "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
+                "two results lie apart stands in the table."
+            )
+        _scale(found)
+        _table(found)
+
+
+def _ratios(found: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
+    """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
+    return [
+        (row.what if single else _title(each), row.size, row.ratio)
+        for each in found
+        for row in each.rows
+        if row.ratio is not None
+    ]
 
 
 def _scale(found: list[Measured]) -> None:
@@ -81,7 +130,6 @@ def _title(each: Measured) -> str:
 def _table(found: list[Measured]) -> None:
     head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in HEAD)
     body = "".join(_group(each) for each in found)
-    st.html(_CSS)
     st.html(f'<div class="lab-measured"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
 
@@ -115,9 +163,3 @@ def _small(text: str, under: str) -> str:
 def _kind(name: str, *, empty: bool = False) -> str:
     kinds = [kind for kind, holds in (("number", name in NUMBERS), ("none", empty)) if holds]
     return f' class="{" ".join(kinds)}"' if kinds else ""
-
-
-def plain_number(value: float) -> str:
-    """Three digits without powers of ten: 0.0332, 10.6, 31,200."""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"

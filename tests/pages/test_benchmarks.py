@@ -1,19 +1,74 @@
-"""Page Benchmarks: stored tables on opening, with the command that made them."""
+"""Page Benchmarks: a headline a topic from the stored rows, everything else folded, with the commands that made it."""
 
+import json
+import re
 from pathlib import Path
+from statistics import mean, median
 
+import pytest
 from streamlit.testing.v1 import AppTest
+
+from core.experiments.measurements import measured
+from pages.shared import headlines
+from tests.benchmarks.table import RESULTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_it_opens_on_the_stored_table(runs_folder: Path):
+@pytest.fixture
+def page(runs_folder: Path) -> AppTest:
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     page.switch_page(str(ROOT / "pages" / "benchmarks.py")).run()
     assert not page.exception and page.error == []
-    assert page.subheader[0].value == "Speed and memory"
+    return page
+
+
+def rows(name: str) -> list[dict]:
+    return json.loads((RESULTS / f"{name}.json").read_text())["rows"]
+
+
+def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
+    titles = [found.value for found in page.subheader]
+    assert titles[:2] == ["Accuracy of downscaling", "Time beside a plain implementation"] and len(titles) == 6
+    assert not any(block.proto.expanded for block in page.expander)
+    assert len(page.dataframe) > 3 and list(page.dataframe[0].value["Seeds"]) == [10, 10, 2]
+    assert len(page.dataframe) == 1 + len(page.expander[0].dataframe)
     said = " ".join(block.value for block in page.caption)
     assert "made by `python -m core benchmark downscaling" in said
-    table = page.dataframe[0].value
+    table = page.expander[0].dataframe[0].value
     assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
+
+
+def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
+    mine = [row for row in kept if row["case"] == "ukv-645m" and row["status"] == "ok"]
+    by_model = {name: [row for row in mine if row["model"] == name] for name in {row["model"] for row in mine}}
+    interpolated = by_model.pop("interpolation")
+    plain = min(mean(row["more"][name]["rmse"] for row in interpolated) for name in ("bilinear", "bicubic"))
+    best = min(by_model.values(), key=lambda found: mean(row["scores"]["rmse"] for row in found))
+    line = page.dataframe[0].value.iloc[0]
+    assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):.3g} ±")
+    assert line["its RMSE"].startswith(f"{plain:.3g} ±")
+    assert line["In 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"
+
+
+def test_the_headlines_are_those_of_the_stored_rows():
+    plain = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation",
+             "distribution_regression", "filtering")  # fmt: skip
+    ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
+    said = headlines.beside_plain([measured(RESULTS / f"{name}.json") for name in plain])
+    assert f"{median(ratios):.0f}× in the median" in said and f"{len(ratios)} measurements" in said
+    times = [
+        float(value) for value in re.findall(r"([\d.]+) s", headlines.waiting([measured(RESULTS / "latency.json")]))
+    ]
+    toys = [r["ours"] / 1000 for r in rows("latency") if r["what"] == "New picture"][1:]
+    assert times[:2] == pytest.approx([min(toys), max(toys)], abs=0.005)
+    million = headlines.up_to_a_million([measured(RESULTS / "scale.json")])
+    largest = [r for r in rows("scale") if "100,000 targets" in r["size"]]
+    assert largest[0]["size"] in million and f"{largest[0]['peak_mb']:.0f} MB" in million
+    steps = headlines.many_steps([measured(RESULTS / "store.json")])
+    assert f"{min(r['ours'] for r in rows('store') if r['unit'] == 'MB'):.0f}" in steps
+    start = headlines.starting([measured(RESULTS / "start_up.json")])
+    assert f"{max(r['ours'] for r in rows('start_up') if r['what'] == 'Memory, page process'):.0f} MB" in start
+    assert headlines.waiting([]) == headlines.starting([]) == headlines.beside_plain([]) == ""

@@ -6,15 +6,22 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.kernel_bayes import GaussianSpec, compare_rules
+from core.experiments.gaussian_posterior import answers, kernel_means, other_means
+from core.experiments.kernel_bayes import GaussianSpec, compare_rules, make_gaussian
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def page(open_page) -> AppTest:
+def opened(open_page) -> AppTest:
     """The page as it opens."""
     return open_page("kernel_bayes.py")
+
+
+@pytest.fixture
+def page(opened: AppTest) -> AppTest:
+    """The page in one dimension."""
+    return opened.segmented_control(key="k-dim").set_value(1).run()
 
 
 def words(page: AppTest) -> str:
@@ -22,7 +29,40 @@ def words(page: AppTest) -> str:
     return " ".join(block.value for block in page.markdown)
 
 
-def test_it_opens_with_every_rule_beside_the_exact_mean(page):
+def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(opened):
+    said = words(opened)
+    assert "it is the nearest of those with as many samples" in said
+    kept = json.loads((ROOT / "data" / "benchmarks" / "kernel_bayes_sizes.json").read_text())["summary"]
+    for dimension, model, size in ((6, "kbr", 200), (6, "kde", 200), (6, "cme", 200), (2, "kbr", 200),
+                                   (2, "abc", 1000), (6, "abc", 10_000)):  # fmt: skip
+        mean = next(
+            row["mean"] for row in kept
+            if (row["dimension"], row["model"], row["size"], row["score"]) == (dimension, model, size, "mse")
+        )  # fmt: skip
+        assert f"{mean:.2g}" in said.split("**Worth it**")[1]
+    before = words(opened)
+    opened.slider(key="k-obs").set_value(9).run()
+    assert words(opened) == before  # another observation moves the picture, not the errors over all of them
+    table = next(block.proto.body for block in opened.get("html") if "distance at the one shown" in block.proto.body)
+    assert all(name in table for name in ("400 simulations", "20,000 simulations", "Densities"))
+    opened.slider(key="k-beta").set_value(-0.5).run()
+    assert words(opened) != before
+
+
+def test_at_the_opening_the_rule_is_nearest_for_every_seed():
+    for seed in range(8):
+        problem = make_gaussian(GaussianSpec(6, 200, 200, 50, seed))
+        exact = problem.posterior(problem.tests)[0]
+        found = kernel_means(problem, scale=1.0, epsilon=5e-5, delta=1e-4) | other_means(problem)
+        error = {name: ((means - exact) ** 2).sum(1).mean() for name, means in found.items()}
+        assert error["kbr"] < min(error[name] for name in ("kde", "cme", "abc_few"))
+        assert error["abc"] < error["abc_few"]
+        one = answers(problem, problem.tests[3], scale=1.0, epsilon=5e-5, delta=1e-4, bandwidth=2.0)
+        assert found["kbr"][3] == pytest.approx(one["kbr"].mean, abs=1e-3)
+        assert found["cme"][3] == pytest.approx(one["cme"].mean, abs=1e-6)
+
+
+def test_one_dimension_has_every_rule_beside_the_exact_mean(page):
     assert "the exact posterior mean is" in words(page)
     table = next(block.proto.body for block in page.get("html") if "from the exact one" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes", "Rejection ABC", "Densities"))

@@ -82,7 +82,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, sample, found))
     with st.sidebar:
-        at = st.slider("Look along x at y", -4.0, 4.0, 1.0, 0.05, key="e-y", bind="query-params")
+        at = st.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y", bind="query-params")
     dark = is_dark()
     first, second, third = st.columns(3)
     with first:

@@ -29,6 +29,25 @@ PROMISED = -1 / 3
 Curves = dict[str, dict[float, list[float]]]
 
 
+def worth_it() -> str:
+    """When the rule is worth it and when not, from the stored runs."""
+    kept = stored(BY_SIZE)
+    found, runs, size = kept["results"], kept["settings"]["runs"], 200
+    few, many = min(kept["settings"]["dimension"]), max(kept["settings"]["dimension"])
+
+    def error(dimension: int, name: str, at: int = size) -> str:
+        rows = [row for row in found if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
+        return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
+
+    return (
+        f"**Worth it** where examples are all there is, in several dimensions: over {runs} drawn problems with {size} "
+        f"pairs its mean square error at d = {many} is {error(many, 'kbr')}, that of densities {error(many, 'kde')}, "
+        f"of the conditional mean {error(many, 'cme')}; **not** in few dimensions (d = {few}: {error(few, 'kbr')}, "
+        f"ABC with 1,000 simulations {error(few, 'abc', 1000)}), nor where simulating is cheap (d = {many}: ABC with "
+        f"10,000 simulations {error(many, 'abc', 10_000)})."
+    )
+
+
 def against_dimension() -> None:
     """Posterior means of kernel rules, densities and ABC as the dimension grows."""
     kept = stored(BY_DIMENSION)
