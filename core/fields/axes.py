@@ -48,7 +48,7 @@ class Axes:
     mapping: dict
 
 
-def role(name: str, array: "xr.DataArray") -> tuple[str, str] | None:
+def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
     """(kind, "y" or "x") of a coordinate variable, ``None`` if it is not one."""
     standard = str(array.attrs.get("standard_name", "")).lower()
     units = str(array.attrs.get("units", "")).lower().strip()
@@ -59,39 +59,41 @@ def role(name: str, array: "xr.DataArray") -> tuple[str, str] | None:
     if units in NORTH | EAST and name.lower() not in ("rlat", "rlon"):
         return ("latlon", "y" if units in NORTH else "x")
     found = NAMES.get(name.lower())
-    if found and found[0] == "projected" and units not in METRES and _looks_like_degrees(array, units):
+    if found and found[0] == "projected" and units not in METRES and _looks_like_degrees(name, array, units):
         return ("latlon", found[1])
     return found
 
 
-def _looks_like_degrees(array: "xr.DataArray", units: str) -> bool:
+def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
     """Whether an axis just called y or x holds degrees: said by its units, or fractional and in range."""
     if units.startswith("degree"):
         return True
     values = np.asarray(array.values, dtype=float)
-    limit = 90.0 if array.name and str(array.name).lower().startswith("y") else 360.0
+    limit = 90.0 if name.lower().startswith("y") else 360.0
     fractional = values.size > 1 and not np.array_equal(np.diff(values), np.ones(values.size - 1))
     return not units and fractional and bool(np.nanmax(np.abs(values)) <= limit)
 
 
 def _mapping(dataset: "xr.Dataset") -> dict:
     """Attributes of the CF grid mapping that most fields name, or of the only one there is."""
-    named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in dataset.data_vars.values()]
+    fields = [dataset.variables[name] for name in dataset.data_vars]
+    named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
     names = [str(n).split(":")[0].split()[0] for n in named if n]
     found = [str(n) for n, v in dataset.variables.items() if "grid_mapping_name" in v.attrs or "crs_wkt" in v.attrs]
     best = max(set(names) & set(found), key=names.count, default=found[0] if found else None)
-    return dict(dataset[best].attrs) if best else {}
+    return dict(dataset.variables[best].attrs) if best else {}
 
 
 def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
-    return sum(1 for v in dataset.data_vars.values() if v.dtype.kind in "fiub" and {y, x} <= set(v.dims))
+    fields = [dataset.variables[name] for name in dataset.data_vars]
+    return sum(1 for v in fields if v.dtype.kind in "fiub" and {y, x} <= set(v.dims))
 
 
 def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, array in dataset.variables.items():
-        if array.ndim == 1 and (what := role(str(name), dataset[name])):
+        if array.ndim == 1 and (what := role(str(name), array)):
             position = 0 if array.dims == (name,) else len(found.get(what, []))
             found.setdefault(what, []).insert(position, str(name))
     return found
@@ -101,7 +103,7 @@ def _sheets(dataset: "xr.Dataset") -> list[Axes]:
     """Two-dimensional latitude and longitude variables on the same two dimensions."""
     pairs: dict[tuple[str, str], dict[str, str]] = {}
     for name, array in dataset.variables.items():
-        if array.ndim >= 2 and (what := role(str(name), dataset[name])) and what[0] == "latlon":
+        if array.ndim >= 2 and (what := role(str(name), array)) and what[0] == "latlon":
             dims = (str(array.dims[-2]), str(array.dims[-1]))
             pairs.setdefault(dims, {}).setdefault(what[1], str(name))
     return [Axes("curvilinear", *dims, p["y"], p["x"], {}) for dims, p in pairs.items() if len(p) == 2]
@@ -119,7 +121,7 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
     for kind, usable in kinds:
         for y in lines.get((kind, "y"), []) if usable else []:
             for x in lines.get((kind, "x"), []):
-                dims = str(dataset[y].dims[0]), str(dataset[x].dims[0])
+                dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
                 if dims[0] != dims[1]:
                     found.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
     return found + _sheets(dataset)
@@ -127,7 +129,8 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
 
 def find_axes(dataset: "xr.Dataset") -> Axes:
     """The horizontal axes that carry most fields; ``InputError`` says what is missing otherwise."""
-    numeric = {n: v for n, v in dataset.data_vars.items() if v.dtype.kind in "fiub" and v.ndim}
+    fields = {name: dataset.variables[name] for name in dataset.data_vars}
+    numeric = {n: v for n, v in fields.items() if v.dtype.kind in "fiub" and v.ndim}
     if not numeric:
         texts = ", ".join(f"`{n}`" for n in list(dataset.data_vars)[:5])
         raise InputError(f"The file holds no numeric field{f' (only {texts})' if texts else ''}: give a gridded file.")

@@ -44,12 +44,12 @@ class Fields:
         return {str(name): self._describe(str(name)) for name in self.dataset.data_vars if self._usable(str(name))}
 
     def _usable(self, name: str) -> bool:
-        array = self.dataset[name]
+        array = self.dataset.variables[name]
         dims = (self.grid.y_name, self.grid.x_name)
         return array.dtype.kind in "fiub" and array.dims[-2:] == dims
 
     def _describe(self, name: str) -> Variable:
-        array = self.dataset[name]
+        array = self.dataset.variables[name]
         attributes = array.attrs
         extra = {str(dim): self._labels(str(dim), array.sizes[dim]) for dim in array.dims[:-2]}
         return Variable(

@@ -1,62 +1,23 @@
 """From a dataset to fields: coordinates found, ordered, checked; what was changed is said."""
 
-import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import InputError
 from core.fields.axes import METRES, Axes, find_axes
+from core.fields.decoding import Decoded, decode
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
+from core.fields.hdf5 import short
 from core.fields.ordering import order_latitudes, order_longitudes, order_plain
 from core.fields.sphere import wrap_longitude
 from core.fields.zarr_reading import is_store, open_store
 
 if TYPE_CHECKING:
     import xarray as xr
-
-NETCDF3, HDF5 = (b"CDF\x01", b"CDF\x02"), b"\x89HDF\r\n\x1a\n"
-
-
-def engine_of(path: Path) -> str:
-    """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4."""
-    with open(path, "rb") as file:
-        head = file.read(8)
-    if head[:4] in NETCDF3:
-        return "scipy"
-    if head == HDF5:
-        return "h5netcdf"
-    if not head:
-        raise InputError("The file is empty: give a NetCDF file.")
-    if head[:4] == b"CDF\x05":
-        raise InputError("The file is NetCDF 3 with 64-bit data (CDF-5): save it as NetCDF 4 first.")
-    kinds = {b"GRIB": "a GRIB file", b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"%PDF": "a PDF"}
-    what = next((words for start, words in kinds.items() if head.startswith(start)), "no NetCDF file")
-    raise InputError(f"The file is {what} (its first bytes are {head[:4]!r}): give NetCDF 3 or NetCDF 4.")
-
-
-def decode(path: Path) -> "xr.Dataset":
-    """A lazily opened, CF-decoded dataset; times that cannot be decoded stay numbers."""
-    import xarray as xr
-
-    engine = engine_of(path)
-    options: dict[str, Any] = {
-        "engine": engine,
-        "decode_timedelta": False,
-        "create_default_indexes": False,
-        "cache": False,
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return xr.open_dataset(path, **options)
-        except (ValueError, OverflowError) as error:
-            if "decode" not in str(error) and "calendar" not in str(error):
-                raise
-            return xr.open_dataset(path, decode_times=False, **options)
-
 
 def open_fields(path: str | Path) -> Fields:
     """The fields of a trusted NetCDF 3 or 4 file, read in this process, or of a Zarr store, read where needed.
@@ -69,20 +30,26 @@ def open_fields(path: str | Path) -> Fields:
     if not path.is_file():
         raise InputError(f"There is no file {path.name}: give the path of a NetCDF file.")
     try:
-        with decode(path) as dataset:
-            loaded = dataset.load()
+        with decode(path) as decoded:
+            return fields_from_decoded(decoded, path.name)
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, IndexError, EOFError) as error:
-        raise InputError(
-            f"{path.name} could not be read, it looks damaged ({_short(error)}): copy it again."
-        ) from error
-    return fields_from_dataset(loaded, source=path.name)
+        raise InputError(f"{path.name} could not be read, it looks damaged ({short(error)}): copy it again.") from error
 
 
-def _short(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 120 else text[:117] + "…"
+def fields_from_decoded(decoded: Decoded, source: str) -> Fields:
+    """The fields of a decoded file, loaded; variables that cannot be read are left out and named in the notes.
+
+    Raises ``InputError`` as ``fields_from_dataset``, with what was left out.
+    """
+    loaded = decoded.load()
+    try:
+        fields = fields_from_dataset(loaded, source=source)
+    except InputError as error:
+        lost = f" Left out, for it could not be read: {decoded.reasons()}." if decoded.left else ""
+        raise InputError(f"{error}{lost}") from error
+    return replace(fields, notes=(*decoded.sentences(), *fields.notes))
 
 
 def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "") -> Fields:
@@ -185,8 +152,8 @@ def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tup
     kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
         kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
-    fields = [n for n, v in kept.data_vars.items() if v.dims[-2:] == (axes.y_dim, axes.x_dim)]
-    left = [str(n) for n, v in kept.data_vars.items() if n not in fields and v.ndim > 0 and not _is_bounds(str(n))]
+    others = [n for n in kept.data_vars if kept.variables[n].dims[-2:] != (axes.y_dim, axes.x_dim)]
+    left = [str(n) for n in others if kept.variables[n].ndim > 0 and not _is_bounds(str(n))]
     return kept, left
 
 

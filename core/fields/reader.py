@@ -13,18 +13,20 @@ DATA_SHARE = 0.3  # of the memory: values are held, decoded and written
 
 def read(source: Path, target: Path, name: str, memory: int) -> None:
     """Open, check the declared size, load, put in order, store; raises ``InputError``."""
+    sys.modules.setdefault("dask", None)  # type: ignore[arg-type]  # xarray would load it, though nothing here needs it
     from core.errors import InputError
-    from core.fields.opening import decode, fields_from_dataset
+    from core.fields.decoding import decode
+    from core.fields.opening import fields_from_decoded
     from core.fields.store import write_fields
 
-    with decode(source) as dataset:
-        size, most = dataset.nbytes, int(DATA_SHARE * memory)
+    with decode(source) as decoded:
+        size, most = decoded.dataset.nbytes, int(DATA_SHARE * memory)
         if size > most:
             raise InputError(
                 f"{name} declares {_words(size)} of data, at most {_words(most)} can be opened here: "
                 "cut out the region, times and variables you need first."
             )
-        fields = fields_from_dataset(dataset.load(), source=name)
+        fields = fields_from_decoded(decoded, name)
     with open(target, "wb") as file:
         write_fields(fields, file)
 

@@ -128,9 +128,10 @@ def _plain(values: np.ndarray) -> np.ndarray:
 
 
 def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
-    from core.fields.opening import decode
+    from core.fields.decoding import decode
 
-    with decode(path) as dataset:
+    with decode(path) as decoded:
+        dataset = decoded.dataset
         lengths: dict[str, int] = {}
         for variable in dataset.variables.values():
             for dimension in variable.dims[:1]:

@@ -1,0 +1,99 @@
+"""One bad variable costs itself, one absurd time its dates; the rest of the file is read and the notes say so."""
+
+from io import BytesIO
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+from core.errors import InputError
+from core.fields import open_fields, open_upload
+from core.fields.decoding import decode
+from tests.core.fields.samples import netcdf, region
+from tests.corpus.crafted import COLUMNS, ROWS, field, hdf5
+
+
+def damaged(name: str) -> bytes:
+    """A file in which a variable has a compressed chunk of zeros where its bytes should be."""
+    raw = bytearray(netcdf(region(), **{name: {"zlib": True}}))
+    with h5py.File(BytesIO(bytes(raw))) as file:
+        chunk = file[name].id.get_chunk_info(0)
+    raw[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
+    return bytes(raw)
+
+
+def test_a_damaged_variable_is_left_out_and_named():
+    found = open_upload(damaged("q"), "mine.nc")
+    assert set(found.variables()) == {"t", "orog"}
+    assert np.array_equal(found.values("t"), region().t.values)
+    assert [note for note in found.notes if note.startswith("Left out, for it could not be read: `q`: ")]
+
+
+@pytest.mark.parametrize("attributes", [{"scale_factor": "two"}, {"add_offset": [1.0, 2.0]}])
+def test_attributes_that_make_no_sense_cost_their_variable(attributes, tmp_path):
+    (tmp_path / "a.nc").write_bytes(hdf5(lambda file: file["bad"].attrs.update(attributes), fields=("q", "bad")))
+    found = open_fields(tmp_path / "a.nc")
+    assert set(found.variables()) == {"q"}
+    assert any("Left out" in note and "`bad`" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_64BIT"])
+@pytest.mark.parametrize(
+    ("times", "units"),
+    [([0.0, 1e300, 2.0], "days since 2000-01-01"), ([0.0, 1.0, 2.0], "days since yesterday"),
+     ([0.0, -1e17, 2.0], "seconds since 1970-01-01")],
+)  # fmt: skip
+def test_an_absurd_time_keeps_its_numbers_and_all_fields(form, times, units):
+    data = region(12, 16).expand_dims(time=3).copy()
+    data["time"] = ("time", times, {"units": units})
+    found = open_upload(netcdf(data, form), "mine.nc")
+    assert set(found.variables()) == {"t", "orog", "q"} and len(found.variables()["t"].extra["time"]) == 3
+    assert any("`time` could not be read as dates" in note and "its numbers are kept" in note for note in found.notes)
+    assert found.time_label("t", {"time": 1}) is None
+    assert np.array_equal(found.values("t", {"time": 2}), region(12, 16).t.values)
+
+
+def test_a_lost_coordinate_is_told_with_what_it_costs():
+    with pytest.raises(InputError, match=r"No latitude and longitude .*Left out, .* `lat`: .*\.$"):
+        open_upload(damaged("lat"), "mine.nc")
+
+
+def test_a_dimension_of_two_lengths_costs_the_odd_variable(tmp_path):
+    def odd(file):
+        field(file, "t", np.zeros((ROWS, COLUMNS)) + np.arange(COLUMNS))
+        wrong = file.create_dataset("wrong", data=np.zeros((ROWS + 1, COLUMNS)))
+        wrong.dims[0].attach_scale(file["lat"])
+        wrong.dims[1].attach_scale(file["lon"])
+
+    (tmp_path / "a.nc").write_bytes(hdf5(odd))
+    found = open_fields(tmp_path / "a.nc")
+    assert set(found.variables()) == {"t", "q"}
+    assert any("`wrong`: it holds 7 × 8 values, its dimensions say 6 × 8" in note for note in found.notes)
+
+
+def test_nothing_to_be_read_is_a_sentence():
+    raw = xr.Dataset({"words": ("n", ["a", "b"])})
+    with pytest.raises(InputError, match="no numeric field"):
+        open_upload(netcdf(raw), "mine.nc")
+
+
+def test_memory_that_ends_is_no_fault_of_a_variable(tmp_path, monkeypatch):
+    (tmp_path / "a.nc").write_bytes(netcdf(region(12, 16)))
+    with decode(tmp_path / "a.nc") as decoded:
+        monkeypatch.setattr(xr.Variable, "load", lambda self: (_ for _ in ()).throw(MemoryError()))
+        with pytest.raises(MemoryError):
+            decoded.load()
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [(b"CDF\x05 and more", "64-bit data"), (b"GRIB....", r"a GRIB file \(it begins with 'GRIB'\)"),
+     (b"\x89PNG\r\n\x1a\n", r"the bytes 89 50 4e 47"), (b"<html><body>", "begins with '<htm'"),
+     (b"\x00\x01\x02\x03\x04", "the bytes 00 01 02 03"), ("äöü".encode(), "the bytes c3 a4 c3 b6")],
+)  # fmt: skip
+def test_first_bytes_are_told_as_people_read_them(head, words, tmp_path):
+    (tmp_path / "a.nc").write_bytes(head)
+    with pytest.raises(InputError, match=words) as error:
+        open_fields(tmp_path / "a.nc")
+    assert "b'" not in str(error.value)
