@@ -19,6 +19,7 @@ from core.fields.zarr_reading import is_store, open_store
 if TYPE_CHECKING:
     import xarray as xr
 
+
 def open_fields(path: str | Path) -> Fields:
     """The fields of a trusted NetCDF 3 or 4 file, read in this process, or of a Zarr store, read where needed.
 
