@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared.downscaling import data, learn, model, numbers, out, picture, words
+from pages.shared.downscaling import data, learn, model, numbers, out, picture, trust, words
 from pages.shared.layout import notes, page_header, refusals
 from pages.shared.state import apply_values
 
@@ -22,12 +22,14 @@ def main() -> None:
 
 def body() -> None:
     """Controls in the sidebar, picture in the middle, numbers below."""
+    said, hidden = words.first_sentence()
     with st.sidebar:
-        choice = data.choose()
+        choice = data.choose(hidden)
     problem = data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
-    words.situation(problem, start)
+    with said:
+        words.situation(problem, start)
     numbers.hope(choice.key, problem)
     learning = st.container()
     maps = picture.Maps.of(problem)
@@ -38,7 +40,11 @@ def body() -> None:
     with learning:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
-    cell = picture.draw_maps(choice, problem, view, maps, baselines["constant"])
+    panels = picture.panels_of(choice, problem, start, spec, view, maps)
+    cell = picture.draw_maps(choice, panels, view, maps)
+    held = trust.of_view(problem, view)
+    with maps.places[picture.TRUST]:
+        trust.panel(problem, view, held, baselines["bilinear"])
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
@@ -48,7 +54,7 @@ def body() -> None:
     numbers.scores(choice.key, problem, spec, view)
     numbers.reliability(choice.key, problem, spec, view)
     st.subheader("Take it home", anchor=False)
-    out.downloads(choice, problem, settings, spec, view, baselines)
+    out.downloads(choice, problem, settings, spec, view, baselines, panels, held)
     notes(problem.notes)
 
 

@@ -12,6 +12,8 @@ from core.fields.grid import Grid
 if TYPE_CHECKING:
     import xarray as xr
 
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+          "December")  # fmt: skip
 UNMARKED_FILL = 1e30  # NetCDF's default fill value is 9.97e36, often left without an attribute
 
 
@@ -115,13 +117,40 @@ class Fields:
             raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
         return values
 
+    def when_and_where(self, name: str, select: Mapping[str, int] | None = None) -> tuple[str, ...]:
+        """What was taken along every further dimension, in words: "19 November 2009, 12:00 UTC", "level height 645 m".
+
+        The date comes first, also where it is a coordinate without a dimension; so do heights and pressures.
+        """
+        words, dated = [], False
+        for dim, index in self.chosen(name, select or {}).items():
+            if dim not in self.dataset.coords:
+                words += [f"{_plain(dim)} number {index + 1}"] if self.dataset.sizes[dim] > 1 else []
+            elif self.dataset.coords[dim].dtype.kind == "M":
+                words, dated = [_date(self.dataset.coords[dim].values[index]), *words], True
+            else:
+                words.append(f"{_plain(dim)} {self._labels(dim, self.dataset.sizes[dim])[index]}")
+        time = None if dated else self._time(name, select)
+        words += [
+            f"{_plain(str(key))} {value:g} {value.attrs.get('units', '')}".strip()
+            for key, value in self.dataset[name].coords.items()
+            if value.ndim == 0 and value.dtype.kind in "fiu" and {"axis", "positive"} & set(value.attrs)
+        ]
+        return tuple(words) if time is None else (_date(time), *words)
+
     def time_label(self, name: str, select: Mapping[str, int] | None = None) -> str | None:
         """The date and time of a field as text, ``None`` where the file does not say."""
+        time = self._time(name, select)
+        return None if time is None else str(time.astype("datetime64[m]"))
+
+    def _time(self, name: str, select: Mapping[str, int] | None = None) -> np.datetime64 | None:
+        """The first time coordinate that the choice makes a single date, CF's own time before others."""
         chosen = self.chosen(name, select or {})
-        for coordinate in self.dataset.coords.values():
+        coordinates = self.dataset.coords.items()
+        for _, coordinate in sorted(coordinates, key=lambda item: item[1].attrs.get("standard_name") != "time"):
             if coordinate.dtype.kind == "M" and set(coordinate.dims) <= set(chosen) and coordinate.ndim <= 1:
                 at = {d: chosen[str(d)] for d in coordinate.dims}
-                return str(np.datetime64(coordinate.isel(at).values.item(), "ns").astype("datetime64[m]"))
+                return np.datetime64(coordinate.isel(at).values.item(), "ns")
         return None
 
     def selection_notes(self, name: str, select: Mapping[str, int] | None = None) -> list[str]:
@@ -132,3 +161,16 @@ class Fields:
             for dim, i in self.chosen(name, select or {}).items()
             if len(labels[dim]) > 1
         ]
+
+
+def _plain(name: str) -> str:
+    """A dimension's name as a word."""
+    return name.replace("_", " ")
+
+
+def _date(time: np.datetime64) -> str:
+    """A date in words; times are UTC, as CF has them."""
+    if np.isnat(time):
+        return "no date"
+    at = time.astype("datetime64[m]").item()
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"

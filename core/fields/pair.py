@@ -1,6 +1,6 @@
 """Way (b): high-resolution covariates in one file, a coarse target in another, a mediator seen from both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,7 +86,9 @@ def make_problem_from_files(
         query_coordinates=_centres(system, place.cells)[targets],
         truth=None,
     )
-    return assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+    problem = assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+    chosen = coarse.when_and_where(spec.target, spec.select)
+    return replace(problem, hidden=int(withheld.sum()), when_and_where=chosen)
 
 
 def _sides(

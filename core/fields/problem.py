@@ -1,6 +1,6 @@
 """A downscaling problem: one field and its covariates become bags, mediators and targets."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class DownscalingProblem:
     target_scale : takes standardised values to physical ones.
     units, long_name, standard_name, source, licence : of the target and its file.
     notes : sentences, one for every choice made on the way.
+    hidden : number of cells with a value that lose it by ``spec.withhold``.
+    when_and_where : date, level and whatever else was chosen of the target, in words.
     """
 
     spec: DownscalingSpec
@@ -72,6 +74,8 @@ class DownscalingProblem:
     source: str
     licence: str
     notes: tuple[str, ...] = field(default=())
+    hidden: int = 0
+    when_and_where: tuple[str, ...] = field(default=())
 
     def on_grid(self, values: Any) -> np.ndarray:
         """(H, W) map of values (P,) at the prediction pixels, NaN elsewhere."""
@@ -139,9 +143,9 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     )
     notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
     notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
-    return assemble(
-        spec, sides, fields.check(spec.target), (fields.source, fields.licence), fields.notes + tuple(notes)
-    )
+    made = assemble(spec, sides, fields.check(spec.target), (fields.source, fields.licence), (*fields.notes, *notes))
+    chosen = fields.when_and_where(spec.target, spec.select)
+    return replace(made, hidden=int(withheld.sum()), when_and_where=chosen)
 
 
 def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:

@@ -128,31 +128,3 @@ def colour_scale(colours: Colours, steps: int = 48) -> list[list]:
     at = np.linspace(0, 1, steps)
     rows = np.round(255 * table[np.round(at * (len(table) - 1)).astype(int)]).astype(int)
     return [[round(float(a), 4), f"#{r:02x}{g:02x}{b:02x}"] for a, (r, g, b) in zip(at, rows, strict=True)]
-
-
-def shared_limits(*fields: np.ndarray) -> tuple[float, float]:
-    """One scale for all given fields of the same quantity: their common smallest and largest finite value."""
-    finite = [np.asarray(f)[np.isfinite(f)] for f in fields]
-    values = [f for f in finite if f.size]
-    if not values:
-        return 0.0, 1.0
-    low, high = min(float(f.min()) for f in values), max(float(f.max()) for f in values)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def symmetric_limits(*errors: np.ndarray) -> tuple[float, float]:
-    """Limits of an error scale, symmetric about 0."""
-    low, high = shared_limits(*errors)
-    largest = max(abs(low), abs(high))
-    return -largest, largest
-
-
-def limits_from_zero(*deviations: np.ndarray) -> tuple[float, float]:
-    """Limits of a standard-deviation scale, from 0."""
-    return 0.0, max(shared_limits(*deviations)[1], 1e-12)
-
-
-def limits_for(colours: Colours, *fields: np.ndarray) -> tuple[float, float]:
-    """The limits that belong to a kind of colours: shared, symmetric about 0, or from 0."""
-    chosen = {"sequential": shared_limits, "diverging": symmetric_limits, "uncertainty": limits_from_zero}
-    return chosen[colours](*fields)

@@ -7,80 +7,79 @@ import numpy as np
 from core.errors import InputError
 from core.fields import sphere
 from core.fields.grid import Grid
-from core.figures.colours import Colours, colour_scale, limits_for
+from core.figures.colours import colour_scale
+from core.figures.panel import Extend, MapScale, Panel
 from core.figures.projection import coast_on, frame
-from core.figures.style import COAST, INK, MISSING, Figure, axis, compact, layout
+from core.figures.style import COAST, MISSING, Figure, axis, compact, layout
 
 NODES = 40
+#: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
+THICK, PAD, LONG = 9, 8, 0.9
+_BEYOND = {
+    "neither": "",
+    "min": ", values below it clipped",
+    "max": ", values above it clipped",
+    "both": ", values beyond it clipped",
+}
 
 
-def field_map(
-    values: np.ndarray,
-    grid: Grid,
-    *,
-    title: str = "",
-    label: str = "",
-    units: str = "",
-    colours: Colours = "sequential",
-    limits: tuple[float, float] | None = None,
-    coast: bool = True,
-    dark: bool = False,
-    height: int = 460,
-    outline: tuple[float, float, float, float] | None = None,
-    ticks: bool = False,
-    every: int = 1,
-) -> Figure:
-    """Map of a field on its grid, as a plotly figure (dict).
+def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int = 1) -> Figure:
+    """Map of a field on its grid's own coordinates (degrees, rotated degrees, metres), as a plotly figure (dict).
 
     Parameters
     ----------
-    values : (H, W) field; NaN is missing and drawn grey. Sent as float32.
-    grid : its grid, y and x ascending; the picture is in native coordinates (degrees, rotated degrees, metres).
-    title : short heading of the panel.
-    label, units : what the colour bar shows and in what, such as "Air temperature" and "K".
-    colours : "sequential" for fields, "diverging" for errors (symmetric about 0), "uncertainty" for sd (from 0).
-    limits : colour limits; give the same to every map of the same quantity (`colours.shared_limits`).
-    outline : frame (x0, x1, y0, y1) of a cell to mark, in native coordinates.
-    ticks : whether the native axes are labelled.
+    panel : the field with its title and scale; NaN is missing and drawn grey. Sent as float32.
     every : send only every so many-th row and column, drawn that much larger (a preview).
+
+    Raises ``InputError`` for values of another shape than the grid's.
     """
-    shape = (len(grid.y), len(grid.x))
-    if np.shape(values) != shape:
-        raise InputError(f"`values` has shape {np.shape(values)}, the grid is {shape}: give one value per pixel.")
-    low, high = limits if limits is not None else limits_for(colours, values)
+    grid, scale = panel.grid, panel.scale
+    if np.shape(panel.values) != grid.shape:
+        found = np.shape(panel.values)
+        raise InputError(f"`values` has shape {found}, the grid is {grid.shape}: give one value per pixel.")
     x0, x1, y0, y1 = bounds = frame(grid)
-    picture = layout(title, height=height, dark=dark, role="map", plot_bgcolor=MISSING[dark])
-    picture["margin"] = {"l": 46 if ticks else 2, "r": 2, "t": 30 if title else 6, "b": 76 if ticks else 56}
-    stretch = _stretch(grid)
-    picture["xaxis"] = _map_axis(x0, x1, ticks, dark)
-    picture["yaxis"] = _map_axis(y0, y1, ticks, dark) | {"scaleanchor": "x", "scaleratio": stretch}
+    picture = layout(panel.title, height=height, dark=dark, role="map", plot_bgcolor=MISSING[dark])
+    picture["margin"] = {"l": 2, "r": 2, "t": 30 if panel.title else 6, "b": 56}
+    stretch, extend = _stretch(grid), scale.extend(panel.values)
+    picture["xaxis"] = _map_axis(x0, x1, dark)
+    picture["yaxis"] = _map_axis(y0, y1, dark) | {"scaleanchor": "x", "scaleratio": stretch}
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
-    bar = f"{label} ({units})" if label and units else label or units
-    shown = f"{title}: {bar}" if title and bar else title or bar or "field"
-    alt = f"Map, {shown}; colour scale from {low:.4g} to {high:.4g}."
+    shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
+    alt = f"Map, {shown}; colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
-    picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": units, "place": _place(grid)}
-    picture["annotations"] = [_below(bar, 58 if ticks else 38)] if bar else []
-    if outline is not None:
-        picture["shapes"] = [_outline(outline)]
-    traces = [_heat(values, grid, units, colours, (low, high), every)]
-    return {"data": traces + ([_coast(grid)] if coast else []), "layout": picture}
+    picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
+    picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
+    picture["shapes"] = _arrows(scale, extend)
+    return {"data": [_heat(panel, extend, every), _coast(grid)], "layout": picture}
 
 
-def _heat(
-    values: np.ndarray, grid: Grid, units: str, colours: Colours, limits: tuple[float, float], every: int
-) -> dict[str, Any]:
+def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
+    scale, grid = panel.scale, panel.grid
+    places, words = zip(*scale.ticks(extend), strict=True)
     bar = {
-        "orientation": "h", "thickness": 9, "len": 0.92, "x": 0.5, "y": 0, "yanchor": "top", "ypad": 8, "xpad": 0,
-        "outlinewidth": 0, "ticks": "", "nticks": 5, "tickfont": {"size": 11},
+        "orientation": "h", "thickness": THICK, "len": LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": PAD, "xpad": 0,
+        "outlinewidth": 0, "ticks": "", "tickvals": places, "ticktext": words, "tickfont": {"size": 11},
     }  # fmt: skip
-    where = "lat %{y:.2f}° lon %{x:.2f}°" if grid.kind == "latlon" else "y %{y:.6~g} x %{x:.6~g}"
     return {
-        "type": "heatmap", "z": compact(_thinned(values, every)), "zmin": limits[0], "zmax": limits[1],
-        "colorscale": colour_scale(colours), "colorbar": bar, "hoverongaps": False,
-        "hovertemplate": f"%{{z:.5~g}} {units}<br>{where}<extra></extra>",
+        "type": "heatmap", "z": compact(_thinned(panel.values, every)), "zmin": scale.low, "zmax": scale.high,
+        "colorscale": colour_scale(scale.colours), "colorbar": bar, "hoverongaps": False,
         "name": "field", **_coordinates("x", grid.x, every), **_coordinates("y", grid.y, every),
     }  # fmt: skip
+
+
+def _arrows(scale: MapScale, extend: Extend) -> list[dict[str, Any]]:
+    """Points at the ends of the colour bar beyond which values lie, in the colours of these ends."""
+    colours = colour_scale(scale.colours)
+    ends = [("min", (1 - LONG) / 2, -1, colours[0][1]), ("max", (1 + LONG) / 2, 1, colours[-1][1])]
+    return [_arrow(x, side, colour) for end, x, side, colour in ends if extend in (end, "both")]
+
+
+def _arrow(x: float, side: int, colour: str) -> dict[str, Any]:
+    """A triangle that begins one pixel inside the bar's end at ``x`` (a share of the width)."""
+    top, middle, bottom = -PAD, -PAD - THICK / 2, -PAD - THICK
+    path = f"M{-side},{top} L0,{top} L{side * THICK},{middle} L0,{bottom} L{-side},{bottom} Z"
+    where = {"xref": "paper", "yref": "paper", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": 0}
+    return {"type": "path", "path": path, **where, "fillcolor": colour, "line": {"width": 0}}
 
 
 def _thinned(values: np.ndarray, every: int) -> np.ndarray:
@@ -113,9 +112,9 @@ def _coast(grid: Grid) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _map_axis(low: float, high: float, ticks: bool, dark: bool) -> dict[str, Any]:
+def _map_axis(low: float, high: float, dark: bool) -> dict[str, Any]:
     more: dict[str, Any] = {"range": [low, high], "constrain": "domain", "showgrid": False, "zeroline": False}
-    return axis(dark=dark, **more, showticklabels=ticks, nticks=5, automargin=False)
+    return axis(dark=dark, **more, showticklabels=False, automargin=False)
 
 
 def _below(text: str, shift: int) -> dict[str, Any]:
@@ -152,9 +151,3 @@ def _place(grid: Grid) -> dict[str, Any] | None:
         "x": compact(np.asarray(grid.x)[cols], "f8"),
         "vectors": compact(vectors.reshape(-1, 3)),
     }
-
-
-def _outline(box: tuple[float, float, float, float]) -> dict[str, Any]:
-    x0, x1, y0, y1 = box
-    line = {"color": INK[False], "width": 1.6}
-    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": line, "fillcolor": "rgba(255,255,255,0.25)"}

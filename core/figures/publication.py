@@ -2,15 +2,17 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from core.errors import InputError
+from core.fields import sphere
 from core.fields.grid import Grid
+from core.fields.place import latitude_words, longitude_words
 from core.figures.coast import coast_lines
-from core.figures.colours import SCALES, Colours, limits_for, rgb
+from core.figures.colours import SCALES, rgb
+from core.figures.panel import Panel
 
 if TYPE_CHECKING:
     from cartopy.crs import CRS
@@ -21,20 +23,8 @@ Projection = Literal["auto", "native", "platecarree", "robinson", "orthographic"
 PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robinson", "orthographic", "lambert")
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One map of a printed figure.
-
-    `values` (H, W) with NaN for missing; panels of the same `scale` name and colours share their limits and one
-    colour bar, so give every map of the same quantity the same `scale`.
-    """
-
-    values: np.ndarray
-    title: str
-    label: str
-    colours: Colours = "sequential"
-    scale: str = "field"
-    grid: Grid | None = None
+#: Labels of the graticule.
+LABELS = {"size": 6.5, "color": "0.3"}
 
 
 def publication_figure(
@@ -42,44 +32,52 @@ def publication_figure(
     grid: Grid,
     *,
     projection: Projection = "auto",
+    heading: str = "",
     caption: str = "",
     format: Literal["png", "pdf"] = "png",
     dpi: int = 200,
     columns: int | None = None,
 ) -> bytes:
-    """Draw panels side by side and return the bytes of a PNG or PDF file.
+    """Draw panels side by side, on the limits of their own scales, and return the bytes of a PNG or PDF file.
 
     Parameters
     ----------
-    panels : maps to draw; one of another grid (the coarse field) brings its own `grid`.
-    grid : the grid of the panels; it also decides what "auto" and "native" mean.
+    panels : maps to draw, each on its own grid.
+    grid : the grid that decides what "auto" and "native" mean and what of the world is shown; a panel on a grid that
+        lies elsewhere is shown where it is.
     projection : "native" is the grid's own (rotated pole, or the map projection of the file); "auto" is Robinson for
         global fields, Lambert's conformal cone for wide latitude-longitude regions and "native" otherwise.
+    heading : quantity, date and level, above the panels.
     caption : method, data, licence and seed; wrapped below the panels (`caption_text` writes one).
 
     Raises ``InputError`` without panels, for a panel of the wrong shape, an unknown projection or format.
     """
     _check(panels, grid, projection, format)
+    import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    where = target_projection(grid, projection)
     wide = min(len(panels), columns or 3)
     rows = -(-len(panels) // wide)
-    aspect = _aspect(grid, where)
+    aspect = _aspect(grid, target_projection(grid, projection))
     width = 3.4 * wide + 0.2
-    lines = _wrap(caption, int(width * 17.5))
-    height = rows * (3.3 * aspect + 0.95) + 0.15 * len(lines) + 0.2
+    lines, above = _wrap(caption, int(width * 17.5)), 0.32 if heading else 0.0
+    height = rows * (3.0 * aspect + 1.05) + 0.15 * len(lines) + 0.2 + above
     below = (0.15 * len(lines) + (0.12 if lines else 0)) / height
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(rect=(0, below, 1, 1 - below)))
-    limits = _limits(panels)
+    # for all threads alike: TrueType outlines (the default, Type 3, loses the text to editors), and a $ is a $
+    matplotlib.rcParams.update({"pdf.fonttype": 42, "text.parse_math": False})
+    room = (0, below, 1, 1 - below - above / height)
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(rect=room, compress=True, h_pad=0.09))
     for index, panel in enumerate(panels):
-        axes = figure.add_subplot(rows, wide, index + 1, projection=where)
-        _draw(figure, axes, panel, panel.grid or grid, grid, limits[panel.scale, panel.colours])
+        shown = grid if _meet(panel.grid, grid) else panel.grid
+        where = target_projection(shown, projection if shown is grid else "auto")
+        _draw(figure, figure.add_subplot(rows, wide, index + 1, projection=where), panel, shown)
+    if heading:
+        figure.text(0.012, 1 - 0.1 / height, heading, fontsize=10.5, va="top", weight="bold")
     if lines:
         figure.text(0.012, 0.06 / height, "\n".join(lines), fontsize=7, va="bottom", linespacing=1.35, color="0.25")
     stream = io.BytesIO()
-    metadata = {"Title": panels[0].title, "Subject" if format == "pdf" else "Description": caption}
+    metadata = {"Title": heading or panels[0].title, "Subject" if format == "pdf" else "Description": caption}
     figure.savefig(stream, format=format, dpi=dpi, metadata=metadata)
     return stream.getvalue()
 
@@ -88,6 +86,13 @@ def caption_text(*, method: str, data: str, licence: str, seed: int, more: str =
     """A caption that says how the map came about: method, data, licence, seed."""
     parts = [method.rstrip("."), more.rstrip("."), f"Data: {data.rstrip('.')}", f"Licence: {licence.rstrip('.')}"]
     return ". ".join(part for part in [*parts, f"Seed {seed}"] if part) + ". Coastlines: Natural Earth."
+
+
+def projections_for(grid: Grid) -> tuple[Projection, ...]:
+    """The projections that can show a grid: Lambert's cone stands on one side of the equator."""
+    low, high = float(grid.latitude.min()), float(grid.latitude.max())
+    one_side = not grid.wraps and abs(low + high) > 5
+    return tuple(name for name in PROJECTIONS if one_side or name != "lambert")
 
 
 def target_projection(grid: Grid, projection: Projection) -> "CRS":
@@ -140,36 +145,35 @@ def native_crs(grid: Grid) -> "CRS":
 def _check(panels: Sequence[Panel], grid: Grid, projection: str, format: str) -> None:
     if not panels:
         raise InputError("There is no panel to draw: choose at least one of the maps.")
-    if projection not in PROJECTIONS:
-        raise InputError(f"The projection '{projection}' is unknown: choose one of {', '.join(PROJECTIONS)}.")
+    known = projections_for(grid)
+    if projection not in known:
+        raise InputError(f"The projection '{projection}' does not show these maps: choose one of {', '.join(known)}.")
     if format not in ("png", "pdf"):
         raise InputError(f"The format '{format}' is unknown: choose 'png' or 'pdf'.")
     for panel in panels:
-        expected = (panel.grid or grid).shape
-        if np.shape(panel.values) != expected:
+        if np.shape(panel.values) != panel.grid.shape:
             found = np.shape(panel.values)
             raise InputError(
-                f"The panel '{panel.title}' has shape {found}, its grid is {expected}: give one value a pixel."
+                f"The panel '{panel.title}' has shape {found}, its grid is {panel.grid.shape}: give one value a pixel."
             )
 
 
-def _limits(panels: Sequence[Panel]) -> dict[tuple[str, Colours], tuple[float, float]]:
-    groups = {(panel.scale, panel.colours) for panel in panels}
-    return {
-        (scale, colours): limits_for(
-            colours, *(panel.values for panel in panels if (panel.scale, panel.colours) == (scale, colours))
-        )
-        for scale, colours in groups
-    }
+def _meet(one: Grid, other: Grid) -> bool:
+    """Whether two grids share some of the sphere: a pixel of either lies in the other's range of places."""
+    if one is other or one.wraps or other.wraps:
+        return True
+    first, second = (sphere.unit_vectors(g.latitude, g.longitude).reshape(-1, 3) for g in (one, other))
+    return bool(((first.min(axis=0) <= second.max(axis=0)) & (second.min(axis=0) <= first.max(axis=0))).all())
 
 
-def _draw(figure: "Figure", axes: Any, panel: Panel, own: Grid, shown: Grid, limits: tuple[float, float]) -> None:
+def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid) -> None:
     import cartopy.crs as ccrs
-    from matplotlib.colors import ListedColormap
+    from matplotlib.colors import Colormap, ListedColormap
 
-    colours = ListedColormap(rgb(SCALES[panel.colours]), name=panel.colours)
+    own, scale = panel.grid, panel.scale
+    colours: Colormap = ListedColormap(rgb(SCALES[scale.colours]), name=scale.colours)
     if not shown.wraps:  # round the globe cartopy hides the cells at the seam and draws them again
-        colours.set_bad(MISSING)
+        colours = colours.with_extremes(bad=MISSING)
     longitude, latitude = own.longitude, own.latitude
     place: Any = ccrs.PlateCarree()
     if own.kind in ("rotated", "projected"):
@@ -177,18 +181,43 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, own: Grid, shown: Grid, lim
     elif own.kind == "latlon":
         longitude, latitude = np.meshgrid(own.x_edges, own.y_edges)
     mesh = axes.pcolormesh(
-        longitude, latitude, np.ma.masked_invalid(panel.values), transform=place, cmap=colours, vmin=limits[0],
-        vmax=limits[1], rasterized=True, shading="auto",
+        longitude, latitude, np.ma.masked_invalid(panel.values), transform=place, cmap=colours, vmin=scale.low,
+        vmax=scale.high, rasterized=True, shading="auto",
     )  # fmt: skip
     axes.set_facecolor(MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.add_geometries([_coast(shown)], ccrs.PlateCarree(), facecolor="none", edgecolor="0.1", linewidth=0.5)
+    _graticule(axes, shown.wraps)
     axes.set_title(panel.title, fontsize=9.5, loc="left")
     axes.spines["geo"].set_linewidth(0.4)
-    bar = figure.colorbar(mesh, ax=axes, orientation="horizontal", fraction=0.05, pad=0.03, aspect=34)
-    bar.set_label(panel.label, fontsize=8)
-    bar.ax.tick_params(labelsize=7.5, length=2)
+    _colour_bar(figure, axes, mesh, panel)
+
+
+def _colour_bar(figure: "Figure", axes: Any, mesh: Any, panel: Panel) -> None:
+    """The bar of one map, with the ends, ticks and words of the one on the screen."""
+    extend = panel.scale.extend(panel.values)
+    bar = figure.colorbar(
+        mesh, ax=axes, orientation="horizontal", fraction=0.05, pad=0.03, aspect=34, extend=extend, extendfrac=0.035
+    )
+    places, words = zip(*panel.scale.ticks(extend), strict=True)
+    bar.set_ticks(places, labels=words, fontsize=7.5)
+    bar.set_label(panel.scale.label, fontsize=8)
+    bar.ax.tick_params(length=2)
     bar.outline.set_linewidth(0.3)
+
+
+def _graticule(axes: Any, whole: bool) -> None:
+    """Meridians and parallels, named at the left and the lower edge."""
+    from matplotlib.ticker import FuncFormatter
+
+    where: dict[str, Any] = {"xlocs": (-90, 0, 90), "ylocs": (-60, -30, 0, 30, 60)} if whole else {}
+    axes.gridlines(
+        draw_labels={"left": "y", "bottom": "x"}, linewidth=0.3, color="0.2", alpha=0.4, rotate_labels=False,
+        xformatter=FuncFormatter(lambda at, _: longitude_words(at, None)),
+        yformatter=FuncFormatter(lambda at, _: latitude_words(at, None)),
+        xlabel_style=LABELS, ylabel_style=LABELS, xpadding=3, ypadding=3,
+        x_inline=False, y_inline=False, **where,
+    )  # fmt: skip
 
 
 def _frame(axes: Any, grid: Grid) -> None:

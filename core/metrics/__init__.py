@@ -11,9 +11,11 @@ from core.metrics.probabilistic import coverage, coverage_sd, crps_ensemble, crp
 from core.metrics.significance import Comparison, holm, pairwise_wilcoxon
 from core.metrics.spatial import ssim
 from core.metrics.summarise import summarise
+from core.metrics.trust import Trust, trust
 
 __all__ = [
     "Comparison",
+    "Trust",
     "bias",
     "calibration",
     "coverage",
@@ -31,4 +33,5 @@ __all__ = [
     "score_units",
     "ssim",
     "summarise",
+    "trust",
 ]

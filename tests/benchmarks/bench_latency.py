@@ -24,7 +24,7 @@ from tests.browser.serving import ROOT, running_app
 PRESSES = 6
 EXACT_S = 150
 FULL = "/downscale?data=atmosphere"
-MAP = "map-posterior"
+MAP = "map-mean"
 #: Notes the time of each key press and of each new picture, the latter by the first task after its frame.
 WATCH = """() => {
   window.lab = { pressed: 0, drawn: {} };

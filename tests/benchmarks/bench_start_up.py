@@ -88,7 +88,7 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
     page.wait_for_timeout(1000 * WARM_S)
     rows += processes(app, "page Start, warmed up, no fit")
     page.goto(f"{home}/downscale")
-    page.locator('[data-key="map-posterior"][data-revision]').wait_for(timeout=120_000)
+    page.locator('[data-key="map-mean"][data-revision]').wait_for(timeout=120_000)
     page.get_by_role("button", name="NetCDF").wait_for(timeout=120_000)
     rows += processes(app, "page Downscaling, default example, no fit")
     for listed in PAGES:

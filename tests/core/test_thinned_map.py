@@ -8,6 +8,7 @@ import pytest
 from core.experiments.source import Source, build_problem
 from core.fields import DownscalingSpec
 from core.figures.maps import field_map
+from core.figures.panel import MapScale, Panel
 
 SPEC = {"target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": [18, 18], "withhold": 0.0,
         "select": {"time": 2, "level_height": 4}}  # fmt: skip
@@ -22,7 +23,8 @@ def test_a_thinned_map_covers_the_same_ground(grid) -> None:
     values = np.arange(grid.area.size, dtype=float).reshape(grid.area.shape)
     values[0, 0] = np.nan  # its neighbour in the square takes its place
     values[4:8, 4:8] = np.nan
-    whole, some = (field_map(values, grid, every=every) for every in (1, 4))
+    panel = Panel("mean", "", values, grid, MapScale("", "", "sequential", 0.0, 1.0))
+    whole, some = (field_map(panel, every=every) for every in (1, 4))
     heat = some["data"][0]
     rows, columns = (-(-n // 4) for n in grid.area.shape)
     shown = np.frombuffer(base64.b64decode(heat["z"]["bdata"]), "<f4").reshape(rows, columns)

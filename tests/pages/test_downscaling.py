@@ -50,8 +50,53 @@ def test_it_opens_on_a_finished_example(page):
     assert complaints(page) == []
     assert page.title[0].value == "Downscaling"
     assert "440 coarse values" in words(page)
-    assert any("83%" in box.value for box in page.success)
+    assert "83%" in words(page) and "12:00 UTC, level height 645 m" in words(page)
     assert "Bag GP" in table(page)
+
+
+def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_it(page):
+    (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
+    held, verdict = re.search(r"Of the 95 % intervals (\d+) % hold the truth: ([a-z ]+)\.", said).groups()
+    assert verdict == ("too narrow" if int(held) < 90 else "too wide") and "times as wide" in said
+    (drawn,) = [block.proto.body for block in page.get("html") if 'class="lab-trust"' in block.proto.body]
+    assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
+    assert not page.success
+
+
+@pytest.mark.parametrize(
+    ("held", "verdict", "widen", "said"),
+    [
+        ((0.51, 0.9, 0.94), "about right", 1.03, "hold the truth: about right."),
+        ((0.9, 1.0, 1.0), "too wide", 0.5, "hold the truth: too wide. They would be right 0.5 times as wide."),
+        ((0.1, 0.2, 0.2), "too narrow", np.inf, "too narrow. Where the sd is 0 no factor makes it right."),
+    ],
+)
+def test_only_good_intervals_are_praised(held, verdict, widen, said):
+    def shown(held, verdict, widen):
+        from core.metrics import Trust
+        from pages.shared.downscaling import trust
+        from pages.shared.downscaling.picture import View
+
+        view = View(None, None, ("preview: at every pixel",), None, 0.0, exact=False)
+        trust.panel(None, view, Trust(held, verdict, widen), None)
+
+    page = AppTest.from_function(shown, args=(held, verdict, widen)).run()
+    assert complaints(page) == []
+    (box,) = page.success if verdict == "about right" else page.warning
+    assert box.value.endswith(said) and len(page.success) + len(page.warning) == 1
+    assert "inside in the preview;" in page.caption[0].value
+
+
+def test_hidden_cells_are_said_first_with_their_control_beside(page):
+    assert "hidden" not in words(page)
+    page.slider(key="withhold").set_value(0.5).run()
+    first = next(block.value for block in page.main.markdown if "Potential temperature" in block.value)
+    assert "Half of the 440 coarse cells are hidden from the model, to test it. Given: 220 coarse" in first
+    assert [slider.key for slider in page.main.slider] == ["withhold"]
+    page.slider(key="withhold").set_value(0.3).run()
+    assert "132 of the 440 coarse cells are hidden from the model" in words(page)
+    page.multiselect(key="med").set_value(["surface_altitude"]).run()
+    assert "132 of the 440 coarse cells lose their target and keep covariates, the others" in words(page)
 
 
 def test_the_second_example_warns(page):
@@ -144,7 +189,10 @@ def test_a_good_upload_becomes_the_data(page):
     upload(page, "mine.nc", netcdf(region()))
     assert complaints(page) == []
     assert page.selectbox(key="data").value.startswith("upload:")
-    assert "temperature" in words(page) and table(page)
+    assert "Temperature" in words(page) and table(page)
+    assert re.search(
+        r"\*\*Temperature\.\*\* Half of the \d+ coarse cells are hidden from the model, to test it\.", words(page)
+    )
 
 
 def test_fields_that_cannot_be_a_target_are_refused(page):
@@ -174,6 +222,10 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert complaints(page) == []
     assert any("no truth" in box.value for box in page.info)
     assert "re-aggregation" in words(page)
+    (said,) = [box.value for box in page.warning if "inside the cells nothing could be checked" in box.value]
+    assert "cells hidden from the model are off by" in said and "bilinear" in said
+    page.slider(key="withhold").set_value(0.0).run()
+    assert any(box.value.startswith("No cell is hidden from the model and no truth is known") for box in page.warning)
 
 
 def test_a_rerun_leaves_sliders_to_the_person(page):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import InputError
 from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
@@ -100,8 +101,11 @@ def _pick(label: str, key: str, options: list[str], default: str, names: dict[st
     return st.selectbox(label, options, index=index, key=key, bind="query-params", format_func=shown)
 
 
-def choose() -> Choice:
-    """The data controls; raises ``InputError`` with a sentence when they make no problem."""
+def choose(hidden: DeltaGenerator) -> Choice:
+    """The data controls, that of the hidden cells in a place of its own.
+
+    Raises ``InputError`` with a sentence when they make no problem.
+    """
     names = _sources()
     key = _pick("Fields", "data", list(names), "ukv-645m", names)
     _forget_others(key)
@@ -118,7 +122,7 @@ def choose() -> Choice:
     fields = fields_of(key)
     source = Source(key, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with st.expander("Variables and cells"):
-        spec = _spec(fields, source)
+        spec = _spec(fields, source, hidden)
     return Choice(source, spec)
 
 
@@ -137,7 +141,7 @@ def _begin(key: str, default: Any) -> None:
         st.session_state[key] = default
 
 
-def _spec(fields: Fields, source: Source) -> DownscalingSpec:
+def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> DownscalingSpec:
     default = default_of(source.fields)
     here = fields.variables()
     there = fields_of(source.coarse).variables() if source.coarse else here
@@ -158,9 +162,9 @@ def _spec(fields: Fields, source: Source) -> DownscalingSpec:
         _begin(name, value)
     rows = left.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", bind="query-params")
     columns = right.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", bind="query-params")
-    withhold = st.slider(
-        "Cells that lose their target", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
-        bind="query-params",
+    withhold = hidden.slider(
+        "Cells whose target is hidden", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
+        format="percent", bind="query-params",
     )  # fmt: skip
     matching = _pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
     coordinates = st.toggle("Coordinates join covariates and mediators", True, key="coords", bind="query-params")

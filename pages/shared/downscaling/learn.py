@@ -10,12 +10,13 @@ from core.engine import Run, RunSpec
 from core.experiments import interactive
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import slider_values
-from pages.shared.downscaling.picture import limits_of, quick_view, short_name
+from pages.shared.downscaling.picture import quick_view
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
@@ -153,16 +154,8 @@ def _picture_so_far(
     if not best or not same:
         return
     view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
-    figure = field_map(
-        view.mean,
-        problem.grid,
-        title="Posterior mean so far",
-        label=short_name(problem),
-        units=problem.units,
-        limits=limits_of(problem),
-        dark=is_dark(),
-        height=440,
-    )
+    panel = mean_panel(problem, field_scale(problem), view.mean, "Posterior mean so far")
+    figure = field_map(panel, dark=is_dark(), height=440, every=view.every)
     plotly_live(figure, "map-so-far")
 
 

@@ -9,8 +9,9 @@ import streamlit as st
 from core.errors import InputError
 from core.experiments.downscale import centroid_baseline, coarse_scores
 from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
+from core.fields.place import place_words
 from core.figures.scores import calibration_plot, error_histogram
-from core.metrics import calibration, coverage, score_field
+from core.metrics import calibration, score_field
 from core.models.spec import ModelSpec
 from pages.shared.background import get_background
 from pages.shared.downscaling.picture import View
@@ -35,9 +36,9 @@ def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
 
 
 def hope(key: str, problem: DownscalingProblem) -> None:
-    """Whether the covariates can carry detail into a cell, in one sentence."""
+    """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
     share, sentence = share_of(key, problem)
-    (st.warning if share < 0.3 else st.success)(sentence)
+    (st.warning if share < 0.3 else st.markdown)(sentence)
 
 
 def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -141,10 +142,9 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
         shares = {spec.model: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
-        inside = coverage(truth=truth, mean=mean, sd=sd, level=0.95, weights=area)
         st.markdown(
-            f"95 % intervals of the latent field hold the truth at {inside:.0%} of the area. Below the diagonal the "
-            "uncertainty is too small: it knows the model's own doubt, not that the model may be wrong."
+            "Below the diagonal the uncertainty is too small: it knows the model's own doubt, not that the model may "
+            "be wrong."
         )
     with right:
         errors = {spec.model: view.mean - problem.truth}
@@ -168,10 +168,10 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
     value = problem.coarse_truth.ravel()[cell]
     back = reaggregate(problem, view.mean).ravel()[cell]
+    where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
     st.markdown(
-        f"**Cell {cell}** ({problem.grid.latitude[row, column]:.2f}° N, {problem.grid.longitude[row, column]:.2f}° E, "
-        f"{int(mine.sum())} pixels): coarse value **{value:.2f} {problem.units}** ({seen}), posterior mean averaged "
-        f"back {back:.2f} {problem.units}."
+        f"**Cell {cell}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {problem.units}** ({seen}), "
+        f"posterior mean averaged back {back:.2f} {problem.units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:

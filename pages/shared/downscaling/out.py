@@ -12,11 +12,15 @@ from core import __version__
 from core.engine.uploads import UPLOAD
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem, to_dataset, to_netcdf_bytes
-from core.figures.publication import PROJECTIONS, Panel, caption_text, publication_figure
+from core.figures.downscaled_maps import heading
+from core.figures.panel import Panel
+from core.figures.publication import caption_text, projections_for, publication_figure
+from core.metrics import Trust
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.picture import View
+from pages.shared.downscaling.words import hidden_cells
 
 
 def downloads(
@@ -26,6 +30,8 @@ def downloads(
     spec: ModelSpec,
     view: View,
     baselines: dict[str, np.ndarray],
+    panels: list[Panel],
+    held: Trust | None,
 ) -> None:
     """Download buttons; files are made when asked for. Only exact pictures leave the page."""
     if not view.exact:
@@ -39,7 +45,10 @@ def downloads(
     }
     name = f"{choice.spec.target}-{spec.model}"
     columns = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
-    projection = columns[0].selectbox("Projection of printed maps", PROJECTIONS, key="proj", bind="query-params")
+    offered = projections_for(problem.grid)
+    if st.session_state.get("proj") not in (None, *offered):
+        del st.session_state["proj"]
+    projection = columns[0].selectbox("Projection of printed maps", offered, key="proj", bind="query-params")
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
     columns[1].download_button(
         "NetCDF",
@@ -52,7 +61,7 @@ def downloads(
     for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
         column.download_button(
             f"Maps, {kind.upper()}",
-            partial(_printed, choice, problem, spec, view, projection, kind),
+            partial(_printed, choice, problem, spec, panels, held, projection, kind),
             f"{name}.{kind}",
             mime,
             key=f"get-{kind}",
@@ -105,28 +114,23 @@ def _netcdf(
 
 
 def _printed(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View, projection: Any, kind: Any
-) -> bytes:
-    label = f"{problem.long_name} ({problem.units})" if problem.units else problem.long_name
-    coarse = Panel(problem.coarse, "Coarse observation", label, grid=problem.coarse_grid)
-    panels = [coarse, Panel(view.mean, "Posterior mean", label)]
-    if problem.truth is not None:
-        panels.append(Panel(problem.truth, "Truth", label))
-    panels.append(Panel(2 * view.sd, "2 standard deviations", label, "uncertainty", "sd"))
-    if problem.truth is not None:
-        panels.append(Panel(view.mean - problem.truth, "Prediction − truth", label, "diverging", "error"))
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], held: Trust | None,
+    projection: Any, kind: Any,
+) -> bytes:  # fmt: skip
+    """The maps as they are on the screen."""
     rows, columns = problem.spec.block
+    more = [f"Covariates: {', '.join(choice.spec.covariates) or 'coordinates only'}"]
+    if problem.hidden:
+        more.append(hidden_cells(problem))
+    if held is not None:
+        more.append(held.sentence)
     caption = caption_text(
         method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}), cells of {rows} × {columns} pixels",
         data=problem.source,
         licence=problem.licence,
         seed=choice.spec.seed,
-        more=f"Covariates: {', '.join(choice.spec.covariates) or 'coordinates only'}",
+        more=". ".join(sentence.rstrip(".") for sentence in more),
     )
     return publication_figure(
-        panels,
-        problem.grid,
-        projection=projection,
-        caption=caption,
-        format=kind,
+        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption, format=kind
     )

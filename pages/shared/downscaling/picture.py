@@ -16,8 +16,22 @@ from core.errors import InputError
 from core.experiments import interactive
 from core.experiments.interactive import Later
 from core.experiments.prediction import matched_data
-from core.fields import DownscalingProblem, Grid
+from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import (
+    ERROR,
+    MEAN,
+    OBSERVED,
+    SPREAD,
+    TRUTH,
+    Reaches,
+    all_panels,
+    field_scale,
+    keys_of,
+    mean_panel,
+    reaches,
+)
 from core.figures.maps import field_map
+from core.figures.panel import MapScale, Panel
 from core.kernels.kept_sums import SumsStore
 from core.kernels.pixel_sums import Picture
 from core.models.catalogue import named
@@ -31,8 +45,7 @@ from pages.shared.plotly_live import Prepared, plotly_live, prepare
 from pages.shared.theme import is_dark
 
 GROUP = "downscaling-maps"
-MEAN, UNCERTAINTY, ERROR = "Posterior mean", "Uncertainty: 2 sd", "Error"
-OBSERVED, TRUTH = "Coarse observation", "Truth (never shown to the model)"
+TRUST = "trust"
 #: In the session: the name of what the picture shows now, and the last preview with its name.
 SHOWN, PREVIEW = "_shown", "_preview"
 
@@ -177,55 +190,33 @@ def _differences(preview: View, exact: View) -> tuple[float, float]:
     return float(largest), float(np.nanmean(np.abs(preview.sd[coarse] - exact.sd[coarse])))
 
 
-def short_name(problem: DownscalingProblem) -> str:
-    """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
-    return problem.long_name if 0 < len(problem.long_name) <= 34 else problem.spec.target
-
-
-def limits_of(problem: DownscalingProblem) -> tuple[float, float]:
-    """One scale for coarse field, truth and prediction: what was measured, so that it does not follow the sliders."""
-    known = problem.coarse_truth if problem.truth is None else problem.truth
-    finite = known[np.isfinite(known)]
-    low, high = np.quantile(finite, [0.002, 0.998])
-    return float(low), float(high)
-
-
-def error_limit(problem: DownscalingProblem, constant: np.ndarray) -> float:
-    """The error's scale: that of the coarse value in its cell, which the method has to beat."""
-    if problem.truth is None:
-        return 1.0
-    error = np.abs(constant - problem.truth)
-    return float(np.nanquantile(error, 0.99)) or 1.0
-
-
 @dataclass(frozen=True)
 class Maps:
-    """What the maps of a problem share: their places on the page, by title, and the options of their figures."""
+    """What the maps of a problem share: their places on the page, by key, and the scale of the field."""
 
     places: dict[str, DeltaGenerator]
-    field: dict[str, Any]
+    scale: MapScale
 
     @classmethod
     def of(cls, problem: DownscalingProblem) -> "Maps":
-        """Places in rows of three, in the order in which they are read."""
-        known = problem.truth is not None
-        titles = [OBSERVED, MEAN, *([TRUTH] if known else []), UNCERTAINTY, *([ERROR] if known else [])]
-        columns = [column for begin in range(0, len(titles), 3) for column in st.columns(3)]
-        field = {"label": short_name(problem), "colours": "sequential", "limits": limits_of(problem)}
-        return cls(dict(zip(titles, columns, strict=False)), field | {"units": problem.units})
+        """Places in rows of three (of two without a truth), the last one for what the intervals held."""
+        keys = list(keys_of(problem))
+        keys.insert(keys.index(MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
+        with st.container(key="lab-maps-three" if TRUTH in keys else "lab-maps-two"):
+            places = {key: st.container(key=f"lab-map-{key}") for key in keys}
+        return cls(places, field_scale(problem))
 
-    def draw(self, title: str, values: np.ndarray, grid: Grid, **options: Any) -> None:
-        """One map in its place, on the field's own scale unless ``options`` tell another."""
-        self.show(title, field_map(values, grid, title=title, **(self.field | options), **_look(is_dark())))
+    def draw(self, panel: Panel, every: int = 1) -> None:
+        """One map in its place."""
+        self.show(panel.key, field_map(panel, every=every, **_look(is_dark())))
 
-    def show(self, title: str, figure: Any) -> None:
-        """A figure in the place of that title; a click on it makes the page look at the cell there."""
-        name = title.split()[0].lower().strip(":")
-        with self.places[title] if title != MEAN else nullcontext():
+    def show(self, key: str, figure: Any) -> None:
+        """A figure in the place of that key; a click on it makes the page look at the cell there."""
+        with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
-                figure, f"map-{name}", group=GROUP, clickable=True, later=title != MEAN, on_click=_whole_page
+                figure, f"map-{key}", group=GROUP, clickable=True, later=key != MEAN, on_click=_whole_page
             )
-        if _is_new(name, point):
+        if _is_new(key, point):
             st.session_state["_cell"] = point
 
 
@@ -234,17 +225,16 @@ def _look(dark: bool) -> dict[str, Any]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _given(key: str, dark: bool, _problem: DownscalingProblem, _field: dict[str, Any]) -> dict[str, Prepared]:
+def _given(key: str, dark: bool, _panels: list[Panel]) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
-    options, inside, seen = _field | _look(dark), _problem.cell >= 0, OBSERVED
-    values, grid = _problem.coarse, _problem.coarse_grid
-    if inside.any():
-        values, grid, seen = np.full(_problem.grid.area.shape, np.nan), _problem.grid, f"{OBSERVED} (grey: not seen)"
-        values[inside] = _problem.coarse.ravel()[_problem.cell[inside]]
-    maps = {OBSERVED: prepare(field_map(values, grid, title=seen, **options))}
-    if _problem.truth is not None:
-        maps[TRUTH] = prepare(field_map(_problem.truth, _problem.grid, title=TRUTH, **options))
-    return maps
+    return {panel.key: prepare(field_map(panel, **_look(dark))) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> Reaches:
+    """How far spread and error reach at the values where the sliders begin."""
+    view = _view()
+    return reaches(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
 
 
 def _whole_page() -> None:
@@ -259,26 +249,32 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
         with st.sidebar:
             spec = hyperparameters(problem, start)
         view = current_view(choice, problem, spec)
-        maps.draw(MEAN, view.mean, problem.grid, every=view.every)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), view.every)
         return spec, view
 
     with maps.places[MEAN]:
         return picture_first(draw)
 
 
-def draw_maps(
-    choice: Choice, problem: DownscalingProblem, view: View, maps: Maps, constant: np.ndarray
-) -> tuple[float, float] | None:
+def panels_of(
+    choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec, view: View, maps: Maps
+) -> list[Panel]:
+    """Every map of the view, as it is drawn here and printed."""
+    begin = spec_key(choice, start)
+    same = begin == spec_key(choice, spec)
+    usual = _usual(begin, problem, lambda: view if same else quick_view(choice, problem, start))
+    here = reaches(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return all_panels(problem, maps.scale, view.mean, view.sd, here.steadied(usual))
+
+
+def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
-    for title, figure in _given(choice.key, is_dark(), problem, maps.field).items():
-        maps.show(title, figure)
-    top = max(2 * float(np.nanquantile(view.sd, 0.99)), 1e-12)
-    sd: dict[str, Any] = {"label": "2 standard deviations", "colours": "uncertainty", "limits": (0.0, top)}
-    maps.draw(UNCERTAINTY, 2 * view.sd, problem.grid, every=view.sd_every, **sd)
-    if problem.truth is not None:
-        spread = error_limit(problem, constant)
-        error: dict[str, Any] = {"label": "Prediction − truth", "colours": "diverging", "limits": (-spread, spread)}
-        maps.draw(ERROR, view.mean - problem.truth, problem.grid, every=view.every, **error)
+    for key, figure in _given(choice.key, is_dark(), panels).items():
+        maps.show(key, figure)
+    every = {SPREAD: view.sd_every, ERROR: view.every}
+    for panel in panels:
+        if panel.key in every:
+            maps.draw(panel, every[panel.key])
     return st.session_state.get("_cell")
 
 

@@ -1,16 +1,27 @@
 """Sentences and the equation of page Downscaling, with today's numbers in them."""
 
+import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import heading
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.picture import View
 from pages.shared.layout import explain
 
+PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
+
+
+def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Places for the page's first sentence and, beside it, for the control of what is hidden from the model."""
+    said, hidden = st.columns([5, 2], gap="medium", vertical_alignment="top")
+    return said, hidden
+
 
 def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
-    """What is given and what is asked, in one sentence."""
+    """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     rows, columns = problem.spec.block
     what = ", ".join(problem.spec.covariates) or "coordinates only"
@@ -20,10 +31,20 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         through = ", ".join(problem.mediator_columns).replace("_", " ")
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
     pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
+    hidden = f"{hidden_cells(problem)} " if problem.hidden else ""
     st.markdown(
-        f"**{problem.long_name}**: {how}; from them and {what.replace('_', ' ')}, {pixels} pixels by the "
+        f"**{heading(problem)}.** {hidden}Given: {how}; from them and {what.replace('_', ' ')}, {pixels} pixels by the "
         f"{MODELS[spec.model].phrase}."
     )
+
+
+def hidden_cells(problem: DownscalingProblem) -> str:
+    """How many cells are hidden from the model, and what for."""
+    known = int(np.isfinite(problem.coarse_truth).sum())
+    share = PARTS.get(problem.spec.withhold, f"{problem.hidden} of")
+    if problem.matched:
+        return f"{share} the {known} coarse cells are hidden from the model, to test it."
+    return f"{share} the {known} coarse cells lose their target and keep covariates, the others keep targets only."
 
 
 def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:

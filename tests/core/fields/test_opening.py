@@ -117,6 +117,20 @@ def test_dimensions_in_any_order_with_time_and_level():
     assert any("`time` has 2 values; 2001-01-01 12:00" in note for note in notes)
     with pytest.raises(InputError, match="choose 0 to 1"):
         found.values("t", {"time": 2})
+    assert found.when_and_where("t", {"time": 1}) == ("1 January 2001, 12:00 UTC", "level 850 hPa")
+
+
+def test_when_and_where_reads_dates_and_heights_without_a_dimension():
+    data = region().expand_dims({"member": 3, "band": 1})
+    data = data.assign_coords(
+        made=np.datetime64("2000-01-01T00:00", "ns"),
+        time=((), np.datetime64("2001-07-14T06:30", "ns"), {"standard_name": "time"}),
+        height=((), 2.0, {"units": "m", "positive": "up"}),
+        version=7,
+    )
+    found = fields(data)
+    assert found.when_and_where("t", {"member": 1}) == ("14 July 2001, 06:30 UTC", "member number 2", "height 2 m")
+    assert fields(region()).when_and_where("t") == ()
 
 
 def test_missing_values_of_every_kind():
