@@ -10,7 +10,7 @@ from core.fields.grid import Grid
 from core.figures.colours import colour_scale
 from core.figures.panel import Extend, MapScale, Panel
 from core.figures.projection import coast_on, frame
-from core.figures.style import COAST, MISSING, Figure, axis, compact, layout
+from core.figures.style import COAST, MISSING, Figure, axis, compact, layout, literal
 
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
@@ -120,7 +120,7 @@ def _map_axis(low: float, high: float, dark: bool) -> dict[str, Any]:
 def _below(text: str, shift: int) -> dict[str, Any]:
     """A line of text under the colour bar (a colour bar's own title moves the map)."""
     where = {"xref": "paper", "x": 0.5, "yref": "paper", "y": 0, "yshift": -shift, "yanchor": "top"}
-    return where | {"text": text, "showarrow": False, "font": {"size": 11}}
+    return where | {"text": literal(text), "showarrow": False, "font": {"size": 11}}
 
 
 def _stretch(grid: Grid) -> float:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
 from tests.core.fields.samples import netcdf, region
+from tests.pages.reading import as_shown
 
 
 @pytest.fixture
@@ -250,4 +251,4 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
     options = make_parser().parse_args(parts[3:])
     assert options.model == "air_potential_temperature-bag_gp.json" and options.condition == "once"
     assert any("Many time steps" in box.label for box in page.expander)
-    assert "`surface_altitude` of every step" in words(page)
+    assert "surface_altitude of every step" in as_shown(words(page))

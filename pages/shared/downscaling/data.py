@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.errors import InputError
 from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from pages.shared.layout import refusal
 from pages.shared.state import set_values
 
 NONE = "(none)"
@@ -76,14 +77,14 @@ def _upload() -> None:
         mark = f"seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
         if mark in st.session_state:
             if isinstance(st.session_state[mark], str):
-                st.error(f"{file.name}: {st.session_state[mark]}")
+                refusal(f"{file.name}: {st.session_state[mark]}")
             continue
         try:
             with st.spinner(f"Checking {file.name} …"):
                 key = keep_upload(data, file.name)
         except InputError as error:
             st.session_state[mark] = str(error)
-            st.error(f"{file.name}: {error}")
+            refusal(f"{file.name}: {error}")
             continue
         st.session_state[mark] = True
         set_values({"data": key})

@@ -18,6 +18,7 @@ from pages.shared.downscaling.picture import View
 from pages.shared.layout import score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 
@@ -38,7 +39,7 @@ def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
 def hope(key: str, problem: DownscalingProblem) -> None:
     """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
     share, sentence = share_of(key, problem)
-    (st.warning if share < 0.3 else st.markdown)(sentence)
+    (st.warning if share < 0.3 else st.markdown)(plain(sentence))
 
 
 def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -108,7 +109,7 @@ def _await(job: Any) -> None:
             if error is None:
                 st.rerun()
             if isinstance(error, InputError):
-                st.caption(f"GP on centroids: {error}")
+                st.caption(f"GP on centroids: {plain(error)}")
 
     wait()
 
@@ -117,7 +118,7 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     found = coarse_scores(problem, view.mean)
     if not found:
         return
-    units = problem.units
+    units = plain(problem.units)
     parts = []
     if "seen" in found:
         parts.append(
@@ -168,10 +169,11 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
     value = problem.coarse_truth.ravel()[cell]
     back = reaggregate(problem, view.mean).ravel()[cell]
+    units = plain(problem.units)
     where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
     st.markdown(
-        f"**Cell {cell}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {problem.units}** ({seen}), "
-        f"posterior mean averaged back {back:.2f} {problem.units}."
+        f"**Cell {cell}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
+        f"posterior mean averaged back {back:.2f} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:

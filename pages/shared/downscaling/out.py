@@ -21,6 +21,7 @@ from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.picture import View
 from pages.shared.downscaling.words import hidden_cells
+from pages.shared.words import plain
 
 
 def downloads(
@@ -75,12 +76,12 @@ def downloads(
 
 def _many_steps(choice: Choice, file: str) -> None:
     """The command that takes this model to every time step of a Zarr store."""
-    fields = ", ".join(f"`{name}`" for name in choice.spec.covariates)
+    fields = plain(", ".join(choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
             "The same model at every time step of a Zarr store, region by region, in memory that does not grow with "
-            f"the store: press **Settings** to keep this model, with the sliders' hyperparameters, as `{file}`, then, "
-            "in the project's folder:"
+            "the store: press **Settings** to keep this model, with the sliders' hyperparameters, as "
+            f"{plain(file)}, then, in the project's folder:"
         )
         st.code(predict_command(file), language="bash")
         needs = f"{fields} of every step" if fields else "the grid of every step"

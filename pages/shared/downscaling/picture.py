@@ -40,9 +40,11 @@ from core.observations import IndirectData
 from pages.shared.background import get_background, own_lane
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import hyperparameters
+from pages.shared.layout import refusal
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import Prepared, plotly_live, prepare
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 GROUP = "downscaling-maps"
 TRUST = "trust"
@@ -154,10 +156,10 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     if shown.exact:
         name, preview = st.session_state.pop(PREVIEW, ("", None))
         if name == key:
-            mean, sd = _differences(preview, shown)
+            (mean, sd), units = _differences(preview, shown), plain(problem.units)
             st.caption(
-                f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {problem.units} in the "
-                f"mean and on average by {sd:.2g} {problem.units} in the sd."
+                f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {units} in the "
+                f"mean and on average by {sd:.2g} {units} in the sd."
             )
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")
@@ -176,7 +178,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             if error is None:
                 st.rerun()
             if isinstance(error, InputError):
-                st.error(str(error))
+                refusal(error)
                 return
         st.caption(f"P{'; '.join(shown.said)[1:]}; the exact picture is being computed …")
 

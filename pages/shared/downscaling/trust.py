@@ -11,6 +11,7 @@ from core.metrics import Trust, trust
 from core.metrics.trust import LEVELS
 from pages.shared.downscaling.picture import View
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 #: Marks of what was observed, by verdict good or not, in light and dark.
 GOOD = {False: "#1f7a45", True: "#58c288"}
@@ -54,7 +55,7 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     nothing = "inside the cells nothing could be checked, nor the intervals."
     if not scores or not other:
         return "No cell is hidden from the model and no truth is known: " + nothing
-    units = f" {problem.units}" if problem.units else ""
+    units = f" {plain(problem.units)}" if problem.units else ""
     beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
     return (
         f"The means of cells hidden from the model are off by {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing

@@ -10,6 +10,7 @@ from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.picture import View
 from pages.shared.layout import explain
+from pages.shared.words import plain
 
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
@@ -24,16 +25,16 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     rows, columns = problem.spec.block
-    what = ", ".join(problem.spec.covariates) or "coordinates only"
+    what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
         how = f"{targets} coarse values, each the mean over the {rows} × {columns} pixels of its own cell"
     else:
-        through = ", ".join(problem.mediator_columns).replace("_", " ")
+        through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
     pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
     hidden = f"{hidden_cells(problem)} " if problem.hidden else ""
     st.markdown(
-        f"**{heading(problem)}.** {hidden}Given: {how}; from them and {what.replace('_', ' ')}, {pixels} pixels by the "
+        f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
         f"{MODELS[spec.model].phrase}."
     )
 
@@ -80,7 +81,7 @@ $${weights},\qquad \sigma^2 = {spec.noise:.3g},\ \varsigma^2 = {spec.point_noise
 
 $\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance
 with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
-{problem.target_scale.sd:.4g} {problem.units}, taken from visible cells only.
+{problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
 """,
         f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
@@ -103,7 +104,7 @@ def _kernel(spec: ModelSpec) -> str:
     terms = []
     for term in spec.kernel.terms:
         parts = [
-            f"{f.family.replace('_', ' ')} on {', '.join(f.columns).replace('_', ' ')} "
+            f"{f.family.replace('_', ' ')} on {plain(', '.join(f.columns).replace('_', ' '))} "
             f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)})"
             for f in term.factors
         ]
