@@ -35,11 +35,12 @@ Found = TypeVar("Found")
 
 
 def read_apart(
-    module: str, data: bytes, name: str, load: Callable[[Path], Found], *,
+    module: str, data: bytes | Path, name: str, load: Callable[[Path], Found], *,
     memory_mb: int = 1500, seconds: float = 60, settings: str = "",
 ) -> Found:  # fmt: skip
     """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS SETTINGS`` writes.
 
+    ``data`` are the file's bytes, or the path where the application keeps it. ``settings`` go to the child where given.
     Raises ``InputError`` (one sentence) when the child refuses, is stopped by a limit, or dies, and when other files
     are being read for longer than ``TURN_S``.
     """
@@ -47,7 +48,10 @@ def read_apart(
     with tempfile.TemporaryDirectory(prefix="upload-") as place:
         folder = Path(place)
         source, target = folder / f"upload{Path(name).suffix.lower()[:8]}", folder / "read.npz"
-        source.write_bytes(data)
+        if isinstance(data, Path):
+            source = data.resolve()
+        else:
+            source.write_bytes(data)
         target.touch()  # the child may write it, but make no file
         words = [str(source), str(target), name, str(memory_mb * 1_000_000), str(seconds), settings]
         if not _turns.acquire(timeout=TURN_S):

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "durations", "device", "expressions", "jail", "plain_data", "sandbox"}
+GROUND = {"errors", "durations", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -29,6 +29,7 @@ ALLOWED = {
     "plain_data": {"errors"},
     "jail": {"errors"},
     "sandbox": {"errors", "jail"},
+    "separated": {"errors"},
     "observations": {"errors"},
     "posterior": {"errors"},
     "linalg": GROUND,

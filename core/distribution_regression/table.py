@@ -2,20 +2,27 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
+from core.sandbox import read_apart
+from core.separated import refuse_long_rows
+
+if TYPE_CHECKING:
+    from core.distribution_regression.subjects import Subjects
 
 #: The most rows and bytes of a table, and rows read at once.
 MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 300_000_000, 200_000
 #: The most subjects: their n × n matrix is factorised.
 MOST_SUBJECTS = 6000
+_LONGEST_HEADER = 1_000_000
+_NO_TEXT = "The table is no text in UTF-8: save it as CSV."
 _GUESSES = {
     "subject": ("subject", "id", "seqn", "person", "participant", "patient"),
     "value": ("value", "x", "measure", "measurement", "count", "activity", "log_count"),
@@ -43,7 +50,7 @@ class Roles:
 
 
 def open_table(source: str | Path | bytes) -> IO[str]:
-    """The text of a table from a path or an upload's bytes; ``InputError`` where it is too large or no text."""
+    """The text of a table from a path or an upload's bytes, read as it is asked for; ``InputError`` if too large."""
     if isinstance(source, bytes):
         size, name = len(source), "The table"
     else:
@@ -53,16 +60,14 @@ def open_table(source: str | Path | bytes) -> IO[str]:
         size, name = path.stat().st_size, str(path)
     if size > MOST_BYTES:
         raise InputError(f"{name} has {size / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read: thin it out.")
-    data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    try:
-        return io.StringIO(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise InputError(f"{name} is no text in UTF-8: save the table as CSV.") from None
+    file: Any = io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb")
+    return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
 
 
 def columns_of(source: str | Path | bytes) -> tuple[str, ...]:
     """The names in the header."""
-    return tuple(_header(open_table(source))[0])
+    with open_table(source) as text:
+        return tuple(_header(text)[0])
 
 
 def guess_roles(names: Sequence[str]) -> Roles | None:
@@ -82,26 +87,83 @@ def guess_roles(names: Sequence[str]) -> Roles | None:
 
 
 def _header(text: IO[str]) -> tuple[list[str], str]:
-    first = text.readline()
+    try:
+        first = text.readline(_LONGEST_HEADER)
+    except UnicodeDecodeError:
+        raise InputError(_NO_TEXT) from None
     if not first.strip():
         raise InputError("The table is empty: its first line should name the columns.")
     separator = max((",", ";", "\t"), key=first.count)
-    names = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
+    try:
+        names = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
+    except csv.Error as error:
+        raise InputError(f"The header cannot be read ({error}): give every column a name of its own.") from None
     if len(set(names)) < len(names) or any(not name for name in names):
         raise InputError(f"The header reads {', '.join(names) or '(nothing)'}: give every column a name of its own.")
     return names, separator
 
 
-def read_table(source: str | Path | bytes, roles: Roles) -> Subjects:
+def open_subjects(path: Path, roles: Roles) -> "Subjects":
+    """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
+    settings = json.dumps(asdict(roles))
+    gathered = read_apart(
+        "core.distribution_regression.reader", path, "The table", load_gathered, memory_mb=3000, settings=settings
+    )
+    return _subjects(gathered, roles)
+
+
+def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
     """Subjects from a CSV table (comma, semicolon or tab), one row a measurement, in pieces of 200,000 rows.
 
     Subjects come in the order in which they first appear. Raises ``InputError``, naming row and column, for missing or
     unreadable cells, an outcome or covariate that differs within a subject, and what ``make_subjects`` refuses.
     """
-    gathered = _Gathered(roles)
-    for frame, first in _pieces(open_table(source), roles):
-        gathered.add(frame, first)
-    return gathered.subjects()
+    return _subjects(gather(source, roles), roles)
+
+
+def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
+    """The numbers of a table; ``InputError`` as ``read_table``."""
+    gathered = _Gathering(roles)
+    with open_table(source) as text:
+        try:
+            for frame, first in _pieces(text, roles):
+                gathered.add(frame, first)
+        except UnicodeDecodeError:
+            raise InputError(_NO_TEXT) from None
+    return gathered.all()
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A table's numbers: ``values`` (R, d) and their ``owner`` (R,), what is ``known`` (n, 1 + q) of each subject
+    (outcome, covariates), and the subjects' ``names``."""
+
+    values: np.ndarray
+    owner: np.ndarray
+    known: np.ndarray
+    names: np.ndarray
+
+
+def write_gathered(gathered: Gathered, target: Path) -> None:
+    """Its arrays in an .npz archive, for ``load_gathered`` in another process."""
+    with open(target, "wb") as file:
+        np.savez(file, **vars(gathered))
+
+
+def load_gathered(path: Path) -> Gathered:
+    """Back from ``write_gathered``; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        return Gathered(**{name: archive[name] for name in ("values", "owner", "known", "names")})
+
+
+def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
+    from core.distribution_regression.subjects import make_subjects
+
+    known = gathered.known
+    return make_subjects(
+        gathered.values, gathered.owner, known[:, 0], covariates=known[:, 1:], names=gathered.names.tolist(),
+        columns=roles.values, covariate_names=roles.covariates, outcome_name=roles.outcome,
+    )  # fmt: skip
 
 
 def _pieces(text: IO[str], roles: Roles) -> Iterator[tuple[Any, int]]:
@@ -114,6 +176,9 @@ def _pieces(text: IO[str], roles: Roles) -> Iterator[tuple[Any, int]]:
     if missing:
         raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
     first = 2
+    refuse_long_rows(text, separator, len(names), "the table")
+    text.seek(0)
+    text.readline()
     try:
         reader = pd.read_csv(
             text, sep=separator, header=None, names=names, usecols=wanted, dtype={roles.subject: str},
@@ -130,7 +195,7 @@ def _pieces(text: IO[str], roles: Roles) -> Iterator[tuple[Any, int]]:
         raise InputError(f"The table cannot be read ({error}): give every row the header's columns.") from None
 
 
-class _Gathered:
+class _Gathering:
     """What the pieces hold so far."""
 
     def __init__(self, roles: Roles) -> None:
@@ -183,8 +248,8 @@ class _Gathered:
             )
         self.told = [known]
 
-    def subjects(self) -> Subjects:
-        """All of it as subjects."""
+    def all(self) -> Gathered:
+        """All of it."""
         if not self.number:
             raise InputError("The table has no rows under its header: give one row per measurement.")
         known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
@@ -201,10 +266,7 @@ class _Gathered:
             raise InputError(
                 f"{len(empty)} subject(s) have no complete row ({', '.join(empty[:3])}): fill in or leave those out."
             )
-        return make_subjects(
-            values, owner, known[:, 0], covariates=known[:, 1:], names=names, columns=self.roles.values,
-            covariate_names=self.roles.covariates, outcome_name=self.roles.outcome,
-        )  # fmt: skip
+        return Gathered(values, owner, known, np.array(names, dtype=np.str_))
 
 
 def _numeric(column: Any, name: str, first: int) -> Any:

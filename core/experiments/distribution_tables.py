@@ -2,9 +2,10 @@
 
 import json
 import os
+from pathlib import Path
 
 from core.distribution_regression.subjects import Subjects
-from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, read_table
+from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
 from core.engine.uploads import digest_of, upload_folder
 from core.errors import InputError
 
@@ -43,7 +44,7 @@ def table_columns(key: str) -> tuple[str, ...]:
 
 def table_subjects(key: str, roles: Roles) -> Subjects:
     """The subjects of a kept table; ``InputError`` with one sentence on what is wrong with it."""
-    return read_table(_path(key), roles)
+    return open_subjects(Path(_path(key)), roles)
 
 
 def _path(key: str) -> str:

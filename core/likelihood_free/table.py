@@ -2,13 +2,16 @@
 
 import csv
 import io
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from core.errors import InputError
 from core.likelihood_free.prior import Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations
+from core.sandbox import read_apart
 
 #: Largest tables: kernel matrices have one row and column a simulation.
 MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
@@ -26,6 +29,14 @@ class Table:
     values: np.ndarray
     observed: dict[str, float]
     suggested: tuple[str, ...]
+
+
+def open_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
+    """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
+    _refuse_large(data, name)
+    both = len(data).to_bytes(8, "little") + data + (observed or b"")
+    settings = "" if observed is None else "with a row"
+    return read_apart("core.likelihood_free.reader", both, name, load_table, settings=settings)
 
 
 def read_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
@@ -143,6 +154,20 @@ def _read_observed(data: bytes) -> dict[str, float]:
     if missing:
         raise InputError(f"The observed row is empty under '{missing[0]}': fill it, or leave that column out.")
     return dict(zip(columns, cells, strict=True))
+
+
+def write_table(table: Table, target: Path) -> None:
+    """A table in an .npz archive, for ``load_table`` in another process."""
+    words = np.array(json.dumps([table.columns, table.observed, table.suggested]))
+    with open(target, "wb") as file:
+        np.savez(file, words=words, values=table.values)
+
+
+def load_table(path: Path) -> Table:
+    """A table back from ``write_table``; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        columns, observed, suggested = json.loads(str(archive["words"]))
+        return Table(tuple(columns), archive["values"], observed, tuple(suggested))
 
 
 def problem_of_table(

@@ -9,11 +9,13 @@ import numpy as np
 
 from core.errors import InputError
 from core.sandbox import read_apart
+from core.separated import refuse_long_rows
 
 #: Longer tables are refused.
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 512
 #: A second dimension up to this length makes columns `name[0]`, `name[1]` …
 MOST_PARTS = 64
+_NO_TEXT = "{} is neither NetCDF nor text in UTF-8: save it as CSV (UTF-8) first."
 
 
 @dataclass(frozen=True)
@@ -99,20 +101,25 @@ def _csv_columns(path: Path, name: str) -> dict[str, np.ndarray]:
         with open(path, encoding="utf-8-sig", newline="") as file:
             start = file.read(8192)
     except UnicodeDecodeError:
-        raise InputError(f"{name} is neither NetCDF nor text in UTF-8: save it as CSV (UTF-8) first.") from None
+        raise InputError(_NO_TEXT.format(name)) from None
     if "\x00" in start:
         raise InputError(f"{name} is neither NetCDF nor text: save it as CSV (UTF-8) first.")
     first = start.splitlines()[0] if start.strip() else ""
     separator = max(",;\t", key=first.count) if any(mark in first for mark in ",;\t") else ","
     decimal = "," if separator == ";" and "." not in start else "."
     try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, delimiter=separator, skipinitialspace=True), [])
+            refuse_long_rows(file, separator, max(1, len(names)), name)
         frame = pd.read_csv(
             path, sep=separator, decimal=decimal, encoding="utf-8-sig", nrows=MOST_ROWS + 1, skipinitialspace=True,
-            low_memory=False, quoting=csv.QUOTE_MINIMAL, index_col=False,
+            low_memory=False, quoting=csv.QUOTE_MINIMAL, index_col=False, compression=None,
         )  # fmt: skip
     except pd.errors.EmptyDataError:
         raise InputError(f"{name} is empty: give a table with a header and at least one row.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise InputError(_NO_TEXT.format(name)) from None
+    except (pd.errors.ParserError, csv.Error) as error:
         said = " ".join(str(error).split())[:100].rstrip(".")
         raise InputError(f"{name} is no regular table ({said}): give the same number of cells in every row.") from None
     if len(frame) > MOST_ROWS:

@@ -13,7 +13,7 @@ from core.likelihood_free.inference import Settings
 from core.likelihood_free.objective import Learned, learn
 from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
-from core.likelihood_free.table import Table, problem_of_table, read_table
+from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from pages.shared.state import log_slider
 
 PROBLEMS = {
@@ -222,7 +222,7 @@ def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | N
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4)
 def _read(data: bytes, row: bytes | None) -> Table:
-    return read_table(data, row)
+    return read_table(data, row) if (data, row) == (example_table(), None) else open_table(data, row)
 
 
 def _choose_prior(table: Table, parameters: tuple[str, ...], logs: tuple[str, ...]) -> Prior | None:

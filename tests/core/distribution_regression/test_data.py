@@ -6,7 +6,7 @@ import pytest
 from core.distribution_regression import table
 from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
 from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
-from core.distribution_regression.table import Roles, columns_of, guess_roles, read_table
+from core.distribution_regression.table import Roles, columns_of, guess_roles, open_subjects, read_table
 from core.errors import InputError
 
 ROLES = Roles("subject", ("value",), "outcome")
@@ -142,3 +142,29 @@ def test_tables_beyond_the_limits_are_refused_by_name(monkeypatch):
     monkeypatch.setattr(table, "MOST_SUBJECTS", 1)
     with pytest.raises(InputError, match="more than 1 subjects"):
         read_table(rows(*GOOD), ROLES)
+
+
+def test_an_upload_is_read_apart_as_it_would_be_here(tmp_path):
+    roles = Roles("id", ("u", "v"), "y", ("male",), drop_missing=True)
+    data = "id;u;v;y;male\nß;1;2;10;1\na;2;3;20;0\nß;5;6;10;1\na;;3;20;0\n".encode()
+    (tmp_path / "long.csv").write_bytes(data)
+    apart, here = open_subjects(tmp_path / "long.csv", roles), read_table(data, roles)
+    assert apart.names == here.names and apart.columns == here.columns and apart.outcome_name == here.outcome_name
+    for name in ("measures", "owner", "outcomes", "covariates"):
+        assert getattr(apart, name).equal(getattr(here, name)), name
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (rows("a,1,10,7", "b,1,20,8"), "Line 2 of the table has 4 cells, the header has 3 names"),
+        (rows(*GOOD, '"b,c",1,20,8'), "Line 6 of the table has 4 cells"),
+        (rows(*GOOD) + b"\n\xff,1,2", "no text in UTF-8"),
+        (b"x" * 200_000 + b",b,c\n1,2,3\n", "header cannot be read"),
+    ],
+)
+def test_what_would_be_lost_is_refused_apart_and_here(data, words, tmp_path):
+    (tmp_path / "long.csv").write_bytes(data)
+    for read in (lambda: read_table(data, ROLES), lambda: open_subjects(tmp_path / "long.csv", ROLES)):
+        with pytest.raises(InputError, match=words):
+            read()

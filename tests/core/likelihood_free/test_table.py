@@ -6,7 +6,7 @@ import pytest
 from core.errors import InputError
 from core.experiments.likelihood_free import infer
 from core.likelihood_free.prior import Marginal, Prior
-from core.likelihood_free.table import MOST_ROWS, problem_of_table, read_table
+from core.likelihood_free.table import MOST_ROWS, open_table, problem_of_table, read_table
 
 
 def text(rows: int = 60, extra: str = "") -> bytes:
@@ -116,3 +116,13 @@ def test_rows_from_the_prior_need_no_weights_and_rows_from_elsewhere_do():
         exact = 1.5 / (1 + 0.49)  # only rows that are drawn from the prior have it as theirs
         assert np.allclose(simulations.weights, 1) is drawn
         assert (abs(float(answer.mean[0]) - exact) < 0.12) is drawn
+
+
+def test_an_upload_is_read_apart_as_it_would_be_here():
+    for data, row in ((text(), OBSERVED), (text(extra=",-0.2,0.1\n"), None)):
+        apart, here = open_table(data, row, "mine.csv"), read_table(data, row, "mine.csv")
+        assert np.array_equal(apart.values, here.values)
+        assert (apart.columns, apart.observed, apart.suggested) == (here.columns, here.observed, here.suggested)
+    for row, words in ((b"", "observed row is empty"), (b"s1,s3\n1,2\n", "'s3' that mine.csv does not have")):
+        with pytest.raises(InputError, match=words):
+            open_table(text(), row, "mine.csv")

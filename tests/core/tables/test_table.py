@@ -55,7 +55,36 @@ def test_what_is_wrong_with_a_cell_is_said_with_its_row(tmp_path):
 def test_a_file_that_is_no_table_is_one_sentence(data):
     with pytest.raises(InputError) as refused:
         open_table(data, "t.csv")
-    assert str(refused.value).startswith("t.csv") and str(refused.value).endswith(".")
+    assert "t.csv" in str(refused.value) and str(refused.value).endswith(".")
+
+
+LONG = "a,b\n1,2\n{}\n5,6\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("3,4,5", "Line 3 of t.csv has 3 cells, the header has 2 names"),
+        ('"3,1",4,5', "Line 3 of t.csv has 3 cells"),
+        ('"3\n1",4,5', "Line 4 of t.csv has 3 cells"),
+        ("3,4,,,5", "Line 3 of t.csv has 5 cells"),
+    ],
+)
+def test_no_cell_is_lost_beside_the_header(row, words):
+    with pytest.raises(InputError, match=words):
+        open_table(LONG.format(row).encode(), "t.csv")
+
+
+def test_the_first_row_may_be_the_long_one_and_empty_cells_at_the_end_do_not_count():
+    with pytest.raises(InputError, match=r"Line 2 of t\.csv has 3 cells"):
+        open_table(b"a,b\n1,2,3\n4,5,6\n", "t.csv")
+    found = open_table(b'a,b\n1,2,\n"3",4,\n', "t.csv")
+    assert np.array_equal(found.numbers(["a", "b"]), [[1, 2], [3, 4]])
+
+
+def test_a_name_does_not_choose_how_a_table_is_unpacked():
+    found = open_table(b"a,b\n1,2\n", "t.csv.gz")
+    assert np.array_equal(found.numbers(["a", "b"]), [[1, 2]])
 
 
 def test_too_long_a_table_names_the_limit(tmp_path, monkeypatch):

@@ -1,0 +1,20 @@
+"""The process that opens an uploaded long table: see ``core.sandbox``."""
+
+import json
+import sys
+from pathlib import Path
+
+from core.sandbox import serve
+
+
+def read(source: Path, target: Path, name: str, memory: int, settings: str) -> None:
+    """Read and store; ``settings`` are the columns' roles as JSON."""
+    from core.distribution_regression.table import Roles, gather, write_gathered
+
+    roles = json.loads(settings)
+    plain = {**roles, "values": tuple(roles["values"]), "covariates": tuple(roles["covariates"])}
+    write_gathered(gather(source, Roles(**plain)), target)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(read, sys.argv[1:]))

@@ -1,0 +1,19 @@
+"""The process that opens an uploaded table of simulations: see ``core.sandbox``."""
+
+import sys
+from pathlib import Path
+
+from core.sandbox import serve
+
+
+def read(source: Path, target: Path, name: str, memory: int, row: str = "") -> None:
+    """Read and store; eight bytes tell the table's length, after it comes the observed row where ``row`` says so."""
+    from core.likelihood_free.table import read_table, write_table
+
+    data = source.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    write_table(read_table(data[8:end], data[end:] if row else None, name), target)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(read, sys.argv[1:]))
