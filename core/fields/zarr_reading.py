@@ -1,6 +1,10 @@
 """A Zarr store opened as fields: only coordinates are read until a region is asked for.
 
-Formats 2 and 3, read by xarray and zarr. Arrays are lazy but no Dask arrays: a region is read inside a task of a
+Formats 2 and 3, read by xarray and zarr. A store is named on the command line by the person whose files it may read: no
+upload is opened as one, symbolic links inside it are followed, and only descriptions of stores whose chunks lie in
+other files are refused.
+
+Arrays are lazy but no Dask arrays: a region is read inside a task of a
 cluster, where a graph of its own would only be handed back to the cluster. Fields on Dask arrays are read as well.
 """
 
@@ -14,6 +18,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.gridded import UNMARKED_FILL, Fields
+from core.fields.hdf5 import short
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,6 +48,11 @@ def open_store(path: str | Path) -> Fields:
 
     place = str(path) if is_url(path) else str(Path(path).absolute())
     name = place.rstrip("/").rpartition("/")[2]
+    if any(part.partition(":")[0] == "reference" for part in place.split("::")):
+        raise InputError(
+            f"{name} describes a store whose chunks are pieces of other files, which may be any of yours: write the "
+            "fields into a Zarr store of their own."
+        )
     if not is_store(place):
         raise InputError(
             f"There is no Zarr store at {path} as this process sees it: give the path of a Zarr group; on a cluster "
@@ -54,7 +64,7 @@ def open_store(path: str | Path) -> Fields:
             if coordinate.ndim < 2:
                 coordinate.variable.load()  # labels are asked for again and again
     except _FAULTS as error:
-        raise InputError(f"The Zarr store {name} could not be read ({_short(error)}): write it again.") from error
+        raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name)
     return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
 
@@ -73,7 +83,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
         values = np.array(part.compute(scheduler="synchronous").values, dtype=np.float64)
     except _FAULTS as error:
         raise InputError(
-            f"A chunk of `{name}` could not be read ({_short(error)}): it is damaged, or compressed by a codec that "
+            f"A chunk of `{name}` could not be read ({short(error)}): it is damaged, or compressed by a codec that "
             "is not installed here; write the store again."
         ) from error
     values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
@@ -114,8 +124,3 @@ def _lazily(place: str) -> "xr.Dataset":
             if "decode" not in str(error) and "calendar" not in str(error):
                 raise
             return xr.open_dataset(place, decode_times=False, **options)
-
-
-def _short(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 120 else text[:117] + "…"

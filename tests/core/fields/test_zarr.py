@@ -1,5 +1,6 @@
 """Zarr stores of both formats read part by part, and one written chunk by chunk."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,25 @@ def test_what_is_no_store_is_a_sentence(path, tmp_path):
         open_store(tmp_path / "none.zarr")
     with pytest.raises(InputError, match=r"none.zarr could not be read"):
         open_store(f"file://{tmp_path}/none.zarr")
+
+
+@pytest.mark.parametrize("url", ["reference://?fo={}", "simplecache::reference://{}", "reference::{}://x"])
+def test_a_description_of_chunks_in_other_files_is_refused(url, tmp_path):
+    with pytest.raises(InputError, match=r"pieces of other files.*: write the fields into a Zarr store"):
+        open_store(url.format(tmp_path / "refs.json"))
+
+
+def test_names_in_a_stores_own_list_do_not_lead_out_of_it(dataset, tmp_path):
+    """A list of the store's arrays that names one beside it, as a crafted store may have."""
+    inside, beside = tmp_path / "in.zarr", tmp_path / "beside.zarr"
+    dataset.to_zarr(inside, zarr_format=2, consolidated=True)
+    dataset.rename(t="secret").to_zarr(beside, zarr_format=2, consolidated=False)
+    listed = json.loads((inside / ".zmetadata").read_text())
+    for part in (".zarray", ".zattrs"):
+        listed["metadata"][f"../beside.zarr/secret/{part}"] = json.loads((beside / "secret" / part).read_text())
+    (inside / ".zmetadata").write_text(json.dumps(listed))
+    with pytest.raises(InputError, match=r"in\.zarr could not be read"):
+        open_store(inside)
 
 
 def test_chunks_are_there_whole_or_not_at_all(tmp_path):
