@@ -28,7 +28,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
         told = (
             f"Stored, seeds 0 to {first - 1}; made by `python -m core kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
-            f"FILE`, version {kept['version']}; its milliseconds leave out the pre-image (about 0.1). "
+            f"FILE`, version {kept['version']}; its milliseconds leave out the pre-image. "
         )
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
