@@ -66,8 +66,9 @@ def said(found: Inference, method: str) -> None:
     words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {name} at "
     words += f"**{mean:.4g}**, in [{low:.4g}, {high:.4g}] with 95 %"
     if "exact" in lines:
+        wide = high - low
         low, mean, high = lines["exact"]
-        words += f"; exact: {mean:.4g}, in [{low:.4g}, {high:.4g}]"
+        words += f"; exact: {mean:.4g}, in [{low:.4g}, {high:.4g}], an interval {(high - low) / wide:.2g} times as wide"
     elif found.problem.truth is not None:
         truth = np.log(found.problem.truth) if picture.in_logs(found) else found.problem.truth
         spans = [picture.intervals(found, j)[method] for j in range(len(truth))]

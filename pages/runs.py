@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.durations import duration
 from core.engine import Engine, Run
 from core.engine.archive import zip_runs
 from core.engine.compare import compare_settings, run_model, run_scores
 from core.engine.series import trace_series
 from core.errors import InputError
+from core.wording import duration
 from pages.shared.layout import notes, page_header, score_table
 from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live

@@ -22,6 +22,7 @@ from core.experiments.sparse_representation import (
 )
 from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
+from core.wording import signed
 from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.picture_first import picture_first
@@ -203,12 +204,13 @@ def _shown(toy: Toy) -> tuple[np.ndarray, np.ndarray]:
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """At the sliders' values on the left, learned on the right; returns the former."""
-    st.markdown(f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly.")
+    told = st.empty()
     places = [column for _ in range(1 + (len(kept) + 1) // 2) for column in st.columns(2)]
     with places[0]:
         here = picture_first(lambda: _here(toy, count, kept))
     shown = [(version, _read(toy.spec, spec)) for version, spec in kept.items()]
     shown.append(("variational_gp", _version(toy.spec, "variational_gp", len(here.locations))))
+    told.markdown(opening(toy, dict(shown)))
     for place, (version, found) in zip(places[1:], shown, strict=False):
         with place:
             _draw(toy, version, VERSIONS[version], found, f"s-{version}")
@@ -219,6 +221,24 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
     return here
 
 
+def opening(toy: Toy, shown: dict[str, Represented]) -> str:
+    """How near the learned points come, beside the variational GP's and beside all data."""
+    data = f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly."
+    best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
+    if best is None:
+        return f"{data} Press **Learn the points** to see how near as many come as represent it here."
+    found, other = shown[best], shown["variational_gp"]
+    return (
+        f"{data} {len(found.locations)} learned points reach RMSE **{_rmse(found, toy):.3g}**, a GP on all data "
+        f"{_rmse(_version(toy.spec, 'exact_gp', len(found.locations)), toy):.3g}, a variational GP with as many points "
+        f"{_rmse(other, toy):.3g}."
+    )
+
+
+def _rmse(found: Represented, toy: Toy) -> float:
+    return found.scores(toy)["rmse"]
+
+
 def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
     """The sliders, and the representation at their values."""
     with st.sidebar:
@@ -227,7 +247,7 @@ def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Repres
     _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
     st.markdown(
         f"{len(found.locations)} {places} points at the sliders' values reach RMSE "
-        f"**{found.scores(toy)['rmse']:.3g}**, log evidence **{found.evidence:,.1f}**."
+        f"**{found.scores(toy)['rmse']:.3g}**, log evidence **{signed(found.evidence, 1)}**."
     )
     return found
 

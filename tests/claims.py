@@ -310,7 +310,6 @@ SENTENCES = (
     ),
     Sentence(FREE, "the exact posterior has mean {} and 95 % interval [{}, {}]", _exact),
     Sentence(LINE, "RMSE is {} over ten seeds, {} over seeds 0 to 2.", lambda: [_lines(10), _lines(3)]),
-    Sentence(LINE, "it is {} at coverage {} (DME {} and {})", _free),
     Sentence(ROLL, "The exact bag GP reaches {} where the paper prints 0.60",
              lambda: [f"{mean(scores('swiss_roll', 'rmse', matching='direct', model='bag_gp')):.2f}"]),
     Sentence(ROLL, "their 95 % intervals hold {} of the truth", lambda: {_inside("bag_gp"), _inside("vbagg")}),
@@ -348,10 +347,10 @@ ALLOWED: dict[str, dict[str, str]] = {
         "observed mean 9.42": "the problem's definition",
         "median width of the 95 % interval": "a nominal level",
         "at 3.0 seeds 0 to 9": "an observation, in the table",
-        "up to 1.5 times that": "a setting",
-        "from one to 1.5 spreads": "a setting",
-        "(√n, 1.5, 2, a tenth)": "settings",
-        "ε free between 0.005 and 2": "a setting",
+        "up to 1.5 times that": "a setting of ours",
+        "from one to 1.5 spreads": "a setting of ours",
+        "(√n, 1.5, 2, a tenth)": "settings of ours",
+        "ε free between 0.005 and 2": "a setting of ours",
     },
     LINE: {
         "sin 2x + 0.5 x cos x": "the problem's definition",
@@ -360,7 +359,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "noisy data (sd 0.1)": "the problem's definition",
     },
     ROLL: {
-        "and 0.01 is too large": "a setting",
-        "held at 0.01 the evidence": "a setting",
+        "and 0.01 is too large": "a setting of ours",
+        "held at 0.01 the evidence": "a setting of ours",
     },
 }

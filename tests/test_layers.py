@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "durations", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
+GROUND = {"errors", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -23,7 +23,7 @@ LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHO
 ALLOWED = {
     "__init__": set(),
     "errors": set(),
-    "durations": set(),
+    "wording": set(),
     "device": {"errors"},
     "expressions": {"errors"},
     "plain_data": {"errors"},
@@ -43,7 +43,7 @@ ALLOWED = {
     "tables": FIELDS,
     "datasets": FIELDS,
     "metrics": {"errors", "posterior"},
-    "figures": {"durations", "errors", "posterior", "fields"},
+    "figures": {"wording", "errors", "posterior", "fields"},
     "engine": GROUND,
     "experiments": LIBRARY | {"engine"},
     "cli": LIBRARY | {"engine", "experiments"},

@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.durations import duration
 from core.errors import InputError
 from core.kernels import bag_mean
 from core.kernels.bag_mean import Check, never
@@ -23,6 +22,7 @@ from core.kernels.sorted_sums import SortedLine, matern_cross, matern_gram, sort
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
+from core.wording import duration
 
 SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
 SMOOTHNESS = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}

@@ -11,6 +11,7 @@ import torch
 
 from core.models.catalogue import NamedModel
 from core.models.learning import LearningOptions
+from core.wording import signed
 
 
 class Quiet:
@@ -70,12 +71,8 @@ def _sentence(event: dict[str, Any]) -> str:
 
 def evaluation_sentence(event: dict[str, Any]) -> str:
     """An evaluation's quantity and value beside the best so far, such as "log evidence −170.12 (best −169.87)"."""
-    value, best = (_signed(event[name]) for name in ("value", "best"))
+    value, best = (signed(event[name], 4 if abs(event[name]) < 1 else 2) for name in ("value", "best"))
     return f"{event['quantity']} {value} (best {best})"
-
-
-def _signed(value: float) -> str:
-    return f"{value:.{4 if abs(value) < 1 else 2}f}".replace("-", "−")
 
 
 def peak_mb(device: torch.device) -> float:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from core.durations import duration
 from core.figures.colours import SERIES, Colours, colour_scale, model_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
+from core.wording import duration
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}

@@ -177,7 +177,7 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
         line["RMSE, paper"] = "–" if not row["paper"] else _spread(*row["paper"])
     for name in table.scores:
         found = row["means"].get(name)
-        shown = "–" if found is None else f"{found:.0%}" if name.startswith("coverage") else f"{found:.3g}"
+        shown = "–" if found is None else f"{100 * found:.0f} %" if name.startswith("coverage") else f"{found:.3g}"
         line[SHORT[name]] = shown
     line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line

@@ -5,11 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.durations import duration
 from core.engine import Run, RunSpec
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
+from core.wording import duration
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import get_engine
 from pages.shared.theme import is_dark

@@ -12,6 +12,7 @@ from core.distribution_regression.spectrum import Learned
 from core.errors import Cancelled, InputError
 from core.experiments.distribution_compare import learn_settings
 from core.experiments.distribution_regression import MethodSettings
+from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
 from pages.shared.state import log_slider, set_values
@@ -129,7 +130,7 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
         st.session_state.setdefault("_d-learned", {})[chosen.key] = (str(error),)
         st.rerun(scope="app")
     else:
-        said = f"Learned from {found.evaluations} lengthscales: log evidence {found.evidence:.1f}."
+        said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
         st.session_state.setdefault("_d-learned", {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         set_values({f"d-{kind}-{name}": math.log10(v) for name, v in values.items()} | {"d-noise-by": "given"})

@@ -14,6 +14,7 @@ from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
+from core.wording import signed
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import slider_values
 from pages.shared.downscaling.picture import quick_view
@@ -189,7 +190,7 @@ def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
 
 def _ended(run: Run) -> None:
     evidence = ((run.result or {}).get("diagnostics") or {}).get("log_evidence")
-    more = f" · log evidence {evidence:.2f}" if evidence is not None else ""
+    more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
     outcome(run, "Learned", "Cancelled, the best so far is on the sliders", more)
     with st.expander("How it went"):
         trace_charts(get_engine().trace(run.id))

@@ -8,6 +8,7 @@ from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import heading
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
+from core.wording import signed
 from pages.shared.downscaling.picture import View
 from pages.shared.layout import explain
 from pages.shared.words import plain
@@ -60,8 +61,9 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         if not model.replicated:
             weights = rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}"
     unknown = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L" if model.correlated else ""
+    bound = "bound on the " if model.sparse else ""
     evidence = (
-        f" The {'bound on the ' if model.sparse else ''}log evidence of the {targets} targets is {view.evidence:.2f}."
+        f" The {bound}log evidence of the {targets} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
         else ""
     )

@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 import torch
 
-from core.durations import duration
 from core.errors import Cancelled
 from core.experiments.conditional_mean_times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from core.experiments.conditional_means import (
@@ -19,6 +18,7 @@ from core.experiments.conditional_means import (
     true_embedding,
 )
 from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from core.wording import duration
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
 from pages.shared.picture_first import picture_first

@@ -15,6 +15,7 @@ from core.experiments.evidence_surface import AXES, Surface, evidence_surface, r
 from core.experiments.one_dimension import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
 from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
 from core.models.spec import ModelSpec
+from core.wording import signed
 from pages.shared import run_panel
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
@@ -123,7 +124,7 @@ def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
     st.markdown(
         f"x and z are never seen together; y connects them. {TITLES[method]} finds f with RMSE "
         f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (95 % would be right), "
-        f"log evidence **{found.evidence:.1f}**."
+        f"log evidence **{signed(found.evidence, 1)}**."
     )
 
 

@@ -187,14 +187,16 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
     if shown == "Error":
         return f"Prediction − truth of the {MODELS[spec.model].phrase}: RMSE **{scores['rmse']:.3f}** over all points."
     if shown == "2 sd":
-        return f"95 % intervals hold the truth at **{scores['coverage95']:.0%}** of the points."
+        return f"95 % intervals hold the truth at **{100 * scores['coverage95']:.0f} %** of the points."
     if shown == "Recovered share":
         quality = float(np.mean(1 - (view.sd / view.prior_sd) ** 2))
         return (
             f"1 − k_d(x, x)/k(x, x), with k_d = k − ⟨k_x, D̂Ĉ k_x⟩ what conditioning and deconditioning leave of the "
-            f"kernel: on average **{quality:.0%}** is recovered."
+            f"kernel: on average **{100 * quality:.0f} %** is recovered."
         )
-    return f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {scores['coverage95']:.0%} of the points."
+    return (
+        f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {100 * scores['coverage95']:.0f} % of the points."
+    )
 
 
 def settings_text(roll: RollSpec, spec: ModelSpec) -> str:

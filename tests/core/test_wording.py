@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.durations import duration
+from core.wording import duration, signed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,13 +22,17 @@ def test_a_duration_in_words(seconds: float, said: str) -> None:
     assert duration(seconds) == said
 
 
+def test_a_number_has_a_true_minus_sign() -> None:
+    assert signed(None, 1) == "unknown" and signed(-1139.62, 1) == "−1,139.6" and signed(2.0, 2) == "2.00"
+
+
 def test_pages_word_durations_by_this_function_alone() -> None:
     by_hand = re.compile(r"\b(eta_s|ended - \w+\.started|seconds|elapsed)\b[^{}]*:[^{}]*\.\d[fg]\} (s|seconds|min)\b")
     found = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for folder in ("core", "pages")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.name != "durations.py"
+        if path.name != "wording.py"
         for line in path.read_text().splitlines()
         if by_hand.search(line)
     ]

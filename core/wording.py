@@ -1,4 +1,4 @@
-"""Durations in words, the same on every page, in every message and every log."""
+"""Numbers in words, the same on every page and in every message: durations, signs."""
 
 
 def duration(seconds: float) -> str:
@@ -16,3 +16,10 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def signed(value: float | None, places: int) -> str:
+    """A number with so many decimals, thousands apart and a true minus sign: "−1,139.6"; None is "unknown"."""
+    if value is None:
+        return "unknown"
+    return f"{value:,.{places}f}".replace("-", "−")
