@@ -26,7 +26,8 @@ class Entry:
     Parameters
     ----------
     key : name in links and on the command line.
-    title, description : for people; the description is one or two sentences.
+    title, description : for people. The title's first words tell it from the others and all of it fits into a narrow
+        box; the description is one or two sentences.
     kind : "bundled" (in the repository), "generated" (computed when opened) or "folder" (the user's own file).
     licence, source : what a figure made from it must say.
     default : settings of a worked example, the fields of a `DownscalingSpec`; empty for a file not yet looked into
@@ -58,7 +59,7 @@ def atmosphere_fields(shape: tuple[int, int] = (360, 720), seed: int = 0, explai
     return fields_from_dataset(make_atmosphere(shape, seed, explained), licence=GENERATED)
 
 
-def _ukv(level: int, height: int, description: str) -> Entry:
+def _ukv(level: int, height: int, verdict: str, description: str) -> Entry:
     default = {
         "target": "air_potential_temperature",
         "covariates": ["surface_altitude"],
@@ -68,8 +69,8 @@ def _ukv(level: int, height: int, description: str) -> Entry:
         "seed": 0,
         "select": {"time": 2, "level_height": level},
     }
-    title = f"UK Met Office UKV, potential temperature at {height} m, 12 UTC"
-    opener = partial(_open_file, UKV_FILE)
+    description = f"UK Met Office UKV, potential temperature at {height} m, 12 UTC. {description}"
+    opener, title = partial(_open_file, UKV_FILE), f"{height} m: {verdict} (UKV)"
     return Entry(f"ukv-{height}m", title, "bundled", UKV_LICENCE, UKV_SOURCE, description, opener, default)
 
 
@@ -93,10 +94,20 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
 
 def _built_in() -> tuple[Entry, ...]:
     return (
-        _ukv(4, 645, "Within 9×9 cells orography explains 83 % of the variation: a case where downscaling works."),
-        _ukv(1, 75, "Near the ground orography explains 27 % of the variation within 9×9 cells: a warning."),
-        _atmosphere("atmosphere", "Made-up planet, 360 × 720 (0.5°)", (360, 720), 17),
-        _atmosphere("atmosphere-small", "Made-up planet, 90 × 180 (2°)", (90, 180), 5),
+        _ukv(
+            4,
+            645,
+            "altitude matters",
+            "Within 9×9 cells orography explains 83 % of the variation: a case where downscaling works.",
+        ),
+        _ukv(
+            1,
+            75,
+            "altitude fails",
+            "Near the ground orography explains 27 % of the variation within 9×9 cells: a warning.",
+        ),
+        _atmosphere("atmosphere", "Planet at 0.5°, made up", (360, 720), 17),
+        _atmosphere("atmosphere-small", "Planet at 2°, made up", (90, 180), 5),
     )
 
 

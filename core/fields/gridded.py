@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -150,7 +151,7 @@ class Fields:
         for _, coordinate in sorted(coordinates, key=lambda item: item[1].attrs.get("standard_name") != "time"):
             if coordinate.dtype.kind == "M" and set(coordinate.dims) <= set(chosen) and coordinate.ndim <= 1:
                 at = {d: chosen[str(d)] for d in coordinate.dims}
-                return np.datetime64(coordinate.isel(at).values.item(), "ns")
+                return np.datetime64(coordinate.isel(at).values[()])
         return None
 
     def selection_notes(self, name: str, select: Mapping[str, int] | None = None) -> list[str]:
@@ -173,4 +174,6 @@ def _date(time: np.datetime64) -> str:
     if np.isnat(time):
         return "no date"
     at = time.astype("datetime64[m]").item()
+    if not isinstance(at, datetime):  # beyond the years that Python's dates know
+        return f"{np.datetime_as_string(time, unit='m').replace('T', ', ')} UTC"
     return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"

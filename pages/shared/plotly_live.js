@@ -121,10 +121,12 @@ const placeAt = (chart, x, y) => {
   return [Math.atan2(p[2], Math.hypot(p[0], p[1])), Math.atan2(p[1], p[0])].map(a => a * 180 / Math.PI);
 };
 
-const say = ([lat, lon]) => {
-  const east = ((lon + 180) % 360 + 360) % 360 - 180;
-  return `${Math.abs(lat).toFixed(2)}° ${lat < 0 ? 'S' : 'N'}  ${Math.abs(east).toFixed(2)}° ${east < 0 ? 'W' : 'E'}`;
+// As core.fields.place writes it: 52.57° N, 5.03° W.
+const degrees = (at, sides) => {
+  const size = Math.abs(at).toFixed(2);
+  return Number(size) % 180 === 0 ? `${size}°` : `${size}° ${sides[at < 0 ? 1 : 0]}`;
 };
+const say = ([lat, lon]) => `${degrees(lat, 'NS')}, ${degrees(((lon + 180) % 360 + 360) % 360 - 180, 'EW')}`;
 
 const showTip = (node, x, y) => {
   const { plot, tip, layout } = node.chart, { xaxis, yaxis } = plot._fullLayout;

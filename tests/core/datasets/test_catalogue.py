@@ -97,3 +97,8 @@ def test_suggestion_on_real_files(monkeypatch, name, target, expected):
     spec = suggest_spec(opened)
     assert spec["target"] == target and expected <= set(spec["covariates"])
     assert fields.make_problem(opened, fields.DownscalingSpec.from_dict(spec)).matched
+
+
+def test_titles_differ_in_their_first_words_and_fit_a_narrow_box():
+    titles = [entry.title for entry in catalogue() if entry.kind != "folder"]
+    assert len({title[:16] for title in titles}) == len(titles) and max(map(len, titles)) <= 30

@@ -131,6 +131,8 @@ def test_when_and_where_reads_dates_and_heights_without_a_dimension():
     found = fields(data)
     assert found.when_and_where("t", {"member": 1}) == ("14 July 2001, 06:30 UTC", "member number 2", "height 2 m")
     assert fields(region()).when_and_where("t") == ()
+    far = region().assign_coords(time=np.datetime64("12000-02-03T04", "s"))
+    assert fields(far).when_and_where("t") == ("12000-02-03, 04:00 UTC",)
 
 
 def test_missing_values_of_every_kind():

@@ -1,0 +1,91 @@
+"""The six places of page Downscaling: where trust stands, what the colour bars say, how places are written."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from core.datasets import catalogue
+from tests.browser.steps import opened
+
+PATH = "/downscale?rows=18&columns=18"
+#: The maps and the words on trust, as (left, top) by key.
+PLACES = """() => Object.fromEntries([...document.querySelectorAll('[class*=st-key-lab-map-]')].map(place => {
+  const {left, top} = place.getBoundingClientRect();
+  return [place.className.match(/st-key-lab-map-(\\w+)/)[1], [Math.round(left), Math.round(top)]];
+}))"""
+DRAWN = (
+    """key => document.querySelector(`[data-key="map-${key}"][data-revision] .live-plot`)?._fullLayout !== undefined"""
+)
+BAR = """key => {
+  const plot = document.querySelector(`[data-key="map-${key}"] .live-plot`), heat = plot._fullData[0];
+  return {ticks: [...heat.colorbar.ticktext], low: heat.zmin, high: heat.zmax,
+    arrows: (plot.layout.shapes || []).length, label: plot.layout.annotations[0].text};
+}"""
+#: Whether every title fits into the select box, in the box's own font.
+FIT = """titles => {
+  const input = document.querySelector('.st-key-data input'), style = getComputedStyle(input);
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = style.font;
+  const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return titles.every(title => pen.measureText(title).width <= room);
+}"""
+HOVER = """() => {
+  const plot = document.querySelector('[data-key="map-mean"] .live-plot');
+  plot.emit('plotly_hover', {points: [{x: plot._fullLayout.xaxis.range[0] + 0.5,
+    y: plot._fullLayout.yaxis.range[0] + 0.5}]});
+  plot.emit('plotly_click', {points: [{x: plot._fullLayout.xaxis.range[0] + 0.5,
+    y: plot._fullLayout.yaxis.range[0] + 0.5}]});
+  return document.querySelector('[data-key="map-mean"] .live-tip span').textContent;
+}"""
+
+
+def with_maps(page: Page) -> Page:
+    """The page with its maps drawn and its verdict written."""
+    opened(page, PATH)
+    for key in ("observed", "mean", "truth", "spread", "error"):
+        page.wait_for_function(DRAWN, arg=key, timeout=120_000)
+    page.locator(".lab-trust").wait_for(timeout=120_000)
+    return page
+
+
+def test_six_places_and_the_words_of_their_bars(new_page) -> None:
+    page = with_maps(new_page())
+    places = page.evaluate(PLACES)
+    lefts, tops = (sorted({place[i] for place in places.values()}) for i in (0, 1))
+    rows = [sorted((key for key in places if places[key][1] == top), key=lambda key: places[key][0]) for top in tops]
+    assert rows == [["observed", "mean", "truth"], ["spread", "error", "trust"]] and len(lefts) == 3
+    for key in ("spread", "error"):
+        bar = page.evaluate(BAR, key)
+        ends = [bar["ticks"][0].startswith("≤"), bar["ticks"][-1].startswith("≥")]
+        assert bar["arrows"] == sum(ends) and float(re.sub("[^0-9.]", "", bar["ticks"][-1])) == bar["high"]
+        assert bar["label"] == {"spread": "2 sd of potential temperature, K", "error": "prediction − truth, K"}[key]
+    assert not page.errors and not page.foreign
+
+
+def test_a_place_is_written_alike_under_the_pointer_and_in_the_sentence(new_page) -> None:
+    page = with_maps(new_page())
+    hovered = page.evaluate(HOVER)
+    sentence = page.get_by_text(re.compile(r"Cell \d+ \("))
+    sentence.wait_for(timeout=60_000)
+    place = r"(\d+\.\d\d)° N, (\d+\.\d\d)° W"
+    said = re.search(r"\(" + place, sentence.inner_text())
+    tip = re.fullmatch(place, hovered)
+    assert said and tip, (sentence.inner_text(), hovered)
+    assert [float(at) for at in tip.groups()] == pytest.approx([float(at) for at in said.groups()], abs=0.02)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_data_set_can_be_told_from_the_others_in_the_box(new_page, width: int) -> None:
+    page = opened(new_page(width=width), PATH)
+    if width < 640:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.locator(".st-key-data input").wait_for()
+    page.wait_for_function(FIT, arg=[entry.title for entry in catalogue() if entry.kind != "folder"], timeout=30_000)
+
+
+def test_in_a_narrow_window_trust_stands_under_the_mean(new_page) -> None:
+    page = with_maps(new_page(width=390, height=844))
+    places = page.evaluate(PLACES)
+    assert sorted(places, key=lambda key: places[key][1])[:3] == ["observed", "mean", "trust"]
+    assert len({place[0] for place in places.values()}) == 1
