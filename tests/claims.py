@@ -310,6 +310,7 @@ SENTENCES = (
     ),
     Sentence(FREE, "the exact posterior has mean {} and 95 % interval [{}, {}]", _exact),
     Sentence(LINE, "RMSE is {} over ten seeds, {} over seeds 0 to 2.", lambda: [_lines(10), _lines(3)]),
+    Sentence(LINE, "it is {} at coverage {} (DME {} and {})", _free),
     Sentence(ROLL, "The exact bag GP reaches {} where the paper prints 0.60",
              lambda: [f"{mean(scores('swiss_roll', 'rmse', matching='direct', model='bag_gp')):.2f}"]),
     Sentence(ROLL, "their 95 % intervals hold {} of the truth", lambda: {_inside("bag_gp"), _inside("vbagg")}),

@@ -15,7 +15,7 @@ MEASURED = re.compile(
 )
 
 #: Where a paper says something, and versions.
-CITED = re.compile(r"(?:§|Algorithm |theorem |Table |Python |eq\. )\d[\d.]*(?:(?:–| to )\d[\d.]*)?")
+CITED = re.compile(r"(?:§|Algorithm |theorem |Table |Python |Linux |eq\. )\d[\d.]*(?:(?:–| to )\d[\d.]*)?")
 
 
 def flat(text: str) -> str:

@@ -96,6 +96,7 @@ MODEL_NAMES: dict[str, str] = {
     "constant": "Constant in cell",
     "cme": "Conditional mean",
     "abc": "ABC",
+    "abc_few": "ABC, as many",
     "exact": "Exact",
     "truth": "Truth",
 }

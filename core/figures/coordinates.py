@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import model_colour
+from core.figures.colours import model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout
 
 _SPREAD = 0.5  # of the room between two coordinates
@@ -16,7 +16,6 @@ def coordinates_plot(
     sd: np.ndarray,
     estimates: Mapping[str, np.ndarray],
     *,
-    names: Mapping[str, str],
     title: str,
     height: int = 360,
     dark: bool = False,
@@ -37,17 +36,18 @@ def coordinates_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(at + step, "f8"), "y": compact(values, "f8"),
-                "name": names.get(name, name), "marker": {"color": model_colour(name), "size": 9},
-                "hovertemplate": f"{names.get(name, name)} %{{y:.2f}}<extra></extra>",
+                "name": model_name(name), "marker": {"color": model_colour(name), "size": 9},
+                "hovertemplate": f"{model_name(name)} %{{y:.2f}}<extra></extra>",
             }
         )  # fmt: skip
     picture = layout(title, height=height, dark=dark, showlegend=True)
-    picture["margin"] = {"l": 52, "r": 8, "t": 64, "b": 40}
+    picture["margin"] = {"l": 52, "r": 8, "t": 34, "b": 86}
+    picture["legend"] |= {"yref": "container", "y": 0}
     ticks = {"tickvals": at.tolist(), "ticktext": [f"x{_lower(int(i))}" for i in at], "showgrid": False}
     picture["xaxis"] = axis("coordinate", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)
     near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
-    told = ", ".join(f"{names.get(name, name)} {value:.2f}" for name, value in near.items())
+    told = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in near.items())
     picture["meta"]["alt"] = f"{title}. Distances from the exact mean: {told}."
     return {"data": traces, "layout": picture}
 

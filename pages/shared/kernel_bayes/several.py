@@ -50,8 +50,8 @@ def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Mean
     st.markdown(verdict(spec, _errors(found, exact)))
     shown = {name: found[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
     figure = coordinates_plot(
-        exact[index], np.sqrt(np.diag(covariance)), shown, names=_names(spec),
-        title=f"Posterior means at observation {index + 1}, beside the exact mean ± 2 sd", dark=is_dark(),
+        exact[index], np.sqrt(np.diag(covariance)), shown,
+        title=f"Posterior means at observation {index + 1}", dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "k-coordinates")
     return spec, index, values, found
