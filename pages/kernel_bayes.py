@@ -210,8 +210,8 @@ def equation(spec: GaussianSpec, values: tuple[float, ...]) -> None:
         "The prior's draws are carried over to the pairs, whose weights the observation then changes; no density is "
         "evaluated and no likelihood known.",
         rf"""
-$$\hat\mu = (G_X + n\epsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
-\Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\epsilon = {spec.pairs * epsilon:.3g}$$
+$$\hat\mu = (G_X + n\varepsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
+\Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\varepsilon = {spec.pairs * epsilon:.3g}$$
 
 $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda\,k_Y(y),\qquad \delta = {delta:.3g},\qquad
 \hat m_{{X|y}} = \textstyle\sum_i \rho_i\, k(X_i, \cdot)$$

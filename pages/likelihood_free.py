@@ -117,13 +117,13 @@ m\delta = {m * settings.second_regularisation:.3g}$$
 
 $$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s\textstyle\sum_{{r<s}}
 \ell'(\theta^\star, \hat\theta_r),\qquad
-\bar q = \tfrac1m\textstyle\sum_{{j}}\sum_i A_{{ij}}\,\kappa_\epsilon(\mathbf y, \mathbf x_i)$$
+\bar q = \tfrac1m\textstyle\sum_{{j}}\sum_i A_{{ij}}\,\kappa_\varepsilon(\mathbf y, \mathbf x_i)$$
 
 $n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
-{scales}; of $k$: {settings.kernel_scale:.3g} and $\epsilon$ = {settings.epsilon:.3g} in standard deviations of the
+{scales}; of $k$: {settings.kernel_scale:.3g} and $\varepsilon = {settings.epsilon:.3g}$ in standard deviations of the
 summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
 $4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule takes the same kernels with
-$\epsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
+$\varepsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
 $\lceil\sqrt n\rceil$ nearest.
 """,
         "Hsu and Ramos 2019, §8.3 and Algorithm 8.1; Chen, Welling and Smola 2010; Fukumizu et al. 2013",

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import InputError
+from pages.shared.mathematics import in_parts
 from pages.shared.warm_up import is_warm, warm_up
 from pages.shared.words import plain
 
@@ -98,8 +99,8 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
     st.markdown(sentence)
     if equation or source:
         with st.expander(label):
-            if equation:
-                st.markdown(equation)
+            for part in in_parts(equation):
+                st.markdown(part)
             if source:
                 st.caption(f"Source: {source}")
 

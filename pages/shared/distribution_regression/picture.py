@@ -235,13 +235,11 @@ $$y_i \sim N\Big(\beta^\top W_i + \tfrac1{{m_i}}\textstyle\sum_j f(x_{{ij}}),\ \
 
 $$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {found.curves["gpdr"].noise:.3g}$$
 
-$$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y$$
+$$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
+\mathrm{{Var}}\, f(s) = K(s, s) - l(s)^\top(M + \sigma^2 I)^{{-1}}l(s)$$
 
-$$\mathrm{{Var}}\, f(s) = K(s, s) - l(s)^\top(M + \sigma^2 I)^{{-1}}l(s)$$
-
-$$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s)$$
-
-$$M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
+$$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
+M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
 $K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates β
 has a flat prior, and f is conditioned on what of the outcomes they cannot explain. Densities replace the measures by

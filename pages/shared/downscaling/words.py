@@ -72,17 +72,18 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         f"standard deviations say how far the latent field may reasonably lie from it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
-\Sigma = \sigma^2 I + \varsigma^2 W^\top D^{{-1}} W{unknown}$$
+\Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{unknown}$$
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma$$
 
-$${weights},\qquad \sigma^2 = {spec.noise:.3g},\ \varsigma^2 = {spec.point_noise:.3g},\ B = {bags},\ M = {targets}$$
+$${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
+B = {bags},\quad M = {targets}$$
 
 {_approximation(spec)}
 
-$\bar f_j$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$ its covariance
-with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
+$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$
+its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
 {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
 """,
         f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",

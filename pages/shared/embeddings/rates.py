@@ -210,16 +210,16 @@ r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {
 \frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {rate:.3g}$$
 
 $$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{lambda_exponent(difficulty):.3g}}},\quad
-N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{power:.3g}}},\quad \epsilon \propto M^{{-{epsilon:.3g}}}$$
+N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{power:.3g}}},\quad \varepsilon \propto M^{{-{epsilon:.3g}}}$$
 
 $$\hat C = \Phi^\top\Psi(\Psi^\top\Psi + N\lambda I)^{{-1}},\qquad
-\hat D = \tilde\Psi^\top U(U^\top U + M\epsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$
+\hat D = \tilde\Psi^\top U(U^\top U + M\varepsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$
 
 Conditions: $b > 1$, $c, c' \in\, ]1, 2]$, $\iota \in\, ]0, 1]$, and $\mathcal H_\ell$ finite-dimensional. The measured
 curve takes λ and ε a tenth of these powers; its eigenvalues follow $n^{{-b}}$ up to n = 33, so its slope is the
 theorem's only while ε still cuts inside them. The dotted line has N = M = ∞: what regularisation alone leaves, in
 closed form. In Hilbert–Schmidt norm the theorem says nothing; the range condition alone gives
-$\epsilon^{{c-1}}$. A larger b means a faster optimal rate by this formula, at a larger a\*.
+$\varepsilon^{{c-1}}$. A larger b means a faster optimal rate by this formula, at a larger a\*.
 """,
         "Chau et al. 2021, theorem 4.2 and D.4, eq. 11-12",
     )

@@ -167,8 +167,8 @@ $$Y_t = \mathrm{{frame}}(R_t) + \xi_t \in \mathbb{{R}}^{{1200}},\quad \xi_t \sim
 \sigma^2 = {spec.noise**2:.3g},\ T = {spec.train}$$
 
 Gauss: $k(A, B) = \exp(-\Vert A - B\Vert_F^2/2\ell^2)$ on nine numbers, $\ell$ = β × their median distance; the
-estimate is the pre-image among all 3 × 3 matrices. Tr: $k(A, B) = \mathrm{{Tr}}(AB^\top)$, of rank
-{ranks["kbr_tr"][0]} at most 9; the estimate is the pre-image on SO(3),
+estimate is the pre-image among all 3 × 3 matrices. Tr: $k(A, B) = \mathrm{{Tr}}(AB^\top)$, of rank at
+most 9, here {ranks["kbr_tr"][0]}; the estimate is the pre-image on SO(3),
 
 $$\hat R_t = \arg\max_{{R \in SO(3)}} \sum_i \alpha_i \mathrm{{Tr}}(X_i R^\top)
 = U\,\mathrm{{diag}}(1, 1, \det UV^\top)\,V^\top,\qquad \sum_i \alpha_i X_i = U D V^\top.$$

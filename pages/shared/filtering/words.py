@@ -65,7 +65,7 @@ def equation(sentence: str, model: str, steps: int, settings: FilterSettings, fo
         rf"""
 {model}
 
-$$\mu = (G_X + T\epsilon I)^{{-1}} G_{{XX_+}} (G_X + T\epsilon I)^{{-1}} G_X \alpha_t,\qquad
+$$\mu = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X \alpha_t,\qquad
 \alpha_{{t+1}} = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y(y_{{t+1}}),\quad
 \Lambda = \mathrm{{diag}}(\mu)$$
 

@@ -94,12 +94,12 @@ def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
         "several times the posterior has several modes.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
-w = (A^\top K A + m\epsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
+w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
 
 $$p(y \mid x) \propto N(x; r(y), {spec.input_noise:.2g}^2)\, p(y)$$
 
 $n = {spec.n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
-$n\lambda = {spec.n * lam:.3g}$, $m\epsilon = {spec.m * epsilon:.3g}$.
+$n\lambda = {spec.n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
 
 Herding: $y_{{t+1}} = \arg\max_y\,(t+1)\,\hat\mu(y) - \sum_s \ell(y_s, y)$.
 """,

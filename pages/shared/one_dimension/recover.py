@@ -303,7 +303,7 @@ $$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \ti
 W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * model.regularisation:.3g}$$
 
 $$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {model.noise:.3g},\quad
-\epsilon = \sigma^2/m = {model.noise / m:.3g}$$
+\varepsilon = \sigma^2/m = {model.noise / m:.3g}$$
 
 $$E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
 

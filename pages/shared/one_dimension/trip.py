@@ -140,14 +140,14 @@ def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
         "Conditioning averages over what y leaves open; what it averages away entirely cannot come back.",
         rf"""
 $$\hat C = \Phi (L + n\lambda I)^{{-1}}\Psi^\top,\qquad
-\hat D = \tilde\Psi\,(A^\top K A + m\epsilon I)^{{-1}} A^\top\Phi^\top,\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
+\hat D = \tilde\Psi\,(A^\top K A + m\varepsilon I)^{{-1}} A^\top\Phi^\top,\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
 
-$$\hat g = A^\top f(\mathbf x),\qquad \hat f(x) = \hat g^\top (A^\top K A + m\epsilon I)^{{-1}} A^\top k(x)$$
+$$\hat g = A^\top f(\mathbf x),\qquad \hat f(x) = \hat g^\top (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x)$$
 
-$$\hat D = \hat C^\dagger \ (\epsilon \to 0),\qquad
-\tilde{{\mathbf y}} = \mathbf y:\ \lim_{{\lambda \to 0}} \hat D = \Psi (K + n\epsilon I)^{{-1}}\Phi^\top$$
+$$\hat D = \hat C^\dagger \ (\varepsilon \to 0),\qquad
+\tilde{{\mathbf y}} = \mathbf y:\ \lim_{{\lambda \to 0}} \hat D = \Psi (K + n\varepsilon I)^{{-1}}\Phi^\top$$
 
-$n = {spec.n}$, $m = {spec.m}$, $n\lambda = {spec.n * lam:.3g}$, $m\epsilon = {spec.m * epsilon:.3g}$.
+$n = {spec.n}$, $m = {spec.m}$, $n\lambda = {spec.n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
 """,
         "Hsu and Ramos 2019, theorems 4.2 and 6.2",
     )

@@ -1,0 +1,100 @@
+"""Equations are read as mathematics on every page and in every view, with everything opened, at both widths."""
+
+import ast
+
+import pytest
+from playwright.sync_api import Page
+
+from core.models.catalogue import MODELS
+from pages.shared.pages import FOLDER, PAGES
+from tests.browser.steps import opened, overflow, settled, unfolded
+
+WITHOUT = ("/", "/tables", "/all-runs")
+#: Every place of the pages that gives an equation, and where to read it.
+PLACES = {
+    "kernel_bayes.py": "/bayes",
+    "likelihood_free.py": "/simulate",
+    "sparse_representation.py": "/sparse",
+    "swiss_roll.py": "/roll",
+    "shared/distribution_regression/picture.py": "/distributions",
+    "shared/downscaling/words.py": "/downscale",
+    "shared/embeddings/estimates.py": "/embeddings",
+    "shared/embeddings/rates.py": "/embeddings?e-view=Rates",
+    "shared/filtering/camera.py": "/follow?f-system=camera",
+    "shared/filtering/words.py": "/follow",
+    "shared/kernel_bayes/prior.py": "/bayes?k-more=what+is+left+of+the+prior",
+    "shared/one_dimension/bayes.py": "/line?o-view=Bayes%27+rule",
+    "shared/one_dimension/recover.py": "/line",
+    "shared/one_dimension/trip.py": "/line?o-view=There+and+back",
+}
+#: Models that say more than the one their page opens with.
+MORE = [
+    f"/downscale?model={MODELS[name].title.replace(' ', '+')}" for name in ("task_transformed_gp", "variational_gp")
+]
+EXPECTED = {
+    **dict.fromkeys(WITHOUT, 0),
+    **dict.fromkeys([*PLACES.values(), *MORE], 1),
+    PLACES["shared/kernel_bayes/prior.py"]: 2,
+}
+LOOK = r"""async () => {
+  await document.fonts.ready;
+  const visible = ({ parentElement }) => parentElement.checkVisibility()
+    && !parentElement.closest('.katex, style, script, code');
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), raw = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (/\$\$|\$[^$\n]+\$|\\[a-zA-Z]{2,}|\^[{\\]/.test(node.data) && visible(node)) raw.push(node.data.slice(0, 80));
+  }
+  const all = selector => [...document.querySelectorAll(selector)];
+  return {
+    'raw TeX': raw,
+    'not understood': all('.katex-error, .katex [style*="color"]').map(element => element.textContent.slice(0, 80)),
+    'clipped': all('.katex-display').filter(e => e.scrollHeight > e.clientHeight + 1)
+      .map(e => `${e.clientHeight} of ${e.scrollHeight} px: ${e.textContent.slice(0, 80)}`),
+    'without display': all('[data-testid=stExpander]').filter(e => /^\S* ?The equation/.test(e.innerText.trim()))
+      .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
+  };
+}"""
+EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
+
+
+def wrong(page: Page, expected: int) -> list[str]:
+    """What is not as it should be, with everything opened; the window is narrow in the end."""
+    found = []
+    for where in unfolded(page):
+        seen = page.evaluate(LOOK) | {"pixels too wide": overflow(page)}
+        found += [f"{where}: {what}: {value}" for what, value in seen.items() if value]
+    if (equations := page.locator(EXPANDERS).count()) != expected:
+        found.append(f"{equations} equations, not {expected}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
+    seen = page.evaluate(LOOK) | {"pixels too wide": overflow(page)}
+    return found + [f"narrow: {what}: {value}" for what, value in seen.items() if value]
+
+
+@pytest.mark.parametrize("address", EXPECTED)
+def test_everything_on_the_page_is_read_as_mathematics(page: Page, address: str) -> None:
+    assert not (found := wrong(opened(page, address), EXPECTED[address])), "\n".join(found)
+
+
+def test_every_page_and_every_equation_is_opened_here() -> None:
+    calls = {
+        str(path.relative_to(FOLDER))
+        for path in FOLDER.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "explain"
+    }
+    assert calls == set(PLACES)
+    addresses = {f"/{page.url_path}" for page in PAGES[1:]}
+    assert addresses <= {address.partition("?")[0] for address in EXPECTED}
+
+
+def test_the_look_itself_finds_what_is_wrong(page: Page) -> None:
+    opened(page)
+    page.evaluate(
+        r"""() => document.querySelector('[data-testid=stMain] h1').insertAdjacentHTML('afterend',
+        '<p>$$ x = \\frac{1}{2} $$</p><p>\\bar K</p><p class="katex-error">x</p>'
+        + '<p class="katex"><b style="color: #cc0000">\\nosuch</b></p>')"""
+    )
+    seen = page.evaluate(LOOK)
+    assert len(seen["raw TeX"]) == 2 and len(seen["not understood"]) == 2
