@@ -44,7 +44,7 @@ def coordinates_plot(
     picture["margin"] = {"l": 52, "r": 8, "t": 34, "b": 86}
     picture["legend"] |= {"yref": "container", "y": 0}
     ticks = {"tickvals": at.tolist(), "ticktext": [f"x{_lower(int(i))}" for i in at], "showgrid": False}
-    picture["xaxis"] = axis("coordinate", dark, automargin=False, **ticks)
+    picture["xaxis"] = axis("", dark, automargin=False, **ticks)
     picture["yaxis"] = axis("posterior mean", dark, automargin=False)
     near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
     told = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in near.items())
