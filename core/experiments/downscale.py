@@ -54,9 +54,11 @@ def learn_model(
     device = choose(settings.device)
     start = starting_spec(problem, settings)
     options = settings.learning()
-    report = learning_reporter(context, named(start.model), options)
     matched = matched_data(problem, start, context.check)
     small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
+    fewer = len(small.bags.inputs) < len(matched.bags.inputs)
+    thinned = f"cells thinned to {settings.points} points" if fewer else ""
+    report = learning_reporter(context, named(start.model), options, thinned)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
     return learned, start

@@ -38,13 +38,20 @@ class Stopwatch:
         return {"cpu": time.process_time() - self._begun[0], "wall": time.perf_counter() - self._begun[1]}
 
 
-def learning_reporter(context: Any, model: NamedModel, options: LearningOptions) -> Callable[[dict[str, Any]], None]:
-    """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far."""
+def learning_reporter(
+    context: Any, model: NamedModel, options: LearningOptions, approximation: str = ""
+) -> Callable[[dict[str, Any]], None]:
+    """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far.
+
+    ``approximation`` says how the data that are learned from differ from those that are predicted from.
+    """
     two_staged = model.mediated and not model.correlated and options.stage_one != "joint"
     stages = 2 if two_staged else 1
     seen: list[str] = []
 
     def report(event: dict[str, Any]) -> None:
+        if approximation:
+            event = {**event, "quantity": f"{event['quantity']} ({approximation})"}
         if event["stage"] not in seen:
             seen.append(event["stage"])
         context.check()

@@ -199,6 +199,8 @@ def test_the_task_reports_saves_and_survives_cancelling():
     result = learn_task(settings, context)
     assert result["cancelled"] and context.files == {} and context.kept["best_hyperparameters"]
     assert len(context.rows) == 6  # nothing more is begun once the learning has stopped
+    told = [row["quantity"] for row in context.rows if "quantity" in row]
+    assert set(told) == {"log evidence (cells thinned to 3 points)"}  # not the evidence of all pixels
     again = Context()
     finished = learn_task({**settings, "settings": {**result["learned"]}}, again)
     assert not finished["cancelled"] and set(again.files) == {"downscaled.nc"}
