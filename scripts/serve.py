@@ -1,26 +1,57 @@
 """Start the app: ``python -m scripts.serve [streamlit options]``.
 
-The same as ``streamlit run app.py``, except that the folder ``pages/`` is not taken for Streamlit's old style of
-several pages. Otherwise the first visitor of a fresh server who opens a page's own address is told that it does
-not exist, because Streamlit learns of ``st.navigation`` only when ``/`` has run once.
+The same as ``streamlit run app.py``, except for what concerns a page's own address:
+
+- The folder ``pages/`` is not taken for Streamlit's old style of several pages. Otherwise the first visitor of a fresh
+  server who opens a page's own address is told that it does not exist, because Streamlit learns of ``st.navigation``
+  only when ``/`` has run once.
+- The document at a page's address says where the server is. Otherwise Streamlit's frontend first looks for it below
+  that address, and every browser console begins with two errors 404.
 """
 
 import os
 import sys
 from pathlib import Path
 
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import BaseRoute, Route
+from streamlit import config, file_util
+from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
+from streamlit.web.server.starlette import starlette_app
+
+from pages.shared.pages import PAGES
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
+#: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.
+WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href }</script>'
 
 
 def main() -> None:
     """Run Streamlit's own command line on this app; one core is left to the browser, which waits for it."""
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
     PagesManager.uses_pages_directory = False
+    streamlit_routes = starlette_app.create_streamlit_routes
+
+    def routes(runtime: Runtime) -> list[BaseRoute]:
+        return [*page_routes(), *streamlit_routes(runtime)]
+
+    starlette_app.create_streamlit_routes = routes
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
     cli.main()
+
+
+def page_routes() -> list[BaseRoute]:
+    """One for every page but the first, whose address is /: Streamlit's own document, and in it where the server is."""
+    document = Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
+    base = config.get_option("server.baseUrlPath").strip("/")
+
+    def answer(_: Request) -> HTMLResponse:
+        return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+
+    return [Route("/".join(["", *([base] if base else []), page.url_path]), answer) for page in PAGES[1:]]
 
 
 if __name__ == "__main__":

@@ -90,9 +90,7 @@ def watched(page: Page) -> Page:
             page.foreign.append(request.url)
 
     def console(message) -> None:
-        # Opened at a page's own path, Streamlit first looks for its server below that path.
-        search = "404" in message.text and "/_stcore/" in message.location["url"]
-        if message.type == "error" and not search:
+        if message.type == "error":
             page.errors.append(f"{message.text} ({message.location['url']})")
 
     page.on("pageerror", lambda error: page.errors.append(str(error)))

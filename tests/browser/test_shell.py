@@ -42,3 +42,18 @@ def test_every_page_opens_cleanly(new_page: Callable[..., Page], addresses: list
         titles.add(page.title())
     assert not wrong, "\n".join(wrong)
     assert len(titles) == len(addresses), titles
+
+
+def test_a_page_opened_at_its_own_address_finds_its_server_at_once(new_page: Callable[..., Page], server: str) -> None:
+    page, asked = new_page(), []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    page.on("websocket", lambda socket: asked.append(urlsplit(socket.url).path))
+    opened(page, "/line")
+    assert {path for path in asked if "_stcore" in path} == {
+        "/_stcore/health",
+        "/_stcore/host-config",
+        "/_stcore/stream",
+    }
+    assert not page.errors
+    page.get_by_role("link", name="Sparse representation").first.click()
+    page.wait_for_url(f"{server}/sparse")
