@@ -152,6 +152,11 @@ def make_grid(
     spherical = kind in ("latlon", "rotated")
     y_edges, x_edges = edges if edges is not None else (cell_edges(y, spherical), cell_edges(x, False))
     latitude, longitude = position if position is not None else true_position(kind, y, x, mapping or {})
+    if not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
+        raise InputError(
+            f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no place on "
+            "Earth by the grid mapping: check their units and the mapping's numbers, or cut out the part that has one."
+        )
     area = np.ones((len(y), len(x)))
     if spherical:
         area = _band_areas(y_edges, x_edges)

@@ -9,13 +9,22 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.grid import Grid
+from core.fields.validity import only_valid
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
-UNMARKED_FILL = 1e30  # NetCDF's default fill value is 9.97e36, often left without an attribute
+
+
+def check_index(name: str, dim: str, index: int, size: int) -> None:
+    """``InputError`` where a dimension of this size has no such index."""
+    if not size:
+        raise InputError(f"Dimension `{dim}` of `{name}` has no values, so that there is no field: choose another.")
+    if not 0 <= index < size:
+        which = f"choose 0 to {size - 1}" if size > 1 else "only 0 is there"
+        raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: {which}.")
 
 
 @dataclass(frozen=True)
@@ -99,10 +108,7 @@ class Fields:
         for dim, labels in self.check(name).extra.items():
             shared = select.get(dim, 0) if len(labels) > 1 else 0
             index = int(select.get(f"{name}:{dim}", shared))
-            if not 0 <= index < len(labels):
-                raise InputError(
-                    f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {len(labels) - 1}."
-                )
+            check_index(name, dim, index, len(labels))
             chosen[dim] = index
         return chosen
 
@@ -113,7 +119,7 @@ class Fields:
         """
         chosen = self.chosen(name, select or {})
         values = np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
-        values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
+        only_valid(values, self.dataset[name].attrs)
         if np.isnan(values).all():
             raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
         return values

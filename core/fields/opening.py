@@ -12,8 +12,9 @@ from core.fields.decoding import Decoded, decode
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
 from core.fields.hdf5 import short
-from core.fields.ordering import order_latitudes, order_longitudes, order_plain
+from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
 from core.fields.sphere import wrap_longitude
+from core.fields.validity import look_at_values
 from core.fields.zarr_reading import is_store, open_store
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def fields_from_decoded(decoded: Decoded, source: str) -> Fields:
     return replace(fields, notes=(*decoded.sentences(), *fields.notes))
 
 
-def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "") -> Fields:
-    """Fields of a decoded dataset in memory (any order of rows and columns, any extra dimensions).
+def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "", lazy: bool = False) -> Fields:
+    """Fields of a decoded dataset in memory, or ``lazy`` on disk (any order of rows and columns, any extra dimensions).
 
     Latitudes and longitudes are put in ascending order; a region is kept in one piece across 0° or
     180°; a global field keeps its seam. ``source`` and ``licence`` are used where the file's global
@@ -63,10 +64,11 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     dataset = _plain(dataset)
     axes = find_axes(dataset)
     grid, order, notes = _grid(dataset, axes)
-    kept, left = _on_grid(dataset, axes, grid, order)
+    kept, left, fields = _on_grid(dataset, axes, grid, order)
+    kept, said = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
         notes.append(f"Not on the grid and left out: {', '.join(left[:8])}{' …' if len(left) > 8 else ''}.")
-    return Fields(kept, grid, tuple(notes), _source(dataset.attrs, source), _licence(dataset.attrs, licence))
+    return Fields(kept, grid, tuple(notes + said), _source(dataset.attrs, source), _licence(dataset.attrs, licence))
 
 
 def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
@@ -135,6 +137,9 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
         position.append(values)
     if np.abs(position[0]).max() > 90.001:
         raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
+    if np.abs(position[1]).max() > 1080:
+        raise InputError(f"`{axes.x}` reaches {np.abs(position[1]).max():g}, which is no longitude: give degrees.")
+    check_connected(position[0], position[1], (axes.y, axes.x))
     rows, columns = np.arange(position[0].shape[0]), np.arange(position[0].shape[1])
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
@@ -145,17 +150,17 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     return grid, (rows, columns), [note]
 
 
-def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str]]:
-    """The dataset in the grid's order with rows and columns last, and the names of what is not on it."""
+def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:
+    """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
     kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
     kept = kept.transpose(..., axes.y_dim, axes.x_dim)
     drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
     kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
         kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
-    others = [n for n in kept.data_vars if kept.variables[n].dims[-2:] != (axes.y_dim, axes.x_dim)]
-    left = [str(n) for n in others if kept.variables[n].ndim > 0 and not _is_bounds(str(n))]
-    return kept, left
+    fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
+    others = [str(n) for n in kept.data_vars if str(n) not in fields and kept.variables[n].ndim > 0]
+    return kept, [n for n in others if not _is_bounds(n)], fields
 
 
 def _slice(order: np.ndarray) -> slice | np.ndarray:

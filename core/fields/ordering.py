@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.errors import InputError
+from core.fields.sphere import unit_vectors
 
 Ordered = tuple[np.ndarray, np.ndarray, list[str]]
 
@@ -69,6 +70,71 @@ def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndar
     if not wraps and not np.allclose(ordered, values[order][by_angle], atol=1e-3):
         notes.append(f"`{name}` was given from 0 to 360; the region runs from {ordered[0]:g} to {ordered[-1]:g}.")
     return ordered, order[by_angle], wraps, notes
+
+
+#: A step between neighbours this many times longer than those around it is a jump.
+_JUMP = 20.0
+#: Share of cells that may turn the other way round: where scans of a satellite or the rows of a fold overlap.
+_FOLDED = 0.25
+#: Cells whose neighbours are looked at together.
+_STRIP = 1_000_000
+
+
+def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[str, str]) -> None:
+    """``InputError`` where cells (H, W) that are neighbours in the file are none on Earth.
+
+    A step of the grid is a jump where it is 20 times longer than both the median step and the median of the seven steps
+    around it; a grid is scrambled where more than a quarter of its cells turn against the others.
+    """
+    both = f"`{names[0]}` and `{names[1]}`"
+    across, along, turned = _steps(latitude, longitude)
+    for steps, axis, words in ((across, 1, "columns"), (along, 0, "rows")):
+        if jump := _jump(steps, axis):
+            at, far, near = jump
+            raise InputError(
+                f"Neighbouring {words} of {both} lie {far:.3g}° apart in row {at[0] + 1}, column {at[1] + 1}, where "
+                f"{near:.2g}° is usual: the positions are damaged or scrambled, write them again."
+            )
+    share = min(turned, 1 - turned)
+    if share > _FOLDED:
+        raise InputError(
+            f"{both} make no grid, {share:.0%} of the cells are turned against the others: the positions are "
+            "scrambled, write them again in the order of rows and columns."
+        )
+
+
+def _steps(latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Lengths of the steps (H, W−1) and (H−1, W) between neighbours, and the share of cells that turn left.
+
+    In strips of rows, so that a large grid takes little memory beside its positions.
+    """
+    height, width = latitude.shape
+    across, along = np.empty((height, width - 1), np.float32), np.empty((height - 1, width), np.float32)
+    left, strip = 0, max(1, _STRIP // width)
+    for first in range(0, height, strip):
+        rows = slice(first, first + strip + 1)
+        vectors = unit_vectors(latitude[rows], longitude[rows])
+        east, north = np.diff(vectors, axis=1), np.diff(vectors, axis=0)
+        across[first : first + strip] = np.linalg.norm(east, axis=-1)[:strip]
+        along[first : first + strip] = np.linalg.norm(north, axis=-1)
+        normal = np.cross(east[:-1], north[:, :-1])
+        left += int((np.einsum("ijk,ijk->ij", normal, vectors[:-1, :-1]) < 0).sum())
+    return across, along, left / max(1, (height - 1) * (width - 1))
+
+
+def _jump(steps: np.ndarray, axis: int) -> tuple[tuple[int, ...], float, float] | None:
+    """Where a step jumps, its length and what is usual there in degrees; ``None`` where none does."""
+    from scipy.ndimage import median_filter
+
+    usual = np.float32(max(float(np.median(steps)), 1e-9))
+    if steps.max() <= _JUMP * usual:
+        return None
+    around = np.maximum(median_filter(steps, size=(1, 7) if axis else (7, 1), mode="nearest"), usual)
+    at = np.unravel_index(int((steps / around).argmax()), steps.shape)
+    if steps[at] <= _JUMP * around[at]:
+        return None
+    far, near = (float(np.rad2deg(2 * np.arcsin(min(1.0, float(v[at]) / 2)))) for v in (steps, around))
+    return tuple(int(i) for i in at), far, near
 
 
 def _round(values: np.ndarray) -> np.ndarray:

@@ -47,7 +47,20 @@ def _pole(mapping: Mapping) -> tuple[float, float, float]:
             "The rotated grid does not say where its pole is: its grid mapping needs "
             "`grid_north_pole_latitude` and `grid_north_pole_longitude`."
         ) from None
-    return latitude, longitude, float(mapping.get("north_pole_grid_longitude", 0.0))
+    try:
+        turn = float(mapping.get("north_pole_grid_longitude", 0.0))
+    except (TypeError, ValueError):
+        turn = np.nan
+    for name, value, most in (
+        ("grid_north_pole_latitude", latitude, 90.0),
+        ("grid_north_pole_longitude", longitude, 360.0),
+        ("north_pole_grid_longitude", turn, 360.0),
+    ):
+        if not abs(value) <= most:
+            raise InputError(
+                f"The grid mapping's `{name}` is {value:g}, which is no place on Earth: give degrees within ±{most:g}."
+            )
+    return latitude, longitude, turn
 
 
 def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:

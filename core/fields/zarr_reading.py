@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError
-from core.fields.gridded import UNMARKED_FILL, Fields
+from core.fields.gridded import Fields, check_index
 from core.fields.hdf5 import short
+from core.fields.validity import only_valid
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,7 +66,7 @@ def open_store(path: str | Path) -> Fields:
                 coordinate.variable.load()  # labels are asked for again and again
     except _FAULTS as error:
         raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
-    fields = fields_from_dataset(dataset, source=name)
+    fields = fields_from_dataset(dataset, source=name, lazy=True)
     return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
 
 
@@ -86,8 +87,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
             f"A chunk of `{name}` could not be read ({short(error)}): it is damaged, or compressed by a codec that "
             "is not installed here; write the store again."
         ) from error
-    values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
-    return values
+    return only_valid(values, array.attrs)
 
 
 def units_of(fields: Fields, name: str) -> str:
@@ -104,8 +104,7 @@ def chunks_of(array: "xr.DataArray") -> dict[str, int]:
 def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
     """As ``Fields.chosen``, without reading the labels of the dimension."""
     index = int(select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0))
-    if not 0 <= index < size:
-        raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: choose 0 to {size - 1}.")
+    check_index(name, dim, index, size)
     return index
 
 

@@ -120,6 +120,7 @@ def run(options: argparse.Namespace) -> None:
         for seed in seeds:
             try:
                 problem = _problem(options, fields, replace(spec, seed=seed))
+                _tell(problem, options.quiet)
                 context = Context(on_report=Progress(options.quiet))
                 found = downscale.downscale(problem, settings | {"seed": seed}, context)
             except InputError as error:
@@ -128,7 +129,6 @@ def run(options: argparse.Namespace) -> None:
                 continue
             device = str(found.diagnostics.get("device", "cpu"))
             results += _results(problem, found, seed)
-            _tell(problem, options.quiet)
             _save(options, downscale.export(problem, found), seed, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]

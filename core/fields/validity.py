@@ -1,0 +1,172 @@
+"""Which values of a field are none: those outside the range that the file calls valid, and marks without a word.
+
+CF conventions, section 2.5.1 (missing data, valid and actual range of data).
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Values of at least this size are missing: NetCDF's default fill value is 9.97e36, often left without an attribute.
+UNMARKED_FILL = 1e30
+#: Numbers that files use for missing values and often do not mark.
+USUAL_MARKS = (
+    1e20, -1e20, 1e15, -1e15, 1e10, -1e10, 99999.0, -99999.0, 9999.0, -9999.0, -9999.9, 999.0, -999.0, 999.9, -999.9,
+    -32767.0, 32767.0, -32768.0, 65535.0, -2147483647.0, 2147483647.0, -2147483648.0,
+)  # fmt: skip
+_RANGE = ("valid_range", "valid_min", "valid_max")
+_MOST_NOTES = 12
+
+
+def valid_bounds(attributes: Mapping, encoding: Mapping) -> tuple[float, float] | None:
+    """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
+
+    ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
+    ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds
+    are widened by half a packed step, or by rounding. Raises ``ValueError`` where the attributes make no range.
+    """
+    said = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
+    if not said:
+        return None
+    both = said.get("valid_range", np.array([-np.inf, np.inf]))
+    low, high = said.get("valid_min", both[:1]), said.get("valid_max", both[1:])
+    if "valid_range" in said:
+        low, high = both[:1], both[1:]
+    if len(both) != 2 or len(low) != 1 or len(high) != 1 or not low[0] <= high[0]:
+        raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in said))
+    kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in said))
+    bounds, step = np.array([low[0], high[0]], dtype=float), 0.0
+    if _is_packed(kind, encoding):
+        scale, offset = float(encoding.get("scale_factor", 1.0)), float(encoding.get("add_offset", 0.0))
+        bounds, step = np.sort(bounds * scale + offset), abs(scale) / 2 * (_raw(encoding).kind in "iu")
+    slack = np.maximum(step, 1e-6 * np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
+    return float(bounds[0] - slack[0]), float(bounds[1] + slack[1])
+
+
+def _raw(encoding: Mapping) -> np.dtype:
+    try:
+        return np.dtype(encoding.get("dtype", "f8"))
+    except TypeError:
+        return np.dtype("f8")
+
+
+def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
+    found, raw = np.ravel(np.asarray(value)), _raw(encoding)
+    if found.dtype.kind not in "iuf" or np.isnan(found.astype(float)).any():
+        raise ValueError(f"{str(value)[:40]!r} is no range of numbers")
+    if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and found.dtype.kind == "i":
+        return found.astype(raw).view(raw.str.replace("i", "u")).astype(float)
+    return found.astype(float)
+
+
+def _is_packed(kind: np.dtype, encoding: Mapping) -> bool:
+    """Whether a range of this type is in the units of the packed data."""
+    packing = [np.asarray(encoding[name]).dtype for name in ("scale_factor", "add_offset") if name in encoding]
+    if not packing:
+        return False
+    unpacked = np.result_type(*packing)
+    same = kind.kind == unpacked.kind and kind.itemsize == unpacked.itemsize
+    return not (same and kind.itemsize > _raw(encoding).itemsize)
+
+
+def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple["xr.Dataset", list[str]]:
+    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, and sentences.
+
+    They tell what ``only_valid`` takes for missing, and what looks like missing values but counts as data. With
+    ``lazy``, values are on disk and not looked at.
+    """
+    notes: list[str] = []
+    dataset = dataset.copy()
+    for name in names:
+        variable = dataset.variables[name]
+        said = {key: variable.attrs[key] for key in _RANGE if key in variable.attrs}
+        attributes = {key: value for key, value in variable.attrs.items() if key not in _RANGE}
+        bounds = None
+        try:
+            bounds = valid_bounds(variable.attrs, variable.encoding)
+        except ValueError as error:
+            notes.append(f"`{name}`: its valid range ({error}) is not understood and not applied.")
+        if bounds is not None and lazy:
+            notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
+        if not lazy and variable.dtype.kind in "fiu":
+            bounds, found = _look(name, variable.values, bounds)
+            notes += found
+        if bounds is not None:
+            attributes["valid_range"] = list(bounds)
+        if said:
+            dataset[name].attrs = attributes
+    more = len(notes) - _MOST_NOTES
+    return dataset, notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]
+
+
+Bounds = tuple[float, float]
+
+
+def _look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str]]:
+    """The bounds where any value lies within them, and sentences on the values."""
+    notes = []
+    large = (values >= UNMARKED_FILL) | (values <= -UNMARKED_FILL)
+    if large.any():
+        notes.append(
+            f"`{name}`: {_count(large)} of {float(values[large].flat[0]):.3g} or so, too large to be one, "
+            "are taken as missing."
+        )
+    good = np.isfinite(values) & ~large
+    if bounds is not None:
+        valid = good & (values >= bounds[0]) & (values <= bounds[1])
+        if good.any() and not valid.any():
+            notes.append(f"`{name}`: no value lies in its valid range {_words(bounds)}, which is not applied.")
+            bounds = None
+        else:
+            if (outside := good & ~valid).any():
+                words = f"{_count(outside)} outside its valid range {_words(bounds)}"
+                notes.append(f"`{name}`: {words} are taken as missing.")
+            good = valid
+    for mark, count in _marks(values, good):
+        notes.append(
+            f"`{name}`: {count} of {mark:g}, far from all others, count as data but look like missing values without "
+            "a mark: give the field a `_FillValue` if they are."
+        )
+    return bounds, notes
+
+
+def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
+    """Usual marks of missing values at an end of the ``good`` values and far from the others, and how often."""
+    found = []
+    for end in (np.min, np.max) if good.any() else ():
+        mark = end(values, where=good, initial=np.inf if end is np.min else -np.inf)
+        if not np.isclose(float(mark), USUAL_MARKS, rtol=1e-6, atol=0).any():
+            continue
+        there = good & (values == mark)
+        rest = good & ~there
+        if rest.any():
+            low, high = (float(e(values, where=rest, initial=s)) for e, s in ((np.min, np.inf), (np.max, -np.inf)))
+            if min(abs(float(mark) - low), abs(float(mark) - high)) > 0.5 * (high - low):
+                found.append((float(mark), _count(there)))
+                good = rest
+    return found
+
+
+def _count(where: np.ndarray) -> str:
+    count = int(np.count_nonzero(where))
+    return f"{count:,} value{'s' if count != 1 else ''}"
+
+
+def _words(bounds: Bounds) -> str:
+    low, high = bounds
+    if not np.isfinite(low):
+        return f"up to {high:g}"
+    return f"{low:g} to {high:g}" if np.isfinite(high) else f"from {low:g}"
+
+
+def only_valid(values: np.ndarray, attributes: Mapping) -> np.ndarray:
+    """Float64 values of a field, changed in place: NaN where too large to be one, or outside ``valid_range``."""
+    values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
+    bounds = attributes.get("valid_range")
+    if bounds is not None:
+        values[(values < bounds[0]) | (values > bounds[1])] = np.nan
+    return values
