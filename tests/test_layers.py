@@ -43,7 +43,7 @@ ALLOWED = {
     "tables": FIELDS,
     "datasets": FIELDS,
     "metrics": {"errors", "posterior"},
-    "figures": {"wording", "errors", "posterior", "fields"},
+    "figures": {"wording", "errors", "posterior", "fields", "metrics"},
     "engine": GROUND,
     "experiments": LIBRARY | {"engine"},
     "cli": LIBRARY | {"engine", "experiments"},

@@ -35,9 +35,10 @@ def field_scale(problem: DownscalingProblem) -> MapScale:
     """One scale for coarse field, truth and prediction: the middle 99.6 % of what was measured, in round numbers."""
     known = problem.coarse_truth if problem.truth is None else problem.truth
     low, high = np.quantile(known[np.isfinite(known)], [0.002, 0.998])
-    unit = 10.0 ** math.floor(math.log10(max((high - low) / 20, 1e-9 * abs(high), 1e-30)))
-    low, high = unit * math.floor(low / unit), unit * math.ceil(high / unit)
-    return MapScale(short_name(problem), problem.units, "sequential", float(low), float(max(high, low + unit)))
+    digits = -math.floor(math.log10(max((high - low) / 20, 1e-9 * abs(high), 1e-30)))
+    unit = 10.0**-digits
+    low, high = round(unit * math.floor(low / unit), digits), round(unit * math.ceil(high / unit), digits)
+    return MapScale(short_name(problem), problem.units, "sequential", low, high if high > low else low + unit)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from core.fields.place import latitude_words, longitude_words
 from core.figures.coast import coast_lines
 from core.figures.colours import SCALES, rgb
 from core.figures.panel import Panel
+from core.figures.trust import draw_trust
+from core.metrics.trust import Trust
 
 if TYPE_CHECKING:
     from cartopy.crs import CRS
@@ -34,6 +36,7 @@ def publication_figure(
     projection: Projection = "auto",
     heading: str = "",
     caption: str = "",
+    trust: Trust | None = None,
     format: Literal["png", "pdf"] = "png",
     dpi: int = 200,
     columns: int | None = None,
@@ -49,6 +52,7 @@ def publication_figure(
         global fields, Lambert's conformal cone for wide latitude-longitude regions and "native" otherwise.
     heading : quantity, date and level, above the panels.
     caption : method, data, licence and seed; wrapped below the panels (`caption_text` writes one).
+    trust : what the intervals held, drawn after the last panel.
 
     Raises ``InputError`` without panels, for a panel of the wrong shape, an unknown projection or format.
     """
@@ -57,8 +61,9 @@ def publication_figure(
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    wide = min(len(panels), columns or 3)
-    rows = -(-len(panels) // wide)
+    places = len(panels) + (trust is not None)
+    wide = min(places, columns or 3)
+    rows = -(-places // wide)
     aspect = _aspect(grid, target_projection(grid, projection))
     width = 3.4 * wide + 0.2
     lines, above = _wrap(caption, int(width * 17.5)), 0.32 if heading else 0.0
@@ -72,6 +77,8 @@ def publication_figure(
         shown = grid if _meet(panel.grid, grid) else panel.grid
         where = target_projection(shown, projection if shown is grid else "auto")
         _draw(figure, figure.add_subplot(rows, wide, index + 1, projection=where), panel, shown)
+    if trust is not None:
+        draw_trust(figure.add_subplot(rows, wide, places, box_aspect=aspect), trust, aspect)
     if heading:
         figure.text(0.012, 1 - 0.1 / height, heading, fontsize=10.5, va="top", weight="bold")
     if lines:
@@ -186,6 +193,7 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid) -> None:
     )  # fmt: skip
     axes.set_facecolor(MISSING if shown.wraps else "white")
     _frame(axes, shown)
+    axes.set_aspect(_stretch(shown, axes.projection))
     axes.add_geometries([_coast(shown)], ccrs.PlateCarree(), facecolor="none", edgecolor="0.1", linewidth=0.5)
     _graticule(axes, shown.wraps)
     axes.set_title(panel.title, fontsize=9.5, loc="left")
@@ -208,11 +216,15 @@ def _colour_bar(figure: "Figure", axes: Any, mesh: Any, panel: Panel) -> None:
 
 def _graticule(axes: Any, whole: bool) -> None:
     """Meridians and parallels, named at the left and the lower edge."""
+    import cartopy.crs as ccrs
     from matplotlib.ticker import FuncFormatter
 
     where: dict[str, Any] = {"xlocs": (-90, 0, 90), "ylocs": (-60, -30, 0, 30, 60)} if whole else {}
+    sides = {"left": "y", "bottom": "x"}
+    if whole and isinstance(axes.projection, ccrs.Orthographic):  # all meridians meet at the lower edge
+        del sides["bottom"]
     axes.gridlines(
-        draw_labels={"left": "y", "bottom": "x"}, linewidth=0.3, color="0.2", alpha=0.4, rotate_labels=False,
+        draw_labels=sides, linewidth=0.3, color="0.2", alpha=0.4, rotate_labels=False,
         xformatter=FuncFormatter(lambda at, _: longitude_words(at, None)),
         yformatter=FuncFormatter(lambda at, _: latitude_words(at, None)),
         xlabel_style=LABELS, ylabel_style=LABELS, xpadding=3, ypadding=3,
@@ -244,6 +256,16 @@ def _border(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     return lon, lat
 
 
+def _stretch(grid: Grid, where: "CRS") -> float:
+    """Height of a degree of latitude over that of longitude on a plain map of a region: 1/cos φ in its middle."""
+    import cartopy.crs as ccrs
+
+    low, high = float(grid.latitude.min()), float(grid.latitude.max())
+    if not isinstance(where, ccrs.PlateCarree) or high - low > 90:
+        return 1.0
+    return 1 / max(float(np.cos(np.deg2rad((low + high) / 2))), 0.2)
+
+
 def _aspect(grid: Grid, where: "CRS") -> float:
     """Height over width of the map, to size the page before drawing."""
     import cartopy.crs as ccrs
@@ -252,7 +274,7 @@ def _aspect(grid: Grid, where: "CRS") -> float:
         return 0.51 if not isinstance(where, ccrs.Orthographic) else 1.0
     points = where.transform_points(ccrs.PlateCarree(), *_border(grid))
     spans = np.nanmax(points, axis=0) - np.nanmin(points, axis=0)
-    return float(np.clip(spans[1] / spans[0], 0.3, 1.8))
+    return float(np.clip(_stretch(grid, where) * spans[1] / spans[0], 0.3, 1.8))
 
 
 def _coast(grid: Grid) -> Any:
@@ -275,4 +297,4 @@ def _coast(grid: Grid) -> Any:
 def _wrap(text: str, width: int) -> list[str]:
     import textwrap
 
-    return textwrap.wrap(text, width) if text else []
+    return textwrap.wrap(text.replace(" %", "\u00a0%"), width) if text else []

@@ -163,6 +163,21 @@ def test_a_pdf_embeds_truetype_and_a_dollar_is_a_dollar(problem, printed):
     assert pdf.startswith(b"%PDF") and (b"/TrueType" in pdf or b"/CIDFontType2" in pdf) and b"/Type3" not in pdf
 
 
+def test_the_last_place_says_what_the_intervals_held(problem, printed):
+    from core.metrics import Trust
+
+    panels = panels_of(problem)
+    _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))
+    words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    assert "Of the 95 % intervals 75 % hold the truth: too narrow." in words and "32 %" in words
+
+
+def test_a_plain_map_of_a_region_is_as_wide_as_the_region(problem, printed):
+    _, figure = printed(panels_of(problem)[:1], problem.grid, projection="platecarree")
+    middle = np.deg2rad((problem.grid.latitude.min() + problem.grid.latitude.max()) / 2)
+    assert figure.axes[0].get_aspect() == pytest.approx(1 / np.cos(middle))
+
+
 def test_the_heading_names_date_and_level():
     spec = DownscalingSpec.from_dict(find("ukv-645m").default)
     problem = build_problem(Source("ukv-645m"), spec)

@@ -120,11 +120,10 @@ def _printed(
 ) -> bytes:  # fmt: skip
     """The maps as they are on the screen."""
     rows, columns = problem.spec.block
-    more = [f"Covariates: {', '.join(choice.spec.covariates) or 'coordinates only'}"]
+    covariates = ", ".join(choice.spec.covariates).replace("_", " ")
+    more = [f"Covariates: {covariates or 'coordinates only'}"]
     if problem.hidden:
         more.append(hidden_cells(problem))
-    if held is not None:
-        more.append(held.sentence)
     caption = caption_text(
         method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}), cells of {rows} × {columns} pixels",
         data=problem.source,
@@ -133,5 +132,5 @@ def _printed(
         more=". ".join(sentence.rstrip(".") for sentence in more),
     )
     return publication_figure(
-        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption, format=kind
+        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption, trust=held, format=kind
     )

@@ -7,15 +7,12 @@ import streamlit as st
 
 from core.experiments.downscale import coarse_scores
 from core.fields import DownscalingProblem
+from core.figures.trust import TITLE, mark_colour
 from core.metrics import Trust, trust
 from core.metrics.trust import LEVELS
 from pages.shared.downscaling.picture import View
 from pages.shared.theme import is_dark
 from pages.shared.words import plain
-
-#: Marks of what was observed, by verdict good or not, in light and dark.
-GOOD = {False: "#1f7a45", True: "#58c288"}
-BAD = {False: "#a85b00", True: "#f0a94e"}
 
 
 def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
@@ -29,13 +26,12 @@ def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
 
 def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray) -> None:
     """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture."""
-    st.html('<div class="lab-map-title">How far to trust it</div>')
+    st.html(f'<div class="lab-map-title">{TITLE}</div>')
     if found is None:
         st.warning(unchecked(problem, view.mean, bilinear))
         return
-    right = found.verdict == "about right"
-    (st.success if right else st.warning)(found.sentence + _remedy(found))
-    colour = (GOOD if right else BAD)[is_dark()]
+    (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
+    colour = mark_colour(found, is_dark())
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{_picture(found.held, colour)}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
     st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
