@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+#: The largest seed that every generator takes.
+MOST_SEED = 2**32 - 1
 
 
 def from_known(kind: type[T], value: Mapping[str, Any]) -> T:
@@ -19,3 +21,11 @@ def from_known(kind: type[T], value: Mapping[str, Any]) -> T:
     if unknown:
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
     return kind(**value)
+
+
+def check_seed(value: Any, name: str = "seed") -> None:
+    """``InputError`` where a seed is no whole number from 0 to 2³² − 1."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or not 0 <= value <= MOST_SEED:
+        said = repr(value)[:40] if not whole or abs(value) < 10**30 else f"a number of {value.bit_length()} bits"
+        raise InputError(f"`{name}` is {said}: give a whole number from 0 to {MOST_SEED}.")

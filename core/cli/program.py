@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import core
 from core.cli import commands
 from core.errors import Cancelled, InputError
+from core.plain_data import check_seed
 
 BAD_INPUT = 2
 
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code: 0, 2 for bad input, 1 for a failure of ours, 130 when interrupted."""
     options = make_parser().parse_args(arguments)
     try:
+        _check_seeds(options)
         return options.do(options) or 0
     except InputError as error:
         return _fail(options, str(error), BAD_INPUT)
@@ -59,6 +61,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(
             options, f"The computation stopped with {type(error).__name__}: {text} (--traceback tells more)", 1
         )
+
+
+def _check_seeds(options: argparse.Namespace) -> None:
+    """Seeds that go into a computation without settings of its own are checked here."""
+    for name in ("seed", "seeds"):
+        given = getattr(options, name, None)
+        for seed in given if isinstance(given, list) else [given]:
+            if isinstance(seed, int):
+                check_seed(seed, f"--{name}")
 
 
 def _fail(options: argparse.Namespace, sentence: str, code: int) -> int:

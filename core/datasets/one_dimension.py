@@ -16,7 +16,7 @@ from torch import Tensor
 from core.errors import InputError
 from core.expressions import Expression
 from core.observations import Bags, IndirectData
-from core.plain_data import from_known
+from core.plain_data import check_seed, from_known
 
 INPUT, MEDIATOR = "x", "y"
 #: r and f to choose from; the first of each is the paper's.
@@ -49,6 +49,7 @@ class LineSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         for name in ("n", "m"):
             if not 1 <= getattr(self, name) <= MOST:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give between 1 and {MOST} pairs.")

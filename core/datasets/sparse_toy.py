@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
+from core.plain_data import check_seed
 
 #: Of the function's own kernel: lengthscale and variance (the toy process of Rasmussen and Williams 2006, §2).
 LENGTHSCALE, VARIANCE = 1.0, 1.0
@@ -29,6 +30,7 @@ class ToySpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if not (1 <= self.points <= 50 and 1 <= self.data <= 1_000_000):
             raise InputError(
                 f"{self.data} data of a function of {self.points} points were asked for: give 1 to 50 points and up "

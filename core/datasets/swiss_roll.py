@@ -10,6 +10,7 @@ from torch import Tensor
 
 from core.errors import InputError
 from core.observations import Bags, IndirectData
+from core.plain_data import check_seed
 
 INPUTS = ("x", "width", "height")
 MEDIATORS = ("slice height",)
@@ -37,6 +38,7 @@ class RollSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.matching not in MATCHINGS:
             raise InputError(f"The matching '{self.matching}' is unknown: choose direct or indirect.")
         fewest = 2 if self.matching == "direct" else 4

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
+from core.plain_data import check_seed
 
 #: Concentration of the Dirichlet process, variance of the outcome's noise, and sticks of a draw in units of the
 #: concentration: what is left after them is about e^{−40}, below rounding.
@@ -30,6 +31,7 @@ class SimulationSpec:
     spread: float = CONCENTRATION
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.subjects < 2 or self.measures < 1:
             raise InputError(
                 f"{self.subjects} subjects with {self.measures} measures were asked for: give at least 2 subjects with "

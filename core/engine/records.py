@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from core.errors import InputError
+from core.plain_data import check_seed
 
 ACTIVE = ("queued", "running")
 ENDED = ("done", "cancelled", "failed", "interrupted")
@@ -54,8 +55,7 @@ class RunSpec:
             raise InputError(f"`task` is {self.task!r}: give the name of a task.")
         if not isinstance(self.settings, Mapping):
             raise InputError(f"`settings` is a {type(self.settings).__name__}: give a dictionary.")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise InputError(f"`seed` is {self.seed!r}: give a whole number.")
+        check_seed(self.seed)
         try:
             plain = json.loads(json.dumps(jsonable(self.settings), allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:

@@ -28,6 +28,7 @@ from core.filtering.rotations import (
     squared_distances,
 )
 from core.kernels.spec import Factor, KernelSpec, Term
+from core.plain_data import check_seed
 
 KERNELS = ("kbr_gauss", "kbr_tr")
 METHODS = (*KERNELS, "kalman_matrix", "kalman_quaternion", "nearest")
@@ -66,7 +67,9 @@ class CameraSpec:
     room_seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("train", 20), ("test", 1), ("seed", 0), ("room_seed", 0)):
+        check_seed(self.seed)
+        check_seed(self.room_seed, "room_seed")
+        for name, least in (("train", 20), ("test", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give at least {least}.")
         if not 0 <= self.noise < np.inf:

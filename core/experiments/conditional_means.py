@@ -17,6 +17,7 @@ from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.defaults import median_distance
 from core.observations import Bags
+from core.plain_data import check_seed
 
 #: The paper's layouts: bags × points a bag.
 LAYOUTS = ((3, 50), (50, 3), (50, 500), (500, 50))
@@ -50,6 +51,7 @@ class BagLayout:
     mediator_scale: float = 1.0
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.bags < 1 or self.per_bag < 1:
             raise InputError(f"{self.bags} bags of {self.per_bag} points were asked for: give at least one of each.")
         if self.points > MOST_POINTS:

@@ -20,6 +20,7 @@ from core.embeddings.kernel_mean import KernelMean, empirical
 from core.errors import InputError
 from core.experiments.reporting import Stopwatch
 from core.kernels.spec import Factor, KernelSpec, Term
+from core.plain_data import check_seed
 
 METHODS = ("kbr", "kde", "cme", "abc")
 #: What cross-validation tries.
@@ -43,6 +44,7 @@ class GaussianSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         for name, least in (("dimension", 1), ("pairs", 4), ("prior", 1), ("tests", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give at least {least}.")

@@ -18,7 +18,7 @@ from core.models.indirect_gp import Columns, IndirectPosterior, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
-from core.plain_data import from_known
+from core.plain_data import check_seed, from_known
 
 COLUMNS = Columns((INPUT,), (MEDIATOR,))
 #: Method → the model it is on bags of one point, or None for the naive ways.
@@ -61,6 +61,7 @@ class LineSettings:
     device: str = "auto"
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.method not in METHODS:
             raise InputError(f"The method '{self.method}' is unknown: choose among {', '.join(METHODS)}.")
 

@@ -13,7 +13,7 @@ from core.models.defaults import default_kernel
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions
 from core.models.spec import Inducing, ModelSpec
-from core.plain_data import from_known
+from core.plain_data import check_seed, from_known
 
 #: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
 START_LAMBDA_TIMES_BAGS = 1e-3
@@ -59,6 +59,7 @@ class DownscaleSettings:
     device: str = "auto"
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         named(self.model)
         if self.structure not in ("sum", "product"):
             raise InputError(f"The kernel structure '{self.structure}' is unknown: choose sum or product.")

@@ -17,6 +17,7 @@ from core.models.named_posterior import named_posterior
 from core.models.sparse_representation import SparseRepresentation, learn_sparse, sparse_posterior
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
+from core.plain_data import check_seed
 
 COLUMNS = ("x",)
 #: Version → what it is; the last two are yardsticks, not task-transformed.
@@ -43,6 +44,7 @@ class SparseSettings:
     device: str = "auto"
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if self.version not in VERSIONS:
             raise InputError(f"The version '{self.version}' is unknown: choose among {', '.join(VERSIONS)}.")
         if not 1 <= self.points <= 500:

@@ -24,7 +24,7 @@ from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
-from core.plain_data import from_known
+from core.plain_data import check_seed, from_known
 
 COLUMNS = Columns(INPUTS, MEDIATORS)
 #: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
@@ -74,6 +74,7 @@ class RollSettings:
     device: str = "auto"
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         named(self.model)
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per slice.")

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from core.errors import InputError
+from core.plain_data import check_seed
 
 Matching = Literal["direct", "indirect"]
 
@@ -23,7 +24,7 @@ def _block(block: Any) -> tuple[int, int]:
     try:
         rows, columns = (int(n) for n in block)
         whole = [float(n).is_integer() for n in block]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"`block` must be two whole numbers, rows and columns, got {block!r}.") from None
     if min(rows, columns) < 1 or rows * columns < 2 or not all(whole):
         raise InputError(f"A block of {block[0]} × {block[1]} pixels is too small: use at least two pixels.")
@@ -70,19 +71,19 @@ class DownscalingSpec:
         self._check_matching()
 
     def _check_numbers(self) -> None:
+        seed = self.seed
         for name, kind in (("withhold", float), ("seed", int)):
             value = getattr(self, name)
             try:
                 object.__setattr__(self, name, kind(value))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise InputError(f"`{name}` must be a number, got {value!r}.") from None
         if not 0 <= self.withhold < 1:
             raise InputError(f"`withhold` is {self.withhold:g}: give a fraction from 0 to below 1.")
-        if self.seed < 0:
-            raise InputError(f"`seed` is {self.seed}: give a whole number from 0.")
+        check_seed(seed if isinstance(seed, float) and seed != self.seed else self.seed)
         try:
             object.__setattr__(self, "select", {str(k): int(v) for k, v in dict(self.select or {}).items()})
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"`select` must map dimensions to indices, got {self.select!r}.") from None
 
     def _check_matching(self) -> None:

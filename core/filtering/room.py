@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from core.errors import InputError
+from core.plain_data import check_seed
 
 #: Rays cast at once.
 BATCH = 200_000
@@ -70,6 +71,7 @@ class Room:
     _walls: list["_Wall"] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         if not all(abs(at) < half for at, half in zip(self.eye, self.half, strict=True)):
             raise InputError(f"The camera at {self.eye} is not inside the room of half lengths {self.half}: move it.")
         rng = np.random.default_rng(self.seed)

@@ -7,7 +7,10 @@ from typing import Any
 from core.cli.document import Result, add_json_option, check_writable, document, write
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
+from core.plain_data import check_seed
 
+#: The longest range of seeds.
+MOST_SEEDS = 100_000
 HELP = "regress an outcome on distributions seen through repeated measures, by GPDR and its alternatives"
 
 
@@ -81,8 +84,11 @@ def seeds_of(words: Sequence[str]) -> list[int]:
     found: list[int] = []
     for word in words:
         ends = word.split("-")
-        if not (1 <= len(ends) <= 2 and all(end.isdigit() for end in ends)):
+        if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
             raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
+        check_seed(int(ends[-1][:40]))
+        if int(ends[-1]) - int(ends[0]) >= MOST_SEEDS:
+            raise InputError(f"The range '{word}' has more than {MOST_SEEDS:,} seeds: give fewer.")
         found += range(int(ends[0]), int(ends[-1]) + 1)
     if not found or len(set(found)) < len(found):
         raise InputError("No seed, or one twice, was asked for: give each seed once.")
