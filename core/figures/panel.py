@@ -60,9 +60,9 @@ def _step(least: float) -> float:
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))
 
 
-def plain_number(value: float) -> str:
-    """A number in at most six digits, with a true minus sign."""
-    return f"{value + 0.0:.6g}".replace("-", "−")
+def plain_number(value: float, digits: int = 6) -> str:
+    """A number in so many digits at most, with a true minus sign."""
+    return f"{value + 0.0:.{digits}g}".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)

@@ -225,6 +225,7 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert "re-aggregation" in words(page)
     (said,) = [box.value for box in page.warning if "inside the cells nothing could be checked" in box.value]
     assert "cells hidden from the model are off by" in said and "bilinear" in said
+    assert "each the mean over the pixels inside its own cell" in words(page)
     page.slider(key="withhold").set_value(0.0).run()
     assert any(box.value.startswith("No cell is hidden from the model and no truth is known") for box in page.warning)
 

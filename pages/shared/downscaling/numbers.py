@@ -10,6 +10,7 @@ from core.errors import InputError
 from core.experiments.downscale import centroid_baseline, coarse_scores
 from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
 from core.fields.place import place_words
+from core.figures.panel import plain_number
 from core.figures.scores import calibration_plot, error_histogram
 from core.metrics import calibration, score_field
 from core.models.spec import ModelSpec
@@ -128,7 +129,7 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
     if "withheld" in found:
         parts.append(
             f"at the {int((~problem.observed & np.isfinite(problem.coarse_truth)).sum())} withheld cells by RMSE "
-            f"{found['withheld']['rmse']:.3g} {units} (bias {found['withheld']['bias']:.2g})"
+            f"{found['withheld']['rmse']:.3g} {units} (bias {plain_number(found['withheld']['bias'], 2)})"
         )
     sentence = "; ".join(parts)
     st.markdown(sentence[:1].upper() + sentence[1:] + ".")

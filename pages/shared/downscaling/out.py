@@ -20,7 +20,8 @@ from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.picture import View
-from pages.shared.downscaling.words import hidden_cells
+from pages.shared.downscaling.trust import unchecked
+from pages.shared.downscaling.words import hidden_cells, pixels_of_a_cell
 from pages.shared.words import plain
 
 
@@ -59,10 +60,11 @@ def downloads(
         key="get-nc",
         **common,
     )
+    verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
     for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
         column.download_button(
             f"Maps, {kind.upper()}",
-            partial(_printed, choice, problem, spec, panels, held, projection, kind),
+            partial(_printed, choice, problem, spec, panels, verdict, projection, kind),
             f"{name}.{kind}",
             mime,
             key=f"get-{kind}",
@@ -115,22 +117,25 @@ def _netcdf(
 
 
 def _printed(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], held: Trust | None,
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], verdict: Trust | str,
     projection: Any, kind: Any,
 ) -> bytes:  # fmt: skip
-    """The maps as they are on the screen."""
-    rows, columns = problem.spec.block
+    """The maps as they are on the screen; without a truth the caption says what could be checked."""
     covariates = ", ".join(choice.spec.covariates).replace("_", " ")
     more = [f"Covariates: {covariates or 'coordinates only'}"]
     if problem.hidden:
         more.append(hidden_cells(problem))
+    if isinstance(verdict, str):
+        more.append(verdict)
     caption = caption_text(
-        method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}), cells of {rows} × {columns} pixels",
+        method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}); coarse values are means over "
+        f"{pixels_of_a_cell(problem)}",
         data=problem.source,
         licence=problem.licence,
         seed=choice.spec.seed,
         more=". ".join(sentence.rstrip(".") for sentence in more),
     )
     return publication_figure(
-        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption, trust=held, format=kind
-    )
+        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption,
+        trust=None if isinstance(verdict, str) else verdict, format=kind,
+    )  # fmt: skip

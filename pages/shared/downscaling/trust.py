@@ -28,7 +28,7 @@ def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear
     """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture."""
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
     if found is None:
-        st.warning(unchecked(problem, view.mean, bilinear))
+        st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
     (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
     colour = mark_colour(found, is_dark())
@@ -51,7 +51,7 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     nothing = "inside the cells nothing could be checked, nor the intervals."
     if not scores or not other:
         return "No cell is hidden from the model and no truth is known: " + nothing
-    units = f" {plain(problem.units)}" if problem.units else ""
+    units = f" {problem.units}" if problem.units else ""
     beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
     return (
         f"The means of cells hidden from the model are off by {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing

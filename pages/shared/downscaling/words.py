@@ -25,10 +25,9 @@ def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
 def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
-    rows, columns = problem.spec.block
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
     if problem.matched:
-        how = f"{targets} coarse values, each the mean over the {rows} × {columns} pixels of its own cell"
+        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
@@ -38,6 +37,14 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
         f"{MODELS[spec.model].phrase}."
     )
+
+
+def pixels_of_a_cell(problem: DownscalingProblem) -> str:
+    """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
+    if problem.matched and problem.truth is None:
+        return "the pixels inside its own cell"
+    rows, columns = problem.spec.block
+    return f"the {rows} × {columns} pixels of its own cell"
 
 
 def hidden_cells(problem: DownscalingProblem) -> str:
