@@ -14,7 +14,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run test format bench bench-latency bench-swiss-roll bench-downscaling clean
+.PHONY: run test format bench bench-latency bench-swiss-roll bench-downscaling fuzz clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -56,6 +56,11 @@ bench-swiss-roll:
 bench-downscaling:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m core benchmark downscaling $(ARGS)
+
+# Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
+fuzz:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(THREADS) $(VENV) -m tests.corpus.fuzz $(ARGS)
 
 # Keeps runs/: they are yours.
 clean:

@@ -1,5 +1,10 @@
 """Errors that carry a sentence for the person at the screen."""
 
+import re
+
+#: How Python writes bytes in an error's words.
+_BYTES = re.compile(r"""b(['"])(?:\\.|(?!\1).)*\1""")
+
 
 class InputError(ValueError):
     """Bad input: one sentence that says what was found, what was expected and what to do."""
@@ -7,3 +12,10 @@ class InputError(ValueError):
 
 class Cancelled(Exception):
     """Raised inside a computation when its user asked it to stop."""
+
+
+def short(error: BaseException, most: int = 120) -> str:
+    """A library's words on one printable line of at most ``most`` characters, for use inside a sentence."""
+    text = _BYTES.sub("some bytes", " ".join(str(error).split()))
+    text = "".join(letter if letter.isprintable() else "?" for letter in text) or type(error).__name__
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from core.errors import InputError
+from core.errors import InputError, short
 from core.jail import lock_in, python_paths
 
 logger = logging.getLogger(__name__)
@@ -161,8 +161,7 @@ _NO_MEMORY = ("failed to map segment", "cannot allocate memory")
 def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, InputError):
         return str(error)
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, MemoryError) or any(words in text.lower() for words in _NO_MEMORY):
+    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
-    text = text.replace("\x00", "")[:120].rstrip(" .")
-    return f"{name} could not be read, it looks damaged or cut short ({text}): copy or download it again."
+    why = short(error).rstrip(" .")
+    return f"{name} could not be read, it looks damaged or cut short ({why}): copy or download it again."

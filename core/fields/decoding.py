@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InputError
-from core.fields.hdf5 import open_hdf5, short
+from core.errors import InputError, short
+from core.fields.hdf5 import open_hdf5
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 from h5py import h5d, h5g, h5l, h5o, h5r
 
-from core.errors import InputError
+from core.errors import InputError, short
 
 if TYPE_CHECKING:
     from xarray.backends import H5NetCDFStore
@@ -154,9 +154,3 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str]]":
     found: dict[str, Any] = {}
     file = ClosedFile(path)
     return Store(h5netcdf.File(file, "r", decode_vlen_strings=True)), file.broken
-
-
-def short(error: BaseException) -> str:
-    """An error's words on one line, at most 120 characters."""
-    text = " ".join(str(error).split()).replace("\x00", "") or type(error).__name__
-    return text if len(text) <= 120 else text[:117] + "…"

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, short
 from core.fields.axes import METRES, Axes, find_axes
 from core.fields.decoding import Decoded, decode
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
-from core.fields.hdf5 import short
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
 from core.fields.sphere import wrap_longitude
 from core.fields.validity import look_at_values

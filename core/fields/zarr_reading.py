@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, short
 from core.fields.gridded import Fields, check_index
-from core.fields.hdf5 import short
 from core.fields.validity import only_valid
 
 if TYPE_CHECKING:
