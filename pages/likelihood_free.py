@@ -15,6 +15,7 @@ from pages.shared.likelihood_free.controls import (
     learned_for,
 )
 from pages.shared.state import apply_values
+from pages.shared.words import plain
 
 TITLES = {
     "exact": "Exact posterior",
@@ -63,7 +64,7 @@ def said(found: Inference, method: str) -> None:
     name, answer = picture.variables(found)[0], found.answers[method]
     lines = picture.intervals(found, 0)
     low, mean, high = lines[method]
-    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {name} at "
+    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {plain(name)} at "
     words += f"**{mean:.4g}**, in [{low:.4g}, {high:.4g}] with 95 %"
     if "exact" in lines:
         wide = high - low
@@ -80,7 +81,7 @@ def said(found: Inference, method: str) -> None:
         words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
     st.markdown(words)
     for other, sentence in found.refused.items():
-        st.warning(f"{TITLES[other]}: {sentence}")
+        st.warning(f"{TITLES[other]}: {plain(sentence)}")
 
 
 def table(found: Inference) -> None:

@@ -19,6 +19,7 @@ from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 STATES = {
     "queued": ("Waiting", "gray"),
@@ -103,7 +104,7 @@ def going_on(engine: Engine, run: Run, where: str) -> None:
     """State, progress, time left and Cancel of a run that has not ended."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
-        words = [f"**{name_of(run)}**", run.message or STATES[run.status][0]]
+        words = [f"**{plain(name_of(run))}**", plain(run.message or STATES[run.status][0])]
         if run.eta_s is not None:
             words.append(f"{duration(run.eta_s)} left")
         silent = time.time() - run.heard if run.heard else 0.0
@@ -120,7 +121,7 @@ def chosen(place: Any, label: str, query: str, runs: Sequence[Run], *, optional:
     ids: list[str | None] = [None, *by_id] if optional else list(by_id)
     asked = st.query_params.get(query)
     if asked and asked not in by_id and f"box-{query}" not in st.session_state:
-        place.warning(f"There is no run {asked[:40]} here: it was deleted, or belongs to another runs folder.")
+        place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or belongs to another runs folder.")
     if st.session_state.get(f"box-{query}", asked) not in ids:
         st.session_state.pop(f"box-{query}", None)
     index = ids.index(asked) if asked in ids else 0
@@ -139,7 +140,7 @@ def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
     try:
         runs = [engine.get(found) for found in (run_id, other_id) if found]
     except InputError as error:
-        st.warning(str(error))
+        st.warning(plain(error))
         return
     for run, column in zip(runs, st.columns(len(runs), gap="medium"), strict=True):
         with column:
@@ -155,7 +156,7 @@ def heading(engine: Engine, run: Run) -> None:
     """Title, state and what can be done with the run."""
     word, colour = STATES[run.status]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(name_of(run), anchor=False, width="content")
+        st.subheader(plain(name_of(run)), anchor=False, width="content")
         st.badge(word, color=colour)  # type: ignore[arg-type]
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
     took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
@@ -164,7 +165,7 @@ def heading(engine: Engine, run: Run) -> None:
         going_on(engine, run, "detail")
         return
     if run.message:
-        (st.error if run.status == "failed" else st.markdown)(run.message)
+        (st.error if run.status == "failed" else st.markdown)(plain(run.message))
     with st.container(horizontal=True, vertical_alignment="center"):
         if run.spec.task == "downscale":
             page_link("downscaling.py", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
@@ -194,7 +195,7 @@ def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
     result = run.result or {}
     for warning in sentences(result.get("warnings")):
-        st.warning(warning)
+        st.warning(plain(warning))
     if found := run_scores(run):
         score_table(found, units=units_of(run))
     if cells := run_scores(run, "coarse_scores"):
@@ -229,11 +230,11 @@ def settings_table(runs: Sequence[Run]) -> None:
 
 def files(engine: Engine, run: Run) -> None:
     """Everything of a run that can be taken home."""
-    st.markdown(f"**Files of {name_of(run)}**")
+    st.markdown(f"**Files of {plain(name_of(run))}**")
     with st.container(horizontal=True):
         for name in run.files:
             st.download_button(
-                name, partial(engine.file, run.id, name), name, key=f"file-{run.id}-{name}", on_click="ignore"
+                plain(name), partial(engine.file, run.id, name), name, key=f"file-{run.id}-{name}", on_click="ignore"
             )
         spec = json.dumps(run.spec.to_dict(), indent=1)
         st.download_button("settings.json", spec, f"{run.id}.json", key=f"spec-{run.id}", on_click="ignore")
@@ -253,7 +254,7 @@ def take_home(engine: Engine, runs: Sequence[Run]) -> None:
     st.download_button(
         f"Download all {len(ids)} runs (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
     )
-    st.caption(f"They lie in {engine.root}, one folder a run.")
+    st.caption(f"They lie in {plain(engine.root)}, one folder a run.")
 
 
 def attempt(action: Any, run_id: str, done: str) -> None:
@@ -261,9 +262,9 @@ def attempt(action: Any, run_id: str, done: str) -> None:
     try:
         action(run_id)
     except InputError as error:
-        st.toast(str(error))
+        st.toast(plain(error))
         return
-    st.toast(done)
+    st.toast(plain(done))
     st.rerun(scope="app")
 
 
@@ -272,7 +273,7 @@ def run_again(engine: Engine, run: Run) -> None:
     try:
         again = engine.rerun(run.id)
     except InputError as error:
-        st.toast(str(error))
+        st.toast(plain(error))
         return
     set_values({"box-run": again})
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import colour_scale, model_colour, model_name
-from core.figures.style import INK, Figure, axis, compact, layout, log_axis
+from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 FAINT_LINE = "#8b949b"
 #: How far a ridge reaches over the next one's base line.
@@ -37,14 +37,14 @@ def ridge_plot(
             "type": "scatter", "mode": "lines", "x": compact(np.r_[grid, grid[::-1]], "f8"),
             "y": compact(np.r_[top, np.full(len(grid), float(row))], "f8"), "fill": "toself",
         }  # fmt: skip
-        hover = f"{names[row]}: {labels[1]} {outcomes[row]:.3g}<extra></extra>"
+        hover = f"{literal(names[row])}: {literal(labels[1])} {outcomes[row]:.3g}<extra></extra>"
         traces.append(line | {"fillcolor": ground, "line": {"width": 0}, "hoverinfo": "skip"})
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         traces.append(
             line
             | {
                 "fillcolor": f"rgba({red},{green},{blue},0.55)", "line": {"width": 1.2, "color": colour},
-                "hovertemplate": hover, "hoveron": "fills+points", "name": names[row], "text": hover,
+                "hovertemplate": hover, "hoveron": "fills+points", "name": literal(names[row]), "text": hover,
             }
         )  # fmt: skip
     picture = layout(title, height=height, dark=dark)

@@ -7,7 +7,7 @@ import numpy as np
 
 from core.figures.colours import SERIES, colour_scale, model_colour, model_name
 from core.figures.line import FAINT_POINT
-from core.figures.style import INK, Figure, axis, compact, layout, log_axis
+from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 #: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
 LEAST_DEPTH, MOST_DEPTH = 0.5, 10.0
@@ -100,7 +100,7 @@ def corner_plot(
         x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
         place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": False}
         marker = {"size": 4, "color": model_colour(shown), "opacity": 0.55}
-        hover = f"{names[column]} %{{x:.3~g}}, {names[row]} %{{y:.3~g}}<extra></extra>"
+        hover = f"{literal(names[column])} %{{x:.3~g}}, {literal(names[row])} %{{y:.3~g}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
                        "y": compact(samples[:, row], "f8"), "hovertemplate": hover} | place)  # fmt: skip
         if exact is not None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import SERIES, colour_scale, model_colour, model_name
-from core.figures.style import INK, Figure, axis, compact, layout, log_axis
+from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 FAINT_POINT, EDGE = "#8b949b", "#1e2a32"
@@ -27,7 +27,7 @@ def pairs_plot(
         {
             "type": "scatter", "mode": "markers", "x": compact(across, "f8"), "y": compact(up, "f8"),
             "marker": {"size": 4, "color": SERIES[0], "opacity": 0.65}, "name": "data",
-            "hovertemplate": f"{labels[0]} %{{x:.2f}}, {labels[1]} %{{y:.2f}}<extra></extra>",
+            "hovertemplate": f"{literal(labels[0])} %{{x:.2f}}, {literal(labels[1])} %{{y:.2f}}<extra></extra>",
         }
     ]  # fmt: skip
     if curve is not None and curve_at is not None:

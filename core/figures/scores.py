@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import model_colour, model_name
-from core.figures.style import INK, Figure, axis, compact, layout
+from core.figures.style import INK, Figure, axis, compact, layout, literal
 
 
 def score_bars(
@@ -30,7 +30,7 @@ def score_bars(
     bar = {
         "type": "bar", "orientation": "h", "x": [float(v) for v in known.values()], "y": names,
         "marker": {"color": colours}, "text": [f"{v:.3g}" for v in known.values()], "textposition": "outside",
-        "cliponaxis": False, "hovertemplate": "%{y}: %{x:.4~g} " + units + "<extra></extra>",
+        "cliponaxis": False, "hovertemplate": "%{y}: %{x:.4~g} " + literal(units) + "<extra></extra>",
     }  # fmt: skip
     return {"data": [bar], "layout": picture}
 
@@ -83,7 +83,7 @@ def error_histogram(
         counts = np.histogram(np.clip(values, -spread, spread), edges)[0]
         density = counts / max(values.size, 1) / (edges[1] - edges[0])
         line = {"color": model_colour(model), "width": 1.6, "shape": "hvh"}
-        traces.append(_curve(centres, density, model_name(model), "lines", line, "%{x:.3~g} " + units))
+        traces.append(_curve(centres, density, model_name(model), "lines", line, "%{x:.3~g} " + literal(units)))
     picture = layout("Error", height=height, dark=dark, showlegend=len(finite) > 1)
     picture["margin"] = {"l": 52, "r": 10, "t": 54 if len(finite) > 1 else 34, "b": 42}
     title = f"Prediction − truth ({units})" if units else "Prediction − truth"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import SERIES
-from core.figures.style import Figure, axis, compact, layout
+from core.figures.style import Figure, axis, compact, layout, literal
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
@@ -89,7 +89,7 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, index: int) -> dict[str, Any]
     few = int(np.isfinite(y).sum()) <= FEW_POINTS
     return {
         "type": "scatter", "mode": "lines+markers" if few else "lines", "x": compact(x, "f8"), "y": compact(y, "f8"),
-        "name": name, "line": {"color": colour, "width": 1.8, "dash": dash},
+        "name": literal(name), "line": {"color": colour, "width": 1.8, "dash": dash},
         "marker": {"color": colour, "size": 5}, "hovertemplate": "%{y:.4~g}",
     }  # fmt: skip
 

@@ -10,9 +10,11 @@ from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
 from core.wording import duration
+from pages.shared.layout import refusal
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import get_engine
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 
 def begin_run(spec: RunSpec) -> None:
@@ -20,7 +22,7 @@ def begin_run(spec: RunSpec) -> None:
     try:
         run_id = get_engine().submit(spec)
     except InputError as error:
-        st.error(str(error))
+        refusal(error)
         return
     st.session_state[_slot(spec.task)] = run_id
     st.query_params["run"] = run_id
@@ -68,7 +70,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         with st.container(border=True):
             text, button = st.columns([5, 1], vertical_alignment="center")
             left = f" · about {duration(now.eta_s)} left" if now.eta_s is not None else ""
-            text.progress(now.progress or 0.0, text=f"{doing}: {now.message or 'waiting for the engine'}{left}")
+            text.progress(now.progress or 0.0, text=f"{doing}: {plain(now.message or 'waiting for the engine')}{left}")
             if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
                 engine.cancel(run.id)
             draw(engine.trace(run.id))
@@ -104,10 +106,10 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
     words = {"done": done, "cancelled": cancelled}
     took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
-    title = words.get(run.status, f"{run.status.capitalize()}: {run.message}")
+    title = words.get(run.status, f"{run.status.capitalize()}: {plain(run.message)}")
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
     for warning in (run.result or {}).get("warnings", []):
-        st.warning(warning)
+        st.warning(plain(warning))
 
 
 def trace_charts(rows: list[dict[str, Any]]) -> None:

@@ -13,7 +13,9 @@ from core.errors import InputError
 from core.experiments.distribution_compare import Prepared
 from core.experiments.distribution_regression import part
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns, table_subjects
+from pages.shared.layout import refusal
 from pages.shared.state import set_values
+from pages.shared.words import plain
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
 #: Subjects and measures of the largest simulation offered.
@@ -93,7 +95,7 @@ def _own() -> Chosen:
     prepared = _table(str(key), roles)
     found = prepared.subjects
     sizes = found.bags.sizes.numpy(force=True)
-    words = f"{tables[str(key)]}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measures each."
+    words = f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measures each."
     return Chosen(f"table {key} {roles}", prepared, words)
 
 
@@ -116,7 +118,7 @@ def _upload() -> None:
         else:
             set_values({"d-table": key})
     if st.session_state[mark]:
-        st.error(f"{file.name}: {st.session_state[mark]}")
+        refusal(f"{file.name}: {st.session_state[mark]}")
 
 
 def _roles(key: str) -> Roles:

@@ -16,6 +16,7 @@ from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
 from pages.shared.state import log_slider, set_values
+from pages.shared.words import plain
 
 FAMILIES = {
     "rbf": "Gaussian",
@@ -61,7 +62,9 @@ def choose_model(chosen: Chosen) -> Model:
         reflect = st.toggle("Reflect densities at the ends", False, key="d-reflect", bind="query-params")
         intercept = st.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept", bind="query-params")
         names = chosen.prepared.subjects.covariate_names
-        use = bool(names) and st.toggle(f"Covariates: {', '.join(names)}", True, key="d-cov", bind="query-params")
+        use = bool(names) and st.toggle(
+            f"Covariates: {plain(', '.join(names))}", True, key="d-cov", bind="query-params"
+        )
     settings = MethodSettings(
         str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
     )  # fmt: skip
@@ -89,7 +92,7 @@ def learning(chosen: Chosen, model: Model) -> None:
     if asked == key:
         _await(chosen, model, key)
     for word in st.session_state.get("_d-learned", {}).get(chosen.key, ()):
-        st.caption(word)
+        st.caption(plain(word))
 
 
 def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":

@@ -19,6 +19,7 @@ from pages.shared.distribution_regression.model import Model, choose_model
 from pages.shared.layout import explain, score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 #: Of the cross-validation; fewer where there are fewer than ten subjects.
 FOLDS = 5
@@ -89,7 +90,7 @@ def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> Non
     also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
     st.markdown(
         f"Of subjects held out, GPDR explains **{100 * r2['gpdr']:.1f} %** of the variance of "
-        f"{chosen.prepared.subjects.outcome_name}, {also}. {chosen.words}"
+        f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
 
 
@@ -140,7 +141,7 @@ def remark(chosen: Chosen) -> None:
     columns = chosen.prepared.subjects.columns
     st.caption(
         "Densities are smoothed for the eye and for the KDE method only; GPDR uses the measures as they are. "
-        + ("" if len(columns) == 1 else f"Shown along {columns[0]}, other columns at their medians.")
+        + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
     )
 
 

@@ -15,6 +15,7 @@ from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
 from pages.shared.layout import refusal
 from pages.shared.state import set_values
+from pages.shared.words import plain
 
 NONE = "(none)"
 
@@ -80,7 +81,7 @@ def _upload() -> None:
                 refusal(f"{file.name}: {st.session_state[mark]}")
             continue
         try:
-            with st.spinner(f"Checking {file.name} …"):
+            with st.spinner(f"Checking {plain(file.name)} …"):
                 key = keep_upload(data, file.name)
         except InputError as error:
             st.session_state[mark] = str(error)
@@ -114,7 +115,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
 
     trouble = folder_problem()
     if trouble:
-        st.warning(trouble)
+        st.warning(plain(trouble))
     with st.expander("Own files"):
         _upload()
         others = [NONE, *names]
@@ -226,6 +227,6 @@ def _dimensions(fields: Fields, names: list[str], default: dict[str, int]) -> di
             asked = st.session_state.get("_select", {}).get(dim, default.get(dim, 0))
             wanted = min(int(asked), len(labels) - 1)
             options = [f"{index}: {label}" for index, label in enumerate(labels)]
-            picked = _pick(dim.replace("_", " ").capitalize(), f"dim-{dim}", options, options[wanted])
+            picked = _pick(plain(dim.replace("_", " ").capitalize()), f"dim-{dim}", options, options[wanted])
             select[dim] = options.index(picked)
     return select

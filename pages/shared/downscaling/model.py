@@ -16,6 +16,7 @@ from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
 from pages.shared.state import log_slider
+from pages.shared.words import plain
 
 FAMILIES = {
     "rbf": "Gaussian (RBF)",
@@ -144,18 +145,18 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
 
 
 def _words(factor: Factor) -> str:
-    return ", ".join(_plain(name) for name in factor.columns)
+    return ", ".join(_spoken(name) for name in factor.columns)
 
 
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
+def _spoken(name: str) -> str:
+    return plain(name.replace("_", " "))
 
 
 def _factor_sliders(key: str, factor: Factor) -> Factor:
     several = len(factor.lengthscales) > 1
     scales = []
     for index, value in enumerate(factor.lengthscales):
-        of = _plain(factor.columns[index]) if several else _words(factor)
+        of = _spoken(factor.columns[index]) if several else _words(factor)
         scales.append(log_slider(f"Lengthscale: {of}", f"{key}-{index}", 2e-2, 5e1, value))
     return replace(factor, lengthscales=tuple(scales))
 

@@ -164,7 +164,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")
         for sentence in shown.said:
-            st.caption(sentence)
+            st.caption(plain(sentence))
         return
 
     @st.fragment(run_every=0.4)
@@ -180,7 +180,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             if isinstance(error, InputError):
                 refusal(error)
                 return
-        st.caption(f"P{'; '.join(shown.said)[1:]}; the exact picture is being computed …")
+        st.caption(f"P{plain('; '.join(shown.said))[1:]}; the exact picture is being computed …")
 
     wait()
 

@@ -12,8 +12,10 @@ from core.filtering.series import MOST_TRAIN, Series
 from core.tables import Table, open_table
 from pages.shared.filtering import words
 from pages.shared.filtering.player import player
+from pages.shared.layout import refusal
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
+from pages.shared.words import plain
 
 #: Columns of the state that get a picture each.
 MOST_PICTURES = 3
@@ -58,7 +60,7 @@ def choose_table() -> Table:
         try:
             st.session_state["_f-table"] = _opened(file.getvalue(), file.name)
         except InputError as error:
-            st.error(f"{error}")
+            refusal(error)
     table = st.session_state.get("_f-table")
     if table is None:
         table = _example()
@@ -85,7 +87,7 @@ def choose_columns(table: Table) -> tuple[list[str], list[str]]:
     states = st.multiselect("Hidden state", names, moving[:half], key=f"f-states-{mark}")
     rest = [name for name in names if name not in states]
     observations = st.multiselect("Observed", names, moving[half:], key=f"f-seen-{mark}",
-                                  help=f"Left over: {', '.join(rest)}.")  # fmt: skip
+                                  help=f"Left over: {plain(', '.join(rest))}.")  # fmt: skip
     return states, observations
 
 
@@ -121,9 +123,9 @@ def _said(found: Followed, series: Series, table: Table) -> None:
         for name in others
     )
     st.markdown(
-        f"Over the last {len(found.truth)} steps of {table.source} the kernel Bayes filter leaves "
+        f"Over the last {len(found.truth)} steps of {plain(table.source)} the kernel Bayes filter leaves "
         f"**{errors['kbr']:.3f}** of the training part's variance of "
-        f"{', '.join(series.state_names)}; the others: {told}."
+        f"{plain(', '.join(series.state_names))}; the others: {told}."
     )
 
 

@@ -14,7 +14,9 @@ from core.likelihood_free.objective import Learned, learn
 from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
+from pages.shared.layout import refusal
 from pages.shared.state import log_slider
+from pages.shared.words import plain
 
 PROBLEMS = {
     "exponential-gamma": "Exponential-gamma",
@@ -213,7 +215,7 @@ def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | N
     try:
         _read(data, row)
     except InputError as error:
-        st.error(str(error))
+        refusal(error)
         st.caption("Nothing is lost: the last good table stays.")
         return kept
     st.session_state["_lf-data"] = (data, row)
@@ -238,7 +240,7 @@ def _choose_prior(table: Table, parameters: tuple[str, ...], logs: tuple[str, ..
         words = ("from", "to") if kind == "uniform" else ("mean", "sd")
         starts = (cells.min(), cells.max()) if kind == "uniform" else (cells.mean(), cells.std())
         numbers = [
-            column.number_input(f"{said}: {word}", value=float(start), key=f"lf-{word}-{said}", format="%.6g")
+            column.number_input(f"{plain(said)}: {word}", value=float(start), key=f"lf-{word}-{said}", format="%.6g")
             for column, word, start in zip(st.columns(2), words, starts, strict=True)
         ]
         family: Family = "uniform" if kind == "uniform" else "normal"

@@ -1,0 +1,82 @@
+"""Files and runs whose every word is written for a browser: it fetches nothing, and a reader sees the words."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import running_app
+from tests.browser.steps import exceptions, opened, settled
+from tests.core.engine.made import write_run
+from tests.pages import hostile
+
+OPEN = "() => document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())"
+MADE = "img[src*='203.0.113'], a[href*='203.0.113'], a[href='http:x.png'], .katex, image[href*='203.0.113']"
+TEXT = "() => document.body.innerText.replaceAll('\\u2060', '').split(/\\s+/).join(' ')"
+DRAWN = "() => [...document.querySelectorAll('.live-plot')].every(plot => plot.querySelector('.main-svg'))"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of an app of its own, with one run in its folder."""
+    folder = tmp_path_factory.mktemp("hostile")
+    words = hostile.HOSTILE
+    row = {"step": 1, "evidence": 1.0, "stage": words, "kernel": {words: 2.0}}
+    write_run(
+        folder / "runs",
+        spec={"settings": {words: words}, "title": words},
+        status={"message": words},
+        result={"warnings": [words], "notes": [words], "units": words, "scores": {words: {"rmse": 1.0}}},
+        trace=3 * (json.dumps(row) + "\n"),
+        files={"a $x^2$ :red[x].txt": b"a"},
+    )
+    with running_app(folder / "runs", folder / "log.txt") as url:
+        yield url
+
+
+def nothing_comes_of_it(page: Page, *shown: str) -> None:
+    """Open whatever can be opened; the words are there, and no more than words."""
+    for text in shown:
+        page.wait_for_function(f"text => ({TEXT})().includes(text)", arg=text, timeout=120_000)
+    settled(page, 120)
+    page.evaluate(OPEN)
+    page.wait_for_function(DRAWN, timeout=60_000)
+    settled(page, 120)
+    assert exceptions(page) == []
+    found = page.locator(MADE).evaluate_all("all => all.map(one => one.outerHTML.slice(0, 200))")
+    assert [html for html in found if "katex" not in html or "203.0.113" in html or "x^2" in html] == []
+    assert page.foreign == []
+
+
+def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
+    """Upload a file on the page."""
+    page.locator("[data-testid=stFileUploader] input[type=file]").nth(uploader).set_input_files(
+        {"name": name.replace("/", "∕"), "mimeType": "application/octet-stream", "buffer": data}
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "data", "shown"),
+    [
+        ("/downscale", hostile.fields(), "long ![p](http://203.0.113.1/x.png)"),
+        ("/follow?f-system=own series", hostile.series(), "of the training part's variance of ![p](http"),
+        ("/simulate?lf-problem=Own table", hostile.simulations(), "puts theta ![p](http"),
+        ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
+    ],
+    ids=["fields", "series", "simulations", "measures"],
+)
+def test_a_file(new_page, app: str, address: str, data: bytes, shown: str) -> None:
+    page = opened(new_page(url=app), address)
+    if address == "/downscale":
+        page.evaluate(OPEN)
+    give(page, f"{hostile.HOSTILE}.dat", data)
+    nothing_comes_of_it(page, shown)
+    give(page, f"{hostile.HOSTILE}.dat", b"\x00\x01")
+    expect(page.locator("[data-testid=stAlertContentError]").first).to_be_visible(timeout=60_000)
+    nothing_comes_of_it(page)
+
+
+def test_a_run(new_page, app: str) -> None:
+    page = opened(new_page(url=app), "/all-runs")
+    nothing_comes_of_it(page, f"Files of {hostile.HOSTILE}")
