@@ -2,9 +2,12 @@
 
 import streamlit as st
 
+from pages.shared.address import told_address
 from pages.shared.pages import FAVICON, listed_pages
 from pages.shared.warm_up import warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()
-st.navigation(listed_pages()).run()
+page = st.navigation(listed_pages())
+with told_address(page.url_path):
+    page.run()

@@ -28,7 +28,7 @@ from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, log_slider
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 #: Where the page opens: several dimensions, in which the rule is worth it; one and two can be drawn.
 SEVERAL = 6
@@ -123,7 +123,7 @@ def _herded(answer: Answer, count: int, candidates: torch.Tensor) -> np.ndarray:
     try:
         return answer.sample.herd(count, candidates).numpy()
     except InputError as error:
-        st.warning(f"No samples can be herded here. {plain(error)}")
+        st.warning(f"No samples can be herded here. {sentence_of(error)}")
         return np.empty((0, candidates.shape[1]))
 
 

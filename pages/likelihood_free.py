@@ -15,7 +15,7 @@ from pages.shared.likelihood_free.controls import (
     learned_for,
 )
 from pages.shared.state import apply_values
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 TITLES = {
     "exact": "Exact posterior",
@@ -81,7 +81,7 @@ def said(found: Inference, method: str) -> None:
         words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
     st.markdown(words)
     for other, sentence in found.refused.items():
-        st.warning(f"{TITLES[other]}: {plain(sentence)}")
+        st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
 
 
 def table(found: Inference) -> None:

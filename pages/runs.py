@@ -19,7 +19,7 @@ from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 STATES = {
     "queued": ("Waiting", "gray"),
@@ -104,7 +104,7 @@ def going_on(engine: Engine, run: Run, where: str) -> None:
     """State, progress, time left and Cancel of a run that has not ended."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
-        words = [f"**{plain(name_of(run))}**", plain(run.message or STATES[run.status][0])]
+        words = [f"**{plain(name_of(run))}**", sentence_of(run.message or STATES[run.status][0])]
         if run.eta_s is not None:
             words.append(f"{duration(run.eta_s)} left")
         silent = time.time() - run.heard if run.heard else 0.0
@@ -140,7 +140,7 @@ def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
     try:
         runs = [engine.get(found) for found in (run_id, other_id) if found]
     except InputError as error:
-        st.warning(plain(error))
+        st.warning(sentence_of(error))
         return
     for run, column in zip(runs, st.columns(len(runs), gap="medium"), strict=True):
         with column:
@@ -165,7 +165,7 @@ def heading(engine: Engine, run: Run) -> None:
         going_on(engine, run, "detail")
         return
     if run.message:
-        (st.error if run.status == "failed" else st.markdown)(plain(run.message))
+        (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
     with st.container(horizontal=True, vertical_alignment="center"):
         if run.spec.task == "downscale":
             page_link("downscaling.py", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
@@ -195,7 +195,7 @@ def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
     result = run.result or {}
     for warning in sentences(result.get("warnings")):
-        st.warning(plain(warning))
+        st.warning(sentence_of(warning))
     if found := run_scores(run):
         score_table(found, units=units_of(run))
     if cells := run_scores(run, "coarse_scores"):
@@ -262,7 +262,7 @@ def attempt(action: Any, run_id: str, done: str) -> None:
     try:
         action(run_id)
     except InputError as error:
-        st.toast(plain(error))
+        st.toast(sentence_of(error))
         return
     st.toast(plain(done))
     st.rerun(scope="app")
@@ -273,7 +273,7 @@ def run_again(engine: Engine, run: Run) -> None:
     try:
         again = engine.rerun(run.id)
     except InputError as error:
-        st.toast(plain(error))
+        st.toast(sentence_of(error))
         return
     set_values({"box-run": again})
 

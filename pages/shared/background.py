@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import Cancelled, InputError
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 _KEPT = 8
 NICE = 10
@@ -111,7 +111,7 @@ def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], word
         error = job.exception()
         if error is None:
             return job.result()
-        st.caption(plain(error) if isinstance(error, InputError) else "Another picture was asked for.")
+        st.caption(sentence_of(error) if isinstance(error, InputError) else "Another picture was asked for.")
         return None
 
     @st.fragment(run_every=0.5)

@@ -17,7 +17,7 @@ from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of
 from pages.shared.stored import FOLDER, stored
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
 #: What interpolates the coarse values and looks at no covariate.
@@ -192,7 +192,7 @@ def _spread(mean: float | None, sd: float | None) -> str:
 
 def _tests(group: Group, title: str) -> None:
     if group.refused:
-        st.caption(f"{title}: {plain(group.refused)}")
+        st.caption(f"{title}: {sentence_of(group.refused)}")
         return
     st.markdown(f"**{title}**, RMSE, two-sided; p values corrected for the number of pairs (Holm)")
     st.dataframe(

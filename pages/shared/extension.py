@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import Cancelled, InputError
 from pages.shared.background import get_background
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 Row = dict[str, Any]
 #: Seconds between the pictures of a growing result.
@@ -84,6 +84,6 @@ def extendable(
         more = f" Measured here: {mine.runs} run{'s' if mine.runs > 1 else ''}." if mine.runs else ""
         line[1].caption(f"{told}{more}")
         if mine.trouble:
-            st.warning(plain(mine.trouble))
+            st.warning(sentence_of(mine.trouble))
 
     panel()

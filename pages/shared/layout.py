@@ -8,9 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import InputError
+from pages.shared.address import leave_out_absurd
 from pages.shared.mathematics import in_parts
 from pages.shared.warm_up import is_warm, warm_up
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 _CSS = Path(__file__).with_name("layout.css")
 LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
@@ -45,6 +46,7 @@ WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
 def page_header(title: str, sentence: str) -> None:
     """Title, one sentence on what the page does, and the device with its memory. Call it first on every page."""
     warm_up()
+    leave_out_absurd()
     st.html(_CSS)
     st.title(title, anchor=False)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
@@ -88,7 +90,7 @@ def refusals() -> Iterator[None]:
 
 def refusal(error: object) -> None:
     """A sentence on what was refused; it may quote a file, an address or a person, and is shown as it is."""
-    st.error(plain(error))
+    st.error(sentence_of(error))
 
 
 def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:
@@ -107,7 +109,7 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
 
 def notes(sentences: Iterable[str], label: str = "What was done with the data") -> None:
     """The choices made for the user while reading the data, as a list in an expander; nothing where there are none."""
-    lines = [f"- {plain(sentence)}" for sentence in sentences]
+    lines = [f"- {sentence_of(sentence)}" for sentence in sentences]
     if lines:
         with st.expander(f"{label} ({len(lines)})"):
             st.markdown("\n".join(lines))

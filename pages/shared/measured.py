@@ -15,7 +15,7 @@ from pages.shared import headlines
 from pages.shared.headlines import plain_number
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results"
 TITLES = {
@@ -62,7 +62,7 @@ def show_measured(folder: Path = FOLDER) -> None:
     """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
     found, refused = all_measured(folder)
     for sentence in refused:
-        st.warning(plain(sentence))
+        st.warning(sentence_of(sentence))
     if not found:
         st.info("Nothing is measured yet: `make bench` measures, and what it finds stands here.")
         return

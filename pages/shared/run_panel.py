@@ -14,7 +14,7 @@ from pages.shared.layout import refusal
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import get_engine
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 
 def begin_run(spec: RunSpec) -> None:
@@ -70,7 +70,8 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         with st.container(border=True):
             text, button = st.columns([5, 1], vertical_alignment="center")
             left = f" · about {duration(now.eta_s)} left" if now.eta_s is not None else ""
-            text.progress(now.progress or 0.0, text=f"{doing}: {plain(now.message or 'waiting for the engine')}{left}")
+            said = sentence_of(now.message or "waiting for the engine")
+            text.progress(now.progress or 0.0, text=f"{doing}: {said}{left}")
             if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
                 engine.cancel(run.id)
             draw(engine.trace(run.id))
@@ -106,10 +107,10 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
     words = {"done": done, "cancelled": cancelled}
     took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
-    title = words.get(run.status, f"{run.status.capitalize()}: {plain(run.message)}")
+    title = words.get(run.status, f"{run.status.capitalize()}: {sentence_of(run.message)}")
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
     for warning in (run.result or {}).get("warnings", []):
-        st.warning(plain(warning))
+        st.warning(sentence_of(warning))
 
 
 def trace_charts(rows: list[dict[str, Any]]) -> None:

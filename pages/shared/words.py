@@ -13,6 +13,7 @@ MOST_CHARACTERS = 1500
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"[\\`*_\[\]<$~&]")
 _BEGINS_BLOCK = re.compile(r"^([-+=#>]|\d+(?=[.)]))")
+_CODE = re.compile(r"`([^`]+)`")
 _BEGINS_DIRECTIVE = re.compile(r":(?=[\w+/-])(?!\d{1,2}(?!\w))|@(?=\w)|(?i:\bwww)(?=\.)")
 _TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
@@ -22,15 +23,26 @@ def plain(text: object) -> str:
 
     Options of a select box and cells of a data frame are shown as they are without it.
     """
+    return _begun(_escaped(_line(text)))
+
+
+def sentence_of(text: object) -> str:
+    """A sentence of `core`, which may quote others, as Markdown: as `plain`, but `` `names` `` stand as code."""
+    parts = _CODE.split(_line(text))
+    return _begun("".join(f"`{part}`" if index % 2 else _escaped(part) for index, part in enumerate(parts)))
+
+
+def _line(text: object) -> str:
+    """One line without control characters, not too long."""
     line = _TURNS_TEXT.sub("", " ".join(str(text).split()))
     line = "".join(letter for letter in line if unicodedata.category(letter) != "Cc")
-    if len(line) > MOST_CHARACTERS:
-        line = line[: MOST_CHARACTERS - 1] + "…"
-    line = _BEGINS_DIRECTIVE.sub(lambda found: found.group() + _JOINER, line)
-    line = _PUNCTUATION.sub(r"\\\g<0>", line)
-    return _BEGINS_BLOCK.sub(lambda found: _first_escaped(found.group()), line)
+    return line if len(line) <= MOST_CHARACTERS else line[: MOST_CHARACTERS - 1] + "…"
 
 
-def _first_escaped(begin: str) -> str:
-    """A mark that would begin a list or a rule, told to be text: ``\\-``, or ``1\\`` before the dot of ``1.``"""
-    return f"{begin}\\" if begin[0].isdigit() else f"\\{begin}"
+def _escaped(line: str) -> str:
+    return _PUNCTUATION.sub(r"\\\g<0>", _BEGINS_DIRECTIVE.sub(lambda found: found.group() + _JOINER, line))
+
+
+def _begun(line: str) -> str:
+    """The line, whose first mark begins no list, heading, quotation or rule: ``\\-``, ``1\\.``."""
+    return _BEGINS_BLOCK.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)

@@ -40,5 +40,9 @@ def test_words_of_others_are_shown_as_they_are(new_page, page_of_words: str) -> 
     page.wait_for_function(DRAWN, arg=["text", hostile + mixed, 1], timeout=60_000)
     made = page.locator("[class*='st-key-text-'], [class*='st-key-label-'], [data-testid=stToast]").locator(MADE)
     assert made.evaluate_all("all => all.map(one => one.outerHTML.slice(0, 200))") == []
+    for made in (
+        page.locator("[class*='st-key-sentence-']").locator(MADE).evaluate_all("all => all.map(one => one.tagName)")
+    ):
+        assert made == "CODE"
     assert page.foreign == []
     assert page.errors == []

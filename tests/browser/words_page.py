@@ -4,7 +4,7 @@ import random
 
 import streamlit as st
 
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 HOSTILE = (
     "![p](http://203.0.113.1/x.png)",
@@ -28,13 +28,15 @@ HOSTILE = (
     "javascript:alert(1) mailto:a@b.org xmpp:a@b.org",
     "air_potential_temperature (K) at 1.5 m: 5° × 9 %",
 )
-LETTERS = "ab1 :*_[]()<>!$`~#&\\/-+=.@|{}'\"^%hw"
+LETTERS = "ab1 ``:*_[]()<>!$`~#&\\/-+=.@|{}'\"^%hw"
 _random = random.Random(0)
 MIXED = tuple("".join(_random.choices(LETTERS, k=24)).strip() or "x" for _ in range(150))
 
 for index, text in enumerate((*HOSTILE, *MIXED)):
     with st.container(key=f"text-{index}"):
         st.markdown(plain(text))
+    with st.container(key=f"sentence-{index}"):
+        st.markdown(sentence_of(text))
 for index, text in enumerate(HOSTILE):
     words = plain(text)
     with st.container(key=f"label-{index}"):

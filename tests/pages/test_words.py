@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.figures.style import literal
-from pages.shared.words import MOST_CHARACTERS, plain
+from pages.shared.words import MOST_CHARACTERS, plain, sentence_of
 from tests.pages.reading import as_shown
 
 
@@ -38,3 +38,8 @@ def test_long_text_is_cut() -> None:
 
 def test_plotly_gets_neither_tags_nor_templates() -> None:
     assert literal("<a href='x'>%{z} & co</a>") == "&lt;a href='x'&gt;%\u2060{z} &amp; co&lt;/a&gt;"
+
+
+def test_names_in_a_sentence_stand_as_code() -> None:
+    assert sentence_of("`a_b` has _7_ values; `c") == "`a_b` has \\_7\\_ values; \\`c"
+    assert sentence_of("``x`` - `![p](u)`") == "\\``x`` - `!\\[p\\](u)\\`"

@@ -16,7 +16,7 @@ from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
 from pages.shared.state import log_slider, set_values
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 FAMILIES = {
     "rbf": "Gaussian",
@@ -92,7 +92,7 @@ def learning(chosen: Chosen, model: Model) -> None:
     if asked == key:
         _await(chosen, model, key)
     for word in st.session_state.get("_d-learned", {}).get(chosen.key, ()):
-        st.caption(plain(word))
+        st.caption(sentence_of(word))
 
 
 def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":

@@ -15,7 +15,7 @@ from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
 from pages.shared.layout import refusal
 from pages.shared.state import set_values
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 NONE = "(none)"
 
@@ -115,7 +115,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
 
     trouble = folder_problem()
     if trouble:
-        st.warning(plain(trouble))
+        st.warning(sentence_of(trouble))
     with st.expander("Own files"):
         _upload()
         others = [NONE, *names]

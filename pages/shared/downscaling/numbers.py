@@ -19,7 +19,7 @@ from pages.shared.downscaling.picture import View
 from pages.shared.layout import score_table
 from pages.shared.plotly_live import plotly_live
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 
@@ -40,7 +40,7 @@ def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
 def hope(key: str, problem: DownscalingProblem) -> None:
     """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
     share, sentence = share_of(key, problem)
-    (st.warning if share < 0.3 else st.markdown)(plain(sentence))
+    (st.warning if share < 0.3 else st.markdown)(sentence_of(sentence))
 
 
 def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -110,7 +110,7 @@ def _await(job: Any) -> None:
             if error is None:
                 st.rerun()
             if isinstance(error, InputError):
-                st.caption(f"GP on centroids: {plain(error)}")
+                st.caption(f"GP on centroids: {sentence_of(error)}")
 
     wait()
 

@@ -22,7 +22,7 @@ from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.picture import View
 from pages.shared.downscaling.trust import unchecked
 from pages.shared.downscaling.words import hidden_cells, pixels_of_a_cell
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 
 def downloads(
@@ -78,12 +78,13 @@ def downloads(
 
 def _many_steps(choice: Choice, file: str) -> None:
     """The command that takes this model to every time step of a Zarr store."""
-    fields = plain(", ".join(choice.spec.covariates))
+    kept = sentence_of(f"`{file}`")
+    fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
             "The same model at every time step of a Zarr store, region by region, in memory that does not grow with "
             "the store: press **Settings** to keep this model, with the sliders' hyperparameters, as "
-            f"{plain(file)}, then, in the project's folder:"
+            f"{kept}, then, in the project's folder:"
         )
         st.code(predict_command(file), language="bash")
         needs = f"{fields} of every step" if fields else "the grid of every step"

@@ -44,7 +44,7 @@ from pages.shared.layout import refusal
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import Prepared, plotly_live, prepare
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import plain, sentence_of
 
 GROUP = "downscaling-maps"
 TRUST = "trust"
@@ -164,7 +164,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         else:
             st.caption("Exact: every pixel of every cell enters the posterior.")
         for sentence in shown.said:
-            st.caption(plain(sentence))
+            st.caption(sentence_of(sentence))
         return
 
     @st.fragment(run_every=0.4)
@@ -180,7 +180,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             if isinstance(error, InputError):
                 refusal(error)
                 return
-        st.caption(f"P{plain('; '.join(shown.said))[1:]}; the exact picture is being computed …")
+        st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; the exact picture is being computed …")
 
     wait()
 

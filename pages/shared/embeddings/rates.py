@@ -24,7 +24,7 @@ from pages.shared.layout import explain
 from pages.shared.plotly_live import plotly_live
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 STORED = "deconditional_rates.json"
 EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
@@ -108,7 +108,7 @@ def _curve(settings: RateSettings, kind: str) -> None:
     try:
         schedule(kept[0] if kept else settings)
     except InputError as error:
-        st.info(plain(error))
+        st.info(sentence_of(error))
         return
     rows: list[Measured] = []
     if kept is not None:

@@ -5,7 +5,7 @@ import streamlit as st
 from core.experiments.filtering import EPSILONS, SCALES, FilterSettings, Followed
 from pages.shared.layout import explain, score_table
 from pages.shared.state import log_slider
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 TITLES = {
     "kbr": "Kernel Bayes filter",
@@ -56,7 +56,7 @@ def table(found: Followed, caption: str) -> None:
     """Errors and times of all filters with their parameters."""
     rows = {name: {"mse": error, "ms": 1000 * found.seconds[name]} for name, error in found.errors.items()}
     score_table(rows, columns=("mse", "ms"), names=TITLES, caption=caption)
-    st.caption("; ".join(f"{TITLES[name]}: {plain(found.words[name])}" for name in rows) + ".")
+    st.caption("; ".join(f"{TITLES[name]}: {sentence_of(found.words[name])}" for name in rows) + ".")
 
 
 def equation(sentence: str, model: str, steps: int, settings: FilterSettings, found: Followed) -> None:

@@ -14,6 +14,7 @@ from core.likelihood_free.objective import Learned, learn
 from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
+from pages.shared.address import forget_address
 from pages.shared.layout import refusal
 from pages.shared.state import log_slider
 from pages.shared.words import plain
@@ -134,8 +135,7 @@ def inferred(choice: Choice, settings: Settings) -> Inference:
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
     if _PLACED not in st.session_state and "lf-mode" not in st.query_params:
-        for key in SLIDERS:  # an address without a mode means q̄: its slider values are of another moment
-            st.query_params.pop(key, None)
+        forget_address(*SLIDERS)  # an address without a mode means q̄: its slider values are of another moment
     if _moved():
         st.session_state["lf-mode"] = BY_HAND
     mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",

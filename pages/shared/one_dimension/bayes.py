@@ -16,7 +16,7 @@ from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.state import log_slider
 from pages.shared.theme import is_dark
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 #: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
 START_K, START_L, START_LAMBDA, START_EPSILON = (0.6, 1.0), (0.5, 1.0), 1e-5, 1e-2
@@ -65,7 +65,7 @@ def _said(found: Posterior, at: float) -> None:
         f"{total:.3f}, the negative ones to −{found.mean.negative:.2g}: they are no probabilities."
     )
     if found.lost:
-        st.warning(f"No samples can be herded here. {plain(found.lost)}")
+        st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")
 
 
 def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:

@@ -14,7 +14,7 @@ from pages.shared.background import awaited
 from pages.shared.benchmark_table import BenchmarkTable, show, start_controls
 from pages.shared.layout import score_table
 from pages.shared.swiss_roll.picture import View, scores_later
-from pages.shared.words import plain
+from pages.shared.words import sentence_of
 
 COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
@@ -40,7 +40,7 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
             "public code gives them in sorted order to bags in random order, so its indirect column is worse there."
         )
     for sentence in refused:
-        st.caption(plain(sentence))
+        st.caption(sentence_of(sentence))
 
 
 def benchmark() -> None:

@@ -1,0 +1,101 @@
+"""Absurd addresses: every page, every control that stands in the address, every kind of value that is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.address import LONGEST
+from pages.shared.likelihood_free.controls import SLIDERS
+from pages.shared.pages import PAGES
+from tests.pages.reading import as_shown, elements
+
+ROOT = Path(__file__).resolve().parents[2]
+ABSURD = ("inf", "-inf", "nan", "1e400", str(2**70), "", "abc", "9" * (LONGEST + 1), ["30", "20"])
+#: Values that no control takes, and none is silent about.
+REFUSED = ("inf", "nan", "9" * (LONGEST + 1))
+
+
+def opened(name: str, address: dict[str, Any]) -> AppTest:
+    """The page behind the router, at that address, in a new session."""
+    app = AppTest.from_string(f"exec(open({str(ROOT / 'app.py')!r}).read())", default_timeout=180).run()
+    app.switch_page(str(ROOT / "pages" / name))
+    app.query_params.update(address)
+    return app.run()
+
+
+def controls(page: AppTest) -> dict[str, Any]:
+    """The page's controls that stand in the address, by key, with what Streamlit sends for them."""
+    return {proto.query_param_key: proto for proto in elements(page._tree) if getattr(proto, "query_param_key", "")}
+
+
+def values(page: AppTest, keys: Any) -> dict[str, Any]:
+    return {key: page.session_state[key] for key in keys}
+
+
+def complaints(page: AppTest) -> list[str]:
+    return [box.value for box in (*page.exception, *page.error)]
+
+
+def said(page: AppTest) -> str:
+    return as_shown(" ".join(box.value for box in page.info if "The address says" in box.value))
+
+
+def views(page: AppTest) -> list[dict[str, str]]:
+    """Addresses of what a page shows besides its first view: one for every other choice of its buttons."""
+    buttons = {key: one for key, one in controls(page).items() if one.DESCRIPTOR.name == "ButtonGroup"}
+    return [{key: option.content} for key, one in buttons.items() for option in one.options if option.content]
+
+
+@pytest.mark.parametrize("name", [page.file for page in PAGES])
+def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
+    usual = opened(name, {})
+    keys = controls(usual)
+    for value in ABSURD:
+        page = opened(name, dict.fromkeys(keys, value))
+        assert complaints(page) == complaints(usual), value
+        if value in REFUSED:
+            assert values(page, keys) == values(usual, keys), value
+            told = [key for key in keys if key not in SLIDERS]  # these follow what was learned, without a word
+            assert all(f"{key}={value[:40]}" in said(page) for key in told), said(page)
+
+
+@pytest.mark.parametrize("name", [page.file for page in PAGES])
+def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
+    for address in views(opened(name, {})):
+        usual = opened(name, address)
+        rest = [key for key in controls(usual) if key not in address]
+        for mixed in (False, True):
+            absurd = {key: ABSURD[place % len(ABSURD) if mixed else 0] for place, key in enumerate(rest)}
+            page = opened(name, absurd | address)
+            assert complaints(page) == complaints(usual), absurd
+
+
+def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None:
+    page = opened("swiss_roll.py", {"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
+    assert said(page) == (
+        "The address says r-seed=inf, which is no whole number: 0 is used. "
+        "The address says r-points=1e9, which is outside its limits: 2000 is used. "
+        "The address says r-noise=nan, which is no finite number: 0.05 is used."
+    )
+    assert page.session_state["r-bags"] == 30
+    page.run()
+    assert "r-points=1e9" in said(page)
+    page.slider(key="r-points").set_value(500).run()
+    assert "r-points" not in said(page) and "r-seed=inf" in said(page)
+    page.slider(key="r-noise").set_value(0.5)
+    page.number_input(key="r-seed").set_value(7).run()
+    assert said(page) == ""
+
+
+def test_a_good_address_is_taken_without_a_word(runs_folder: Path) -> None:
+    page = opened("swiss_roll.py", {"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
+    assert said(page) == "" and page.session_state["r-seed"] == 7 and page.session_state["r-match"] == "indirect"
+
+
+def test_a_bare_page_survives_too(open_page, runs_folder: Path) -> None:
+    page = AppTest.from_file(str(ROOT / "pages" / "swiss_roll.py"), default_timeout=60)
+    page.query_params["r-seed"] = "inf"
+    page.run()
+    assert not page.exception and page.number_input(key="r-seed").value == 0
