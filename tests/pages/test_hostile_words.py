@@ -177,9 +177,11 @@ def test_the_rule_can_be_broken(line: str) -> None:
 def test_a_printed_map_reads_no_mathematics() -> None:
     import numpy as np
 
-    from core.figures.publication import Panel, publication_figure
+    from core.figures.panel import MapScale, Panel
+    from core.figures.publication import publication_figure
     from tests.core.fields.samples import fields, region
 
     grid = fields(region(6, 8)).grid
-    panel = Panel(np.zeros(grid.shape), "cost $x^$", "K $y_$")
-    assert publication_figure([panel], grid, caption="from $z^$ to $", format="png", dpi=40).startswith(b"\x89PNG")
+    scale = MapScale("cost $x^$", "K $y_$", "sequential", 0.0, 1.0)
+    panel = Panel("mean", "of $x_$", np.zeros(grid.shape), grid, scale)
+    assert publication_figure([panel], grid, heading="$h^$", caption="from $z^$ to $", dpi=40).startswith(b"\x89PNG")
