@@ -14,8 +14,12 @@ class Cancelled(Exception):
     """Raised inside a computation when its user asked it to stop."""
 
 
+def one_line(text: str) -> str:
+    """Text on one line, with a question mark for what cannot be printed."""
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+
+
 def short(error: BaseException, most: int = 120) -> str:
     """A library's words on one printable line of at most ``most`` characters, for use inside a sentence."""
-    text = _BYTES.sub("some bytes", " ".join(str(error).split()))
-    text = "".join(letter if letter.isprintable() else "?" for letter in text) or type(error).__name__
+    text = one_line(_BYTES.sub("some bytes", str(error))) or type(error).__name__
     return text if len(text) <= most else text[: most - 1] + "…"

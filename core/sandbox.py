@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from core.errors import InputError, short
+from core.errors import InputError, one_line, short
 from core.jail import lock_in, python_paths
 
 logger = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ _NO_MEMORY = ("failed to map segment", "cannot allocate memory")
 
 def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, InputError):
-        return str(error)
+        return one_line(str(error))
     if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
     why = short(error).rstrip(" .")

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, one_line
 from core.sandbox import read_apart
 from core.separated import refuse_long_rows
 
@@ -99,7 +99,8 @@ def _header(text: IO[str]) -> tuple[list[str], str]:
     except csv.Error as error:
         raise InputError(f"The header cannot be read ({error}): give every column a name of its own.") from None
     if len(set(names)) < len(names) or any(not name for name in names):
-        raise InputError(f"The header reads {', '.join(names) or '(nothing)'}: give every column a name of its own.")
+        said = one_line(", ".join(names))[:200] or "(nothing)"
+        raise InputError(f"The header reads {said}: give every column a name of its own.")
     return names, separator
 
 

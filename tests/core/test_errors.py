@@ -11,7 +11,7 @@ from core.errors import short
         (ValueError("one\n  two"), "one two"),
         (KeyError(b"\x00\x01'"), "some bytes"),
         (OSError("read b'a\\'b' and b\"c\", not b or 'd'"), "read some bytes and some bytes, not b or 'd'"),
-        (ValueError("a\x00b\x1bc\u202e"), "a?b?c?"),
+        (ValueError("a\x00b\x1b\tc\u202e"), "a?b? c?"),
         (MemoryError(), "MemoryError"),
     ],
 )
