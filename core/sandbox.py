@@ -11,6 +11,7 @@ import logging
 import math
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,8 +27,10 @@ from core.jail import lock_in, python_paths
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
-#: How many files are read at once in one process of the application, and how long another waits for its turn.
+#: How many files are read at once in one process of the application, how long another waits for its turn, and how many
+#: times its computing time a reader may take by the clock.
 READERS, TURN_S = 2, 60.0
+PATIENCE = 3
 _turns = threading.BoundedSemaphore(READERS)
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
@@ -36,10 +39,11 @@ Found = TypeVar("Found")
 
 def read_apart(
     module: str, data: bytes | Path, name: str, load: Callable[[Path], Found], *,
-    memory_mb: int = 1500, seconds: float = 60, settings: str = "",
+    memory_mb: int = 1500, seconds: float = 20, settings: str = "",
 ) -> Found:  # fmt: skip
     """What ``load`` makes of the file that ``python -m module SOURCE TARGET NAME BYTES SECONDS SETTINGS`` writes.
 
+    ``seconds`` of computing are allowed, and ``PATIENCE`` times that by the clock, for the machine may be busy.
     ``data`` are the file's bytes, or the path where the application keeps it. ``settings`` go to the child where given.
     Raises ``InputError`` (one sentence) when the child refuses, is stopped by a limit, or dies, and when other files
     are being read for longer than ``TURN_S``.
@@ -72,15 +76,22 @@ def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.DEVNULL, timeout=seconds, check=False,
+                stderr=subprocess.DEVNULL, timeout=PATIENCE * seconds, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise InputError(
-                f"{name} took longer than {seconds:g} s to open: give a smaller or less compressed file."
-            ) from None
+            raise InputError(_too_slow(name, seconds)) from None
+    if done.returncode == -signal.SIGXCPU:
+        raise InputError(_too_slow(name, seconds))
     with open(said, "rb") as file:
         file.seek(max(0, said.stat().st_size - _LAST_WORDS))
         return done.returncode, file.read()
+
+
+def _too_slow(name: str, seconds: float) -> str:
+    return (
+        f"{name} took longer than {seconds:g} s of computing to open, so it is damaged or too large: copy it again, or "
+        "give a smaller or less compressed file."
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -151,7 +162,8 @@ def _limit(memory: int, seconds: int) -> None:
     ):
         hard = resource.getrlimit(what)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(what, (value, value))
+        last = value + 1 if what == resource.RLIMIT_CPU and value != hard else value  # first a signal that has a name
+        resource.setrlimit(what, (value, last))
 
 
 #: What libraries say where memory ends while they are loaded.

@@ -108,8 +108,9 @@ def open_subjects(path: Path, roles: Roles) -> "Subjects":
     """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
     settings = json.dumps(asdict(roles))
     gathered = read_apart(
-        "core.distribution_regression.reader", path, "The table", load_gathered, memory_mb=3000, settings=settings
-    )
+        "core.distribution_regression.reader", path, "The table", load_gathered, memory_mb=3000, seconds=60,
+        settings=settings,
+    )  # fmt: skip
     return _subjects(gathered, roles)
 
 

@@ -5,14 +5,14 @@ from core.fields.store import load_fields
 from core.sandbox import read_apart
 
 
-def open_upload(data: bytes, name: str, *, memory_mb: int = 1500, seconds: int = 60) -> Fields:
+def open_upload(data: bytes, name: str, *, memory_mb: int = 1500, seconds: float = 20) -> Fields:
     """The fields of an uploaded NetCDF file, read in a fresh process.
 
     Parameters
     ----------
     data, name : content and name of the file, from anywhere.
     memory_mb : address space the reader may use; about a third of it may be data.
-    seconds : time it may take.
+    seconds : computing time it may take, and three times that by the clock.
 
     Raises ``InputError`` (one sentence) on anything wrong: not NetCDF, damaged, too large, too slow, no
     gridded field in it.

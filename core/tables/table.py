@@ -72,7 +72,7 @@ def _listed(names: list[str], most: int = 12) -> str:
     return ", ".join(f"'{name}'" for name in names[:most]) + (" …" if len(names) > most else "")
 
 
-def open_table(data: bytes, name: str, *, memory_mb: int = 1500, seconds: int = 60) -> Table:
+def open_table(data: bytes, name: str, *, memory_mb: int = 1500, seconds: float = 20) -> Table:
     """The table of an uploaded file, read in a process of its own; ``InputError`` on anything wrong with it."""
     return read_apart("core.tables.reader", data, name, load_table, memory_mb=memory_mb, seconds=seconds)
 

@@ -182,6 +182,12 @@ def test_a_third_reader_waits_for_its_turn_and_is_told_so(monkeypatch):
     assert read_apart("m", b"", "mine.nc", lambda path: "read") == "read"
 
 
+def test_computing_without_end_is_stopped_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(sandbox, "PATIENCE", 600)  # the clock has no say, however busy the machine
+    with pytest.raises(InputError, match=r"mine\.nc took longer than 1 s of computing to open"):
+        read_apart("tests.core.jail_probe", b"", "mine.nc", str, seconds=1, settings="compute without end")
+
+
 def test_words_without_end_do_not_fill_the_parent(tmp_path):
     """The child's words go to a file under its limits, of which only the end is read."""
     words = f"import sys; sys.stdout.write('x' * 1_000_000); print(); print('{json.dumps({'ok': True})}')"

@@ -25,12 +25,16 @@ ROLES = {"subject": "subject", "values": ["value"], "outcome": "outcome", "covar
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file: a ``sentence``, or what was ``read``; or a ``fault``, which must not be."""
+    """What became of one file: a ``sentence``, or what was ``read``; or a ``fault``, which must not be.
+
+    ``stopped``: by the limit of computing time, of which the application makes a sentence.
+    """
 
     sentence: str = ""
     read: str = ""
     notes: tuple[str, ...] = ()
     fault: str = ""
+    stopped: bool = False
 
 
 def run_batch(folder: Path, files: list[tuple[str, str, str]]) -> list[Outcome]:
@@ -46,9 +50,10 @@ def run_batch(folder: Path, files: list[tuple[str, str, str]]) -> list[Outcome]:
 def _outcome(told: dict[str, Any]) -> Outcome:
     answer, signalled = told["answer"], told["signal"]
     sentence = str(answer.get("error", ""))
+    if signalled == signal.SIGXCPU:
+        return Outcome(f"Stopped at the limit of {CPU_S} s.", stopped=True)
     if signalled:
-        over = signalled in (signal.SIGXCPU, signal.SIGALRM)
-        return Outcome(fault="it hangs" if over else f"it ends with signal {signal.Signals(signalled).name}")
+        return Outcome(fault=f"it ends with signal {signal.Signals(signalled).name}")
     if answer.get("open"):
         return Outcome(fault=f"not locked in: {answer['open']}")
     if told["mb"] > MOST_MB:
