@@ -1,6 +1,7 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
-# Tests run in two processes, each file in one of them; one process, to see them in order: make test WORKERS=0.
+# Tests run in two processes, each file in one of them, then those in the browser, by themselves, in one process.
+# All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
 WORKERS ?= 2
@@ -26,7 +27,12 @@ test:
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
-	$(THREADS) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=loadfile $(ARGS)
+	@ran=0; failed=0; \
+	for part in "computing --numprocesses=$(WORKERS) --dist=loadfile" browser; do \
+		$(THREADS) $(VENV) -m pytest --part $$part $(ARGS); code=$$?; \
+		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
+	done; \
+	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
 
 format:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test

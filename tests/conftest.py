@@ -5,9 +5,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SLOW = [hypothesis.HealthCheck.too_slow]
+BROWSER = ROOT / "tests" / "browser"
 REAL_DATA = ROOT.parent / "shared" / "data"
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -15,7 +18,12 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tests neither see nor change the runs, data folder and scheduler of the person who starts them."""
+    """Tests neither see nor change the runs, data folder and scheduler of the person who starts them.
+
+    Properties are tried on the same examples every time, however long one takes.
+    """
+    hypothesis.settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=SLOW)
+    hypothesis.settings.load_profile("same")
     for variable in ("DECONDITIONING_DATA", "DASK_SCHEDULER_ADDRESS"):
         os.environ.pop(variable, None)
     folder = tempfile.TemporaryDirectory(prefix="deconditioning-runs-", ignore_cleanup_errors=True)
@@ -23,8 +31,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a GPU where there is none."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--part browser`` or ``--part computing``: `make test` runs browser tests when nothing else runs."""
+    parser.addoption("--part", choices=("all", "browser", "computing"), default="all", help="which tests to run")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the other part."""
+    return True if collection_path.suffix == ".py" and _other_part(collection_path, config) else None
+
+
+def _other_part(path: Path, config: pytest.Config) -> bool:
+    part = config.getoption("part")
+    return part != "all" and (BROWSER in path.parents) != (part == "browser")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the other part, also where its files were named; skip what needs a GPU where there is none."""
+    other = [item for item in items if _other_part(item.path, config)]
+    if other:
+        config.hook.pytest_deselected(items=other)
+        items[:] = [item for item in items if item not in other]
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _cuda():
         reason = "torch finds no CUDA device here (it needs an NVIDIA GPU and a torch built with CUDA)"

@@ -56,9 +56,16 @@ def _spread(function: Callable, items: Sequence[dict[str, Any]], context: Any) -
                     continue
                 pending -= done
                 for future in done:
-                    yield future.result()
+                    yield _taken(future)
         finally:
             client.cancel(list(pending))
+
+
+def _taken(future: Any) -> Any:
+    """A result; the cluster may forget it now, so that the loss of the worker that holds it costs nothing."""
+    result = future.result()
+    future.release()
+    return result
 
 
 def stream(
@@ -133,7 +140,7 @@ def _result(future: Any) -> Any:
     from distributed.scheduler import KilledWorker
 
     try:
-        return future.result()
+        return _taken(future)
     except KilledWorker:
         raise InputError(
             "The same part was lost again with its worker (often for lack of memory): make the parts smaller or give "

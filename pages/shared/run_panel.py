@@ -73,10 +73,18 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
             said = sentence_of(now.message or "waiting for the engine")
             text.progress(now.progress or 0.0, text=f"{doing}: {said}{left}")
             if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
-                engine.cancel(run.id)
+                _cancel(run)
             draw(engine.trace(run.id))
 
     live()
+
+
+def _cancel(run: Run) -> None:
+    """Ask the run to stop; one that ended since the button was drawn is shown as it ended."""
+    try:
+        get_engine().cancel(run.id)
+    except InputError:
+        st.rerun(scope="app")
 
 
 def watch(

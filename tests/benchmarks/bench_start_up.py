@@ -94,7 +94,7 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
     for listed in PAGES:
         page.goto(f"{home}/{listed.url_path}")
         page.locator("[data-testid=stMain] h1").first.wait_for(timeout=120_000)
-        settled(page, 180)
+        settled(page)
     rows += processes(app, "every page opened once, no fit")
     page.goto(f"{home}/line?o-n=60&o-m=60&o-starts=1&o-steps=20")
     page.get_by_role("button", name="Learn hyperparameters").click(timeout=120_000)

@@ -2,6 +2,9 @@
 
 `page` is a fresh window of 1280 × 900; `new_page` makes others. A page carries `errors`, what its
 console and scripts complained of, and `foreign`, requests that left this machine.
+
+Every wait of a page or an `expect` has the one limit of `tests.waiting`: tests name states, never seconds.
+What tests do on a page stands in `tests.browser.steps`.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,10 +12,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from scripts.browser import ADVICE, find_browser
 from tests.browser.serving import running_app
+from tests.waiting import HANG_MS
 
 FLAGS = [
     "--no-sandbox",
@@ -48,7 +52,8 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.fail(f"The browser tests need Chromium and none was found: {ADVICE}, or start them with `make test`.")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=HANG_MS)
+        expect.set_options(timeout=HANG_MS)
         yield chromium
         chromium.close()
 
@@ -66,6 +71,7 @@ def new_page(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
             reduced_motion="reduce",
             accept_downloads=True,
         )
+        context.set_default_timeout(HANG_MS)
         contexts.append(context)
         return watched(context.new_page())
 

@@ -6,10 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = (
@@ -27,16 +28,16 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_until_healthy(url: str, process: subprocess.Popen, log: Path, seconds: float = 60) -> None:
+def wait_until_healthy(url: str, process: subprocess.Popen, log: Path) -> None:
     """Return when the server answers; fail with its log when it has ended or stays silent."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def answers() -> bool:
         assert process.poll() is None, f"the app ended at once:\n{log.read_text()}"
         with contextlib.suppress(OSError):
-            if urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).status == 200:
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"the app did not answer in {seconds:.0f} s:\n{log.read_text()}")
+            return urllib.request.urlopen(f"{url}/_stcore/health", timeout=HANG_S).status == 200
+        return False
+
+    wait_for(answers, "the app's answer")
 
 
 @contextlib.contextmanager
@@ -68,10 +69,10 @@ def running_app(
 
 
 def stop(process: subprocess.Popen) -> None:
-    """End the app as Ctrl-C does, and by force what has not ended in 20 s."""
+    """End the app as Ctrl-C does, and by force what has not ended in a minute."""
     process.send_signal(signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(20)
+        process.wait(60)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(10)
+    process.wait(HANG_S)

@@ -1,13 +1,30 @@
-"""What browser tests do and look at on a page."""
+"""What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
+`opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
+`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`, `redrawn`: which
+picture a chart holds.
+"""
+
+import re
 from collections.abc import Iterator
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as NotYet
+
+from tests.waiting import HANG_MS, wait_for
 
 SETTLED = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testScriptState === 'notRunning' && !document.querySelector('[data-stale=true]');
 }"""
+#: A slider waits 200 ms for the next key before it tells the server: until then a page that will run looks settled.
+QUIET = f"""ms => {{
+  if (!({SETTLED})()) window.settledSince = undefined;
+  else window.settledSince ??= performance.now();
+  return performance.now() - window.settledSince > ms;
+}}"""
+QUIET_MS = 400
+REVISION = """key => document.querySelector(`[data-key="${key}"]`)?.dataset.revision"""
 OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')]
   .map(element => element.scrollWidth - element.clientWidth)
   .reduce((most, pixels) => Math.max(most, pixels), 0)"""
@@ -17,22 +34,75 @@ BACKGROUND = """() => getComputedStyle(document.querySelector('[data-testid=stAp
 OPEN_EXPANDERS = """() => {
   const closed = [...document.querySelectorAll('details:not([open]) > summary')];
   closed.forEach(summary => summary.click());
+  window.unfolding = closed.map(summary => summary.parentElement);
   return closed.length;
 }"""
+OPENED = "() => window.unfolding.every(expander => expander.open || !expander.isConnected)"
 
 
-def settled(page: Page, seconds: float = 60) -> None:
-    """Wait until the script run that is under way has ended."""
-    page.wait_for_timeout(150)
-    page.wait_for_function(SETTLED, timeout=seconds * 1000)
+def settled(page: Page) -> None:
+    """Wait until no script run is under way or about to begin. What is expected to change is waited for by itself."""
+    page.evaluate("() => { window.settledSince = undefined; }")
+    page.wait_for_function(QUIET, arg=QUIET_MS, timeout=HANG_MS)
 
 
-def opened(page: Page, path: str = "/", seconds: float = 120) -> Page:
+def opened(page: Page, path: str = "/") -> Page:
     """Go to a page of the app and wait until it is all there."""
-    page.goto(path)
-    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=seconds * 1000)
-    settled(page, seconds)
+    page.goto(path, timeout=HANG_MS)
+    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=HANG_MS)
+    settled(page)
     return page
+
+
+def click_while_there(button: Locator, instead: Locator) -> bool:
+    """Click a button that goes away when its work is done; False when ``instead`` came first.
+
+    For Cancel of something that may have ended by itself: a plain click waits for a button that never comes again.
+    """
+
+    def clicked() -> str:
+        expect(button.or_(instead).first).to_be_visible(timeout=HANG_MS)
+        if instead.first.is_visible():
+            return "too late"
+        try:
+            button.click(timeout=1000)
+        except NotYet:
+            return ""
+        return "in time"
+
+    return wait_for(clicked, "a click") == "in time"
+
+
+def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight") -> Locator:
+    """Press a key some times on the slider whose label matches, as a person would; the page follows by itself.
+
+    Wait for what is to follow (`redrawn`, a sentence, the address), not for a time. Returns the handle.
+    """
+    handle = page.get_by_role("slider", name=re.compile(label)).first
+    handle.focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    return handle
+
+
+def open_expanders(page: Page) -> None:
+    """Open expanders until none is closed: some come only with the one around them."""
+    while page.evaluate(OPEN_EXPANDERS):
+        page.wait_for_function(OPENED, timeout=HANG_MS)
+        settled(page)
+
+
+def revision(page: Page, key: str) -> str:
+    """Which picture a chart (``plotly_live`` of that key) holds, once it holds one."""
+    page.wait_for_function(f"key => !!({REVISION})(key)", arg=key, timeout=HANG_MS)
+    return page.evaluate(REVISION, key)
+
+
+def redrawn(page: Page, key: str, before: str) -> str:
+    """Wait until a chart holds another picture than ``before``; which one."""
+    changed = f"([key, before]) => {{ const now = ({REVISION})(key); return now && now !== before; }}"
+    page.wait_for_function(changed, arg=[key, before], timeout=HANG_MS)
+    return page.evaluate(REVISION, key)
 
 
 def overflow(page: Page) -> int:
@@ -52,23 +122,17 @@ def exceptions(page: Page) -> list[str]:
 
 def unfolded(page: Page) -> Iterator[str]:
     """Open every expander of the page, then every tab and popover one at a time; what is open now is named."""
-    _open_expanders(page)
+    open_expanders(page)
     yield "the page"
     for tab in page.get_by_role("tab").all():
         tab.click()
         settled(page)
-        _open_expanders(page)
+        open_expanders(page)
         yield f"tab {tab.inner_text()}"
     for button in page.locator("[data-testid=stPopover] button").all():
         button.click()
         page.locator("[data-testid=stPopoverBody]").wait_for()
-        _open_expanders(page)
+        open_expanders(page)
         yield f"popover {button.inner_text()}"
         page.keyboard.press("Escape")
         page.locator("[data-testid=stPopoverBody]").wait_for(state="detached")
-
-
-def _open_expanders(page: Page) -> None:
-    """Open expanders until none is closed: some come only with the one around them."""
-    while page.evaluate(OPEN_EXPANDERS):
-        settled(page)

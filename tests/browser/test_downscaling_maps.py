@@ -44,8 +44,8 @@ def with_maps(page: Page) -> Page:
     """The page with its maps drawn and its verdict written."""
     opened(page, PATH)
     for key in ("observed", "mean", "truth", "spread", "error"):
-        page.wait_for_function(DRAWN, arg=key, timeout=120_000)
-    page.locator(".lab-trust").wait_for(timeout=120_000)
+        page.wait_for_function(DRAWN, arg=key)
+    page.locator(".lab-trust").wait_for()
     return page
 
 
@@ -67,7 +67,7 @@ def test_a_place_is_written_alike_under_the_pointer_and_in_the_sentence(new_page
     page = with_maps(new_page())
     hovered = page.evaluate(HOVER)
     sentence = page.get_by_text(re.compile(r"Cell \d+ \("))
-    sentence.wait_for(timeout=60_000)
+    sentence.wait_for()
     place = r"(\d+\.\d\d)° N, (\d+\.\d\d)° W"
     said = re.search(r"\(" + place, sentence.inner_text())
     tip = re.fullmatch(place, hovered)
@@ -81,7 +81,7 @@ def test_every_data_set_can_be_told_from_the_others_in_the_box(new_page, width: 
     if width < 640:
         page.get_by_test_id("stExpandSidebarButton").click()
     page.locator(".st-key-data input").wait_for()
-    page.wait_for_function(FIT, arg=[entry.title for entry in catalogue() if entry.kind != "folder"], timeout=30_000)
+    page.wait_for_function(FIT, arg=[entry.title for entry in catalogue() if entry.kind != "folder"])
 
 
 def test_in_a_narrow_window_trust_stands_under_the_mean(new_page) -> None:

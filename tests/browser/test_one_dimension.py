@@ -4,56 +4,46 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import exceptions, opened, settled
+from tests.browser.steps import exceptions, move_slider, opened, redrawn, revision, settled
 
-CHANGED = """([key, before]) => {
-  const plot = document.querySelector(`[data-key="${key}"]`);
-  return plot && plot.dataset.revision && plot.dataset.revision !== before;
-}"""
+SMALL = "/line?o-n=60&o-m=60"
+LEARNED = re.compile("^Learned in")
 
 
-def revision(page: Page, key: str) -> str:
-    """What picture a chart holds, once it is drawn."""
-    page.wait_for_function(CHANGED, arg=[key, None], timeout=60_000)
-    return page.eval_on_selector(f'[data-key="{key}"]', "plot => plot.dataset.revision")
+def learn(page: Page) -> None:
+    """Press Learn."""
+    page.get_by_role("button", name="Learn hyperparameters").click()
 
 
-def redrawn(page: Page, key: str, before: str) -> None:
-    """Wait until a chart holds another picture."""
-    page.wait_for_function(CHANGED, arg=[key, before], timeout=60_000)
-
-
-def test_the_whole_path(new_page) -> None:
-    page = opened(new_page(), "/line?o-n=60&o-m=60&o-starts=1&o-steps=40")
+def test_a_moved_slider_and_a_cancelled_learning(new_page) -> None:
+    page = opened(new_page(), "/line?o-starts=10&o-steps=300")
     before = revision(page, "o-function")
-    page.locator('[data-key="o-surface"]').wait_for(timeout=60_000)
-    page.get_by_role("slider", name=re.compile("Lengthscale of k")).focus()
-    page.keyboard.press("ArrowLeft")
+    page.locator('[data-key="o-surface"]').wait_for()
+    move_slider(page, "Lengthscale of k", key="ArrowLeft")
     redrawn(page, "o-function", before)
-    settled(page)
     expect(page).to_have_url(re.compile("o-k-scale="))
-    page.get_by_text("Cascade", exact=True).first.wait_for(timeout=60_000)
-
-    page.get_by_role("button", name="Learn hyperparameters").click()
-    page.get_by_role("button", name="Cancel").or_(page.get_by_text(re.compile("^Learned in"))).first.wait_for(
-        timeout=60_000
-    )
-    if page.get_by_role("button", name="Cancel").is_visible():
-        page.get_by_role("button", name="Cancel").click(timeout=5000)
-    page.get_by_text(re.compile("Cancelled, the best so far|^Learned")).wait_for(timeout=60_000)
+    page.get_by_text("Cascade", exact=True).first.wait_for()
+    learn(page)
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text(re.compile("^Cancelled")).first.wait_for()
     settled(page)
-    page.get_by_role("button", name="Learn hyperparameters").click()
-    page.get_by_text(re.compile("^Learned in")).wait_for(timeout=120_000)
+    assert not page.errors and not page.foreign and not exceptions(page)
+
+
+def test_what_was_learned_is_there_after_a_reload(new_page) -> None:
+    page = opened(new_page(), f"{SMALL}&o-starts=1&o-steps=20")
+    learn(page)
+    page.get_by_text(LEARNED).wait_for()
     settled(page)
     said = page.get_by_text(re.compile("finds f with RMSE")).inner_text()
     page.reload()
+    expect(page.get_by_text(re.compile("finds f with RMSE"))).to_have_text(said)
     settled(page)
-    expect(page.get_by_text(re.compile("finds f with RMSE"))).to_have_text(said, timeout=30_000)
     assert not page.errors and not page.foreign and not exceptions(page)
 
 
 def test_the_other_views_and_the_sparse_page_draw_their_pictures(new_page) -> None:
-    page = opened(new_page(), "/line?o-n=60&o-m=60")
+    page = opened(new_page(), SMALL)
     page.get_by_role("radio", name="There and back").or_(page.get_by_text("There and back")).first.click()
     for key in ("t-function", "t-conditioned", "t-inverse", "t-reverse", "t-both"):
         revision(page, key)
@@ -63,8 +53,7 @@ def test_the_other_views_and_the_sparse_page_draw_their_pictures(new_page) -> No
     sparse = opened(new_page(), "/sparse")
     before = revision(sparse, "s-here")
     revision(sparse, "s-learned")
-    sparse.get_by_role("slider", name=re.compile("Lengthscale of k")).focus()
-    sparse.keyboard.press("ArrowRight")
+    move_slider(sparse, "Lengthscale of k")
     redrawn(sparse, "s-here", before)
     for window in (page, sparse):
         assert not window.errors and not window.foreign and not exceptions(window)

@@ -35,9 +35,9 @@ def test_words_of_others_are_shown_as_they_are(new_page, page_of_words: str) -> 
     hostile, mixed = list(names["HOSTILE"]), list(names["MIXED"])
     page = new_page(url=page_of_words)
     page.goto("/")
-    page.wait_for_function(DRAWN, arg=["label", hostile, KINDS], timeout=120_000)
+    page.wait_for_function(DRAWN, arg=["label", hostile, KINDS])
     settled(page)
-    page.wait_for_function(DRAWN, arg=["text", hostile + mixed, 1], timeout=60_000)
+    page.wait_for_function(DRAWN, arg=["text", hostile + mixed, 1])
     made = page.locator("[class*='st-key-text-'], [class*='st-key-label-'], [data-testid=stToast]").locator(MADE)
     assert made.evaluate_all("all => all.map(one => one.outerHTML.slice(0, 200))") == []
     for made in (

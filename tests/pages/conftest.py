@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import state
+from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,10 +26,22 @@ def caches() -> Iterator[None]:
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
     """Opens a page by its file's name in a new session; the engine is this test's, on an empty runs folder."""
 
-    def opened(name: str, timeout: float = 60) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=timeout)
+    def opened(name: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
         return app.switch_page(str(ROOT / "pages" / name)).run()
 
     state._holder.clear()
     yield opened
     state._holder.clear()
+
+
+def until(page: AppTest, there: Callable[[], Any]) -> None:
+    """Run the page again until something is there: no browser asks for it when work in the background has ended."""
+
+    def look() -> Any:
+        if found := there():
+            return found
+        page.run()
+        return None
+
+    wait_for(look, "what the page waits for", every=0.2)

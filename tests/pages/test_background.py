@@ -2,7 +2,6 @@
 
 import gc
 import threading
-import time
 import weakref
 
 import pytest
@@ -10,40 +9,41 @@ import pytest
 from core.errors import Cancelled
 from pages.shared import background as background_module
 from pages.shared.background import Background
+from tests.waiting import HANG_S, wait_for
 
 
 def test_a_dropped_job_stops_and_may_be_asked_for_again() -> None:
-    background, begun = Background(), threading.Event()
+    background, checked = Background(), []
 
     def endless(check) -> None:
-        begun.set()
         while True:
             check()
-            time.sleep(0.001)
+            checked.append(True)
 
     job = background.request("first", "lane", endless)
-    assert begun.wait(30)
+    wait_for(lambda: checked)
     background.drop("lane", unless="first")
-    time.sleep(0.02)
+    before = len(checked)
+    wait_for(lambda: len(checked) > before + 2, "a job that goes on")
     assert not job.done()
     background.drop("lane", unless="second")
     with pytest.raises(Cancelled):
-        job.result(timeout=30)
-    assert background.request("first", "lane", lambda check: 7).result(timeout=30) == 7
+        job.result(timeout=HANG_S)
+    assert background.request("first", "lane", lambda check: 7).result(timeout=HANG_S) == 7
 
 
 def test_other_lanes_go_on() -> None:
     background, go = Background(), threading.Event()
 
     def work(check) -> str:
-        assert go.wait(30)
+        assert go.wait(HANG_S)
         check()
         return "done"
 
     job = background.request("mine", "lane", work)
     background.drop("other lane", unless="theirs")
     go.set()
-    assert job.result(timeout=30) == "done"
+    assert job.result(timeout=HANG_S) == "done"
 
 
 def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,10 +52,9 @@ def test_work_that_nobody_waits_for_stops(monkeypatch: pytest.MonkeyPatch) -> No
     def endless(check) -> None:
         while True:
             check()
-            time.sleep(0.001)
 
     with pytest.raises(Cancelled, match="nobody waits"):
-        Background().request("key", "lane", endless).result(timeout=30)
+        Background().request("key", "lane", endless).result(timeout=HANG_S)
 
 
 class Large:
@@ -73,7 +72,7 @@ def test_a_stopped_job_lets_go_of_what_it_held() -> None:
     background = Background()
     job = background.request("key", "lane", work)
     with pytest.raises(Cancelled):
-        job.result(timeout=30)
+        job.result(timeout=HANG_S)
     del job
     gc.collect()
     assert background.known("key") is not None and held[0]() is None

@@ -1,13 +1,13 @@
 """Page Conditional mean embeddings in AppTest: it opens finished, follows its controls, answers silly values."""
 
 import re
-import time
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.conditional_means import BagLayout, compare, sample_bags
+from tests.pages.conftest import until
 
 
 @pytest.fixture
@@ -103,12 +103,7 @@ def test_the_dense_estimator_is_measured_on_request(page):
     page.number_input(key="e-per").set_value(40).run()
     assert "extrapolated with N³" in words(page)
     page.button(key="e-measure").click().run()
-    for _ in range(100):
-        if "(measured here)" in words(page):
-            return
-        time.sleep(0.1)
-        page.run()
-    raise AssertionError("the N×N estimator was never measured")
+    until(page, lambda: "(measured here)" in words(page))
 
 
 def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
@@ -135,11 +130,7 @@ def test_other_parameters_are_measured_now(rates):
     rates.slider(key="e-a").set_value(1.0)
     rates.slider(key="e-b").set_value(1.05).run()
     assert "minimax point lies at a* = **1.02**" in words(rates)
-    for _ in range(200):
-        if "Measuring" not in words(rates):
-            break
-        time.sleep(0.1)
-        rates.run()
+    until(rates, lambda: "Measuring" not in words(rates))
     assert "M^−" in words(rates).split("A circle with 33")[1]
     rates.toggle(key="e-flat").set_value(True).run()
     assert "a* = **1.67**" in words(rates) and "A circle with 5" in words(rates)

@@ -1,7 +1,6 @@
 """Page Distribution regression in AppTest: it opens finished, follows its controls, refuses in sentences, adds runs."""
 
 import json
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from core.experiments.distribution_curves import paired_tests
 from core.experiments.distribution_regression import MethodSettings, risk_sweep
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns
+from tests.pages.conftest import until
+from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = json.loads((ROOT / "data" / "benchmarks" / "distribution_regression.json").read_text())
@@ -22,7 +23,7 @@ STORED = json.loads((ROOT / "data" / "benchmarks" / "distribution_regression.jso
 def page(runs_folder: Path) -> Iterator[AppTest]:
     """The page on a smaller simulation."""
     st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
     app.query_params["d-n"], app.query_params["d-m"] = "40", "50"
     app.run()
     app.switch_page(str(ROOT / "pages" / "distribution_regression.py")).run()
@@ -71,11 +72,7 @@ def test_every_control_moves_the_numbers(page):
 
 def test_learning_moves_the_sliders(page):
     page.button(key="d-learn").click().run()
-    for _ in range(100):
-        if "Learned from" in words(page):
-            break
-        time.sleep(0.1)
-        page.run()
+    until(page, lambda: "Learned from" in words(page))
     assert "log evidence" in words(page)
     assert page.slider(key="d-s-noise").value != -2.0
 

@@ -1,7 +1,6 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -10,13 +9,14 @@ from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
 from tests.core.fields.samples import netcdf, region
+from tests.pages.conftest import until
 from tests.pages.reading import as_shown
 
 
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on its worked example."""
-    return open_page("downscaling.py", 120)
+    return open_page("downscaling.py")
 
 
 def coarser(page: AppTest) -> AppTest:
@@ -242,10 +242,7 @@ def test_a_rerun_leaves_sliders_to_the_person(page):
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
     from core.cli.program import make_parser
 
-    end = time.monotonic() + 100
-    while not page.code and time.monotonic() < end:  # downloads wait for the exact picture
-        time.sleep(0.5)
-        page.run()
+    until(page, lambda: page.code)  # downloads wait for the exact picture
     (code,) = [block.value for block in page.code if "predict-store" in block.value]
     parts = code.split()
     assert parts[:4] == ["python", "-m", "core", "predict-store"]

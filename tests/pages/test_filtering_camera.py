@@ -6,6 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.waiting import HANG_S
+
 SCRIPT = """
 from pages.shared.filtering.camera import show
 from pages.shared.layout import refusals
@@ -19,7 +21,7 @@ with refusals():
 def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
     """The view on short series."""
     st.cache_resource.clear()
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app = AppTest.from_string(SCRIPT, default_timeout=HANG_S)
     for key, value in (("fc-train", 100), ("fc-test", 20)):
         app.session_state[key] = value
     yield app.run()

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.likelihood_free import make_problem, run_problem
+from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def page(runs_folder: Path) -> Iterator[AppTest]:
     """The page as it opens."""
     st.cache_resource.clear()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
     app.switch_page(str(ROOT / "pages" / "likelihood_free.py")).run()
     yield app
     st.cache_resource.clear()

@@ -12,6 +12,7 @@ from core.figures.ratios import plain_ratio, ratio_dots
 from pages.shared.measured import plain_number
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep
+from tests.waiting import HANG_S
 
 SHOW = """
 from pathlib import Path
@@ -34,7 +35,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def show(folder: Path) -> AppTest:
-    page = AppTest.from_string(SHOW.format(folder=str(folder)), default_timeout=30).run()
+    page = AppTest.from_string(SHOW.format(folder=str(folder)), default_timeout=HANG_S).run()
     assert not page.exception
     return page
 

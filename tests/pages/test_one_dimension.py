@@ -1,9 +1,9 @@
 """Page One dimension in AppTest: three views that open finished, follow their knobs and answer silly values."""
 
-import time
-
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import until
 
 
 @pytest.fixture
@@ -23,14 +23,6 @@ def words(page: AppTest) -> str:
     """Everything it says; no error, no exception."""
     assert not page.exception and [error.value for error in page.error] == []
     return " ".join(block.value for block in page.markdown)
-
-
-def until(page: AppTest, there, seconds: float = 90) -> None:
-    begun = time.monotonic()
-    while not there():
-        assert time.monotonic() - begun < seconds
-        time.sleep(0.1)
-        page.run()
 
 
 def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page):
@@ -111,7 +103,7 @@ def test_learning_ends_on_the_sliders(page):
     page.number_input(key="o-steps").set_value(8).run()
     before = page.slider(key="o-noise").value
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
-    until(page, lambda: any(info.value.startswith("Learned in") for info in page.info), 60)
+    until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
     assert page.slider(key="o-noise").value != before and "RMSE **" in words(page)
 
 

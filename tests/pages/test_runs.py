@@ -10,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
+from tests.core.engine.toys import ENDLESS
+from tests.waiting import HANG_S, wait_for
 
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs.py")
 
@@ -43,7 +45,7 @@ def made(folder: Path, title: str, seed: int = 0, status: str = "done", **more) 
 
 def opened(**query: str) -> AppTest:
     """The page, with this address."""
-    page = AppTest.from_file(PAGE, default_timeout=20)
+    page = AppTest.from_file(PAGE, default_timeout=HANG_S)
     for name, value in query.items():
         page.query_params[name] = value
     page.run()
@@ -135,15 +137,13 @@ def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None
 
     engine: Engine = get_engine()
     assert engine.root == folder.resolve()
-    run_id = engine.submit(RunSpec("tests.core.engine.toys:count", {"steps": 100000}, title="Long"))
-    end = time.monotonic() + 30
-    while not engine.get(run_id).progress and time.monotonic() < end:
-        time.sleep(0.05)
+    run_id = engine.submit(RunSpec("tests.core.engine.toys:count", {"steps": ENDLESS}, title="Long"))
+    wait_for(lambda: engine.get(run_id).progress)
     page.run()
     assert not page.exception and page.subheader[0].value == "Long"
     assert page.dataframe[0].value["State"][0] == "Running"
     page.button(key=f"cancel-detail-{run_id}").click().run()
-    assert engine.wait(run_id, 5).status == "cancelled"
+    assert engine.wait(run_id, HANG_S).status == "cancelled"
     page.run()
     assert "best result so far is kept" in words(page)
     page.button(key=f"again-{run_id}").click().run()

@@ -1,9 +1,9 @@
 """Page Sparse representation in AppTest: it opens on learned points, follows its sliders, learns on request."""
 
-import time
-
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import until
 
 
 @pytest.fixture
@@ -49,11 +49,7 @@ def test_another_problem_has_nothing_learned_until_it_is(page):
     page.number_input(key="s-starts").set_value(1)
     page.number_input(key="s-steps").set_value(10).run()
     next(button for button in page.button if button.label == "Learn the points").click().run()
-    begun = time.monotonic()
-    while not any(info.value.startswith("Learned in") for info in page.info):
-        assert time.monotonic() - begun < 60
-        time.sleep(0.2)
-        page.run()
+    until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
     assert "hyperparameters learned" in table(page) and "3 learned points" in words(page)
 
 

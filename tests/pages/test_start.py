@@ -4,11 +4,13 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from tests.waiting import HANG_S
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_walk_and_three_doors_are_there():
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
     assert not page.exception
     assert page.title[0].value == "Deconditioning Lab"
     assert [door.value for door in page.subheader] == ["Learn", "Explore", "Present"]

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import HANG_S
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "gpytorch", "sklearn", "scipy", "xarray", "distributed", "matplotlib", "skimage", "cartopy", "plotly")
 FIRST_PAGE = f"""
@@ -12,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 before = set(sys.modules)
 from pages.shared import warm_up
 warm_up.HEAVY = ()  # the background thread imports nothing: what is there, the page itself has asked for
-app = AppTest.from_file("app.py", default_timeout=60).run()
+app = AppTest.from_file("app.py", default_timeout={HANG_S}).run()
 assert not app.exception and app.title[0].value == "Deconditioning Lab"
 print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
 """

@@ -1,17 +1,16 @@
 """Page Swiss roll in AppTest: it opens finished, every model and slider moves it, learning ends on the sliders."""
 
-import time
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
+from tests.pages.conftest import until
 
 
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on a small roll."""
-    app = open_page("swiss_roll.py", 120)
+    app = open_page("swiss_roll.py")
     app.slider(key="r-points").set_value(400).run()
     return app
 
@@ -67,10 +66,6 @@ def test_learning_puts_the_learned_values_on_the_sliders(page):
     page.number_input(key="r-steps").set_value(5)
     page.number_input(key="r-starts").set_value(1).run()
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
-    end = time.monotonic() + 90
-    while time.monotonic() < end and not any("Learned" in box.value for box in page.info):
-        time.sleep(0.5)
-        page.run()
+    until(page, lambda: any("Learned" in box.value for box in page.info))
     assert not page.exception
-    assert any("Learned" in box.value for box in page.info)
     assert page.slider(key="r-n").value != before

@@ -39,7 +39,7 @@ def regression(subjects, spec: RegressionSpec | None = None):
     )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), repeats=st.integers(1, 3))
 def test_order_and_repetition_of_measures_do_not_matter(seed, repeats):
     subjects = drawn(8, 12)

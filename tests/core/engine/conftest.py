@@ -4,15 +4,15 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.engine import Engine, RunSpec
+from core.engine import Engine, Run, RunSpec
+from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 TOYS = "tests.core.engine.toys:"
@@ -23,14 +23,29 @@ def toy(name: str, seed: int = 0, **settings: Any) -> RunSpec:
     return RunSpec(TOYS + name, settings, seed=seed, title=name)
 
 
-def wait_for(truth: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """Wait until ``truth()`` holds and return it; fail after ``seconds``."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := truth():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"nothing happened within {seconds} s")
+def ended(engine: Engine, run_id: str) -> Run:
+    """The run once it has ended."""
+    run = engine.wait(run_id, HANG_S)
+    assert not run.active, f"run {run_id} goes on and on: {run.message}"
+    return run
+
+
+def done(engine: Engine, spec: RunSpec) -> Run:
+    """A run submitted and ended, whatever its end."""
+    return ended(engine, engine.submit(spec))
+
+
+def progressing(engine: Engine, run_id: str, beyond: float = 0.0) -> Run:
+    """The run once it is further than ``beyond``; fails with the run's own words when it ends without that."""
+
+    def told() -> Run | None:
+        run = engine.get(run_id)
+        if (run.progress or 0.0) > beyond:
+            return run
+        assert run.active, f"{run.status}: {run.message}"
+        return None
+
+    return wait_for(told, f"progress of run {run_id}")
 
 
 @pytest.fixture(scope="package")

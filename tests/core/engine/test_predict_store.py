@@ -1,17 +1,25 @@
 """Prediction over a Zarr store on the embedded cluster; on the user's own, which loses a worker: ``test_scheduler``."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from core.engine import RunSpec
 from core.experiments.store_plan import StoreTask
-from tests.core.engine.conftest import wait_for
+from tests.core.engine.conftest import done, ended, progressing
 from tests.core.experiments.stores import stored_model, write_store
+
+GATED = "tests.core.engine.gated:predict_store"
 
 
 def task(store: Path, output: Path, **more) -> RunSpec:
     """A run of the model that is quickest."""
     model = stored_model(store, "variational_cmp").to_dict()
     return RunSpec("predict-store", StoreTask(str(store), str(output), model, token="t", **more).to_dict())
+
+
+def gated(spec: RunSpec, gate: Path, free: int) -> RunSpec:
+    """The same run; after ``free`` chunks it waits for the file ``gate``."""
+    return replace(spec, task=GATED, settings={**spec.settings, "gate": str(gate), "free": free})
 
 
 def written(output: Path) -> dict[str, int]:
@@ -21,13 +29,14 @@ def written(output: Path) -> dict[str, int]:
 
 
 def test_a_cancel_keeps_the_chunks_there_are(engine, tmp_path) -> None:
-    store = write_store(tmp_path / "in.zarr", 2)
-    run_id = engine.submit(task(store, tmp_path / "out.zarr", rows=4, columns=40))
-    wait_for(lambda: engine.get(run_id).progress, 90)
+    store, gate = write_store(tmp_path / "in.zarr", 2), tmp_path / "gate"
+    run_id = engine.submit(gated(task(store, tmp_path / "out.zarr", rows=4, columns=40), gate, 6))
+    progressing(engine, run_id)
     engine.cancel(run_id)
-    run = engine.wait(run_id)
-    assert run.status == "cancelled" and 0 < run.result["computed"] < 40
-    again = engine.wait(engine.rerun(run_id))
+    run = ended(engine, run_id)
+    assert run.status == "cancelled" and 0 < run.result["computed"] <= 6
+    gate.touch()
+    again = ended(engine, engine.rerun(run_id))
     assert again.status == "done" and again.message.startswith("40 of 40 chunks"), again.message
     assert again.result["kept"] == run.result["computed"] and again.result["peak_mb"] > 0
     assert engine.trace(again.id)[-1]["step"] == 40 and engine.trace(again.id)[-1]["rate"] > 0
@@ -36,5 +45,5 @@ def test_a_cancel_keeps_the_chunks_there_are(engine, tmp_path) -> None:
 
 def test_a_path_that_workers_do_not_see_is_a_sentence(engine, tmp_path) -> None:
     there = tmp_path / "elsewhere.zarr"
-    run = engine.wait(engine.submit(task(there, tmp_path / "a.zarr")))
+    run = done(engine, task(there, tmp_path / "a.zarr"))
     assert run.status == "failed" and "every worker must see the same path" in run.message

@@ -1,20 +1,37 @@
-"""Small tasks for the engine's tests; they run on workers by their names."""
+"""Small tasks for the engine's tests; they run on workers by their names.
+
+A ``gate`` is a file that the test makes: a task waits for it where the test has to be sure how far the task is.
+"""
 
 import os
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from core.engine import Context
 from core.errors import Cancelled, InputError
 
+#: As many steps as a run that is to be cancelled needs on any machine.
+ENDLESS = 10**9
+
+
+def wait_at(gate: Path, check: Callable[[], None]) -> None:
+    """Wait until the test opens the gate; ``check`` ends the wait of a run that is cancelled."""
+    while not gate.exists():
+        check()
+        time.sleep(0.01)
+
 
 def count(settings: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Count to ``steps``, reporting each one; keeps the best so far when cancelled."""
+    """Count to ``steps``, reporting each one, with a ``gate`` half-way; keeps the best so far when cancelled."""
     steps, pause = settings.get("steps", 5), settings.get("pause", 0.01)
     best = {"reached": 0}
     try:
         for step in range(1, steps + 1):
             context.check()
+            if "gate" in settings and step == steps // 2 + 1:
+                wait_at(Path(settings["gate"]), context.check)
             time.sleep(pause)
             best = {"reached": step, "seed": settings["seed"]}
             context.best(best)
@@ -65,15 +82,15 @@ def netcdf(settings: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Kill the worker process: at the first attempt only, when ``marker`` names a file."""
-    context.best({"reached": 1})
+    """Kill the worker process at the first ``times`` attempts, each time when the test has heard its report."""
+    folder = Path(settings["folder"])
+    attempt = 1 + len(list(folder.glob("begun-*")))
+    (folder / f"begun-{attempt}").touch()
+    context.best({"reached": attempt})
     context.report(step=1, total=2)
-    time.sleep(0.3)  # let the report leave
-    marker = settings.get("marker")
-    if marker and os.path.exists(marker):
-        return {"reached": 2}
-    if marker:
-        open(marker, "w").close()
+    if attempt > settings["times"]:
+        return {"reached": attempt, "alive": True}
+    wait_at(folder / f"heard-{attempt}", context.check)
     os.kill(os.getpid(), 9)
     return {}
 

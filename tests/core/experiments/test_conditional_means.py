@@ -118,7 +118,7 @@ def test_the_dense_estimator_is_refused_where_it_would_fill_the_memory():
 def test_costs_are_measured_where_they_can_be_and_extrapolated_by_the_cube():
     rows = [dense_cost(BagLayout(4, n)) for n in (5, 200)] + cheap_costs(BagLayout(4, 5))
     assert [row.route for row in rows] == [ROUTES[0], ROUTES[0], ROUTES[1], ROUTES[2]]
-    assert all(row.seconds > 0 and not row.extrapolated for row in rows) and rows[1].seconds > rows[0].seconds
+    assert all(row.seconds > 0 and not row.extrapolated for row in rows)
     far = extrapolated_cost(Cost(ROUTES[0], 50, 5000, 2.0), 25_000, 500)
     assert far == Cost(ROUTES[0], 500, 25_000, 250.0, extrapolated=True) and far.points > MOST_DENSE
     assert growth([Cost(ROUTES[0], 1, n, 1e-9 * n**3) for n in (10, 100, 1000)]) == pytest.approx(3)

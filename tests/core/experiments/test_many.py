@@ -1,7 +1,8 @@
 """Many computations in one run: in order without fellows, spread over workers where there are some."""
 
 import os
-import time
+import secrets
+import threading
 from typing import Any
 
 import pytest
@@ -9,10 +10,15 @@ import pytest
 from core.engine import Context
 from core.errors import Cancelled, InputError
 from core.experiments.many import each, run_all, stream
+from tests.waiting import HANG_S
+
+#: With ``FEW`` set, an item needs one of the tickets.
+FEW, TICKETS = threading.Event(), threading.Semaphore(0)
 
 
 def square(item: dict[str, Any]) -> dict[str, Any]:
     """One item's work, and the process that did it."""
+    assert not FEW.is_set() or TICKETS.acquire(timeout=HANG_S)
     return {"n": item["n"], "square": item["n"] ** 2, "process": os.getpid()}
 
 
@@ -20,7 +26,14 @@ def spread(count: int, stop_after: int | None = None) -> dict[str, Any]:
     """What a run does on its worker; a cancel after some results."""
 
     done: list[dict[str, Any]] = []
-    context = Context(stop=lambda: stop_after is not None and len(done) >= stop_after)
+
+    def stop() -> bool:
+        enough = stop_after is not None and len(done) >= stop_after
+        if enough:
+            TICKETS.release(count)  # the run waits for what its workers have begun
+        return enough
+
+    context = Context(stop=stop)
     try:
         for row in each(square, [{"n": n} for n in range(count)], context):
             done.append(row)
@@ -48,12 +61,15 @@ def client():
 
 
 def test_on_a_cluster_every_item_is_done_once(client):
-    found = client.submit(spread, 12, pure=False).result(timeout=60)
+    found = client.submit(spread, 12, pure=False).result(timeout=HANG_S)
     assert sorted(row["square"] for row in found["rows"]) == [n**2 for n in range(12)] and not found["cancelled"]
 
 
 def test_on_a_cluster_a_cancel_keeps_what_is_there(client):
-    found = client.submit(spread, 500, 3, pure=False).result(timeout=60)
+    FEW.set()
+    TICKETS.release(20)
+    found = client.submit(spread, 500, 3, pure=False).result(timeout=HANG_S)
+    FEW.clear()
     assert found["cancelled"] and 3 <= len(found["rows"]) < 500
 
 
@@ -69,13 +85,13 @@ def test_rows_that_are_there_are_not_computed_again():
     assert sum(row["scores"]["rmse"] for row in found["rows"]) == 10.0
 
 
-def share(key: int, check) -> dict[str, int]:
+def share(key: int, check) -> dict[str, Any]:
     """What the items of a key have in common."""
     check()
-    return {"key": key, "made": time.monotonic_ns()}
+    return {"key": key, "made": secrets.token_hex(8)}
 
 
-def use(shared: dict[str, int], item: int, check) -> dict[str, int]:
+def use(shared: dict[str, Any], item: int, check) -> dict[str, Any]:
     """One item with what it shares."""
     check()
     if item < 0:
@@ -115,9 +131,9 @@ def test_a_stream_alone_prepares_once_a_key_and_keeps_the_order():
 
 
 def test_a_stream_on_a_cluster_does_every_item_once_with_what_it_shares(client):
-    found = client.submit(flow, 20, 4, pure=False).result(timeout=60)
+    found = client.submit(flow, 20, 4, pure=False).result(timeout=HANG_S)
     assert sorted(row["item"] for row in found["rows"]) == sorted(10 * k + i for k in range(20) for i in range(4))
     assert all(row["item"] // 10 == row["key"] for row in found["rows"]) and found["begun"] == 80
     assert len({(row["key"], row["made"]) for row in found["rows"]}) == 20, "prepared once a key"
-    assert 5 <= len(client.submit(flow, 20, 4, 5, pure=False).result(timeout=60)["rows"]) < 80
-    assert client.submit(fail_in_a_stream, pure=False).result(timeout=60) == "This item is not possible."
+    assert 5 <= len(client.submit(flow, 20, 4, 5, pure=False).result(timeout=HANG_S)["rows"]) < 80
+    assert client.submit(fail_in_a_stream, pure=False).result(timeout=HANG_S) == "This item is not possible."

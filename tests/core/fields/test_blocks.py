@@ -78,7 +78,7 @@ def test_bounds_equal_those_of_cf_xarray():
     assert np.allclose(np.stack([grid.x_edges[:-1], grid.x_edges[1:]], -1), bounds.lon_bounds)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     shape=st.tuples(st.integers(2, 30), st.integers(2, 30)),
     block=st.tuples(st.integers(1, 9), st.integers(1, 9)),

@@ -136,7 +136,7 @@ def test_flipped_bits_never_get_past_the_sentence(tmp_path, form):
         "    try: reader.read(p, p.with_suffix('.out'), 'mine.nc', 10**9); print('ok')\n"
         "    except Exception as e: print(_sentence('mine.nc', e))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and len(lines) == 60, done.stderr[-500:]
     assert all(line == "ok" or line.endswith(".") for line in lines)

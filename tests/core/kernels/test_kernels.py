@@ -84,7 +84,7 @@ def test_bag_sums_equal_sums_written_out_whatever_the_tile(tile, points):
         assert torch.allclose(cross(kernel, blocks, other, tile=tile), sums, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 99))
 def test_bag_means_of_any_partition(sizes, seed):
     bag = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))

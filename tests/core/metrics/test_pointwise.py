@@ -61,7 +61,7 @@ def test_missing_points_and_points_of_no_weight_are_as_if_taken_out(name):
     assert score(truth=truth, mean=mean, weights=np.where(gap, 0.0, w)) == pytest.approx(kept, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e3), st.sampled_from(NAMES))
 def test_only_the_proportions_of_the_weights_count(seed, factor, name):
     truth, mean, w = two_fields(seed, (3, 5))
@@ -70,7 +70,7 @@ def test_only_the_proportions_of_the_weights_count(seed, factor, name):
     assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_inequalities_between_scores(seed):
     truth, mean, w = two_fields(seed, (3, 5))

@@ -1,0 +1,18 @@
+"""Waiting in tests: for states. No test asserts how long something took; one limit ends what would never end."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+#: Longer than anything takes on a busy machine: who waits this long waits for something that hangs.
+HANG_S = 600.0
+HANG_MS = 1000 * HANG_S
+
+
+def wait_for(truth: Callable[[], Any], what: str = "what was waited for", every: float = 0.02) -> Any:
+    """Wait until ``truth()``, asked ``every`` so many seconds, holds, and return it; fail when it never does."""
+    end = time.monotonic() + HANG_S
+    while not (found := truth()):
+        assert time.monotonic() < end, f"{what} did not come in {HANG_S:.0f} s"
+        time.sleep(every)
+    return found
