@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import model_colour, model_name
+from core.figures.colours import hue, model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 
@@ -29,7 +29,7 @@ def scores_against(
         runs = [np.asarray(by_size[size], dtype=float) for size in sizes]
         mean = np.array([r.mean() for r in runs])
         error = np.array([_error(r) for r in runs])
-        colour = model_colour(method)
+        colour = model_colour(method, dark)
         traces.append(
             {
                 "type": "scatter", "mode": "lines+markers", "x": compact(sizes, "f8"), "y": compact(mean, "f8"),
@@ -68,7 +68,7 @@ def _layout(
     picture["xaxis"] = axis(labels[0], dark, automargin=False, **across)
     picture["yaxis"] = axis(labels[1], dark, automargin=False, **log_axis(np.array(values)))
     if now is not None:
-        rule = {"dash": "dot", "color": "#8b949b"}
+        rule = {"dash": "dot", "color": hue("grey", dark)}
         picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": rule}]
     ends = ", ".join(
         f"{method} {np.mean(by_size[min(by_size)]):.3g} to {np.mean(by_size[max(by_size)]):.3g}"

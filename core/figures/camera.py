@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.figures.colours import model_colour, model_name
+from core.figures.colours import clear, model_colour, model_name
 from core.figures.filtering import over_steps
-from core.figures.style import INK, Figure, axis, compact, layout, log_axis
+from core.figures.style import DARK, INK, LIGHT, Figure, axis, compact, layout, log_axis
 
 #: Screen pixels of a frame's pixel, so that a browser's smoothing does not blur it.
 ENLARGE = 12
@@ -54,16 +54,15 @@ def attitude_plot(
     trail : longitudes and latitudes in degrees of the true view's middle, up to now.
     outlines : longitudes and latitudes once around a frame's edge, by name; "truth" is drawn in white.
     """
-    traces = [_path(*trail, "truth's way", {"color": "#ffffff", "width": 1.6, "dash": "dot"})]
+    traces = [_path(*trail, "truth's way", {"color": LIGHT, "width": 1.6, "dash": "dot"})]
     for name, (longitude, latitude) in outlines.items():
-        line = {"color": "#ffffff" if name == "truth" else model_colour(name), "width": 3}
-        if name != "truth":  # a dark rim keeps the colour readable on any wall
-            rim = _path(longitude, latitude, name, {"color": "rgba(12,16,20,0.85)", "width": 6})
-            traces.append(rim | {"showlegend": False, "hoverinfo": "skip"})
+        line = {"color": LIGHT if name == "truth" else model_colour(name, True), "width": 3}
+        rim = _path(longitude, latitude, name, {"color": DARK, "width": 6})  # readable on any wall
+        traces.append(rim | {"showlegend": False, "hoverinfo": "skip"})
         traces.append(_path(longitude, latitude, model_name(name), line))
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 40, "r": 8, "t": 66, "b": 30}
-    picture["legend"] |= {"bgcolor": "rgba(110,120,128,0.55)", "font": {"size": 11, "color": "#ffffff"}}
+    picture["legend"] |= {"bgcolor": clear(DARK, 0.85), "font": {"size": 12, "color": LIGHT}}
     picture["images"] = [_image(panorama, -180, 90, 360, 180)]
     words = {"tickvals": [-180, -90, 0, 90, 180], "ticktext": ["behind", "left", "ahead", "right", "behind"]}
     bounds = {"showgrid": False, "zeroline": False, "constrain": "domain"}
@@ -79,8 +78,8 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": compact(np.arange(1, len(values) + 1), "f8"),
-            "y": compact(values, "f8"), "name": model_name(name), "line": {"color": model_colour(name), "width": 1.8},
-            "hovertemplate": "%{y:.1f}°",
+            "y": compact(values, "f8"), "name": model_name(name), "hovertemplate": "%{y:.1f}°",
+            "line": {"color": model_colour(name, dark), "width": 1.8},
         }
         for name, values in angles.items()
     ]  # fmt: skip
@@ -98,7 +97,7 @@ def noises_plot(
     names = list(ours)
     dots = {
         "type": "scatter", "mode": "markers", "x": [ours[name] for name in names], "y": [model_name(n) for n in names],
-        "marker": {"size": 13, "color": [model_colour(name) for name in names]}, "name": "ours, our room",
+        "marker": {"size": 13, "color": [model_colour(name, dark) for name in names]}, "name": "ours, our room",
         "hovertemplate": "%{x:.4f}<extra></extra>",
     }  # fmt: skip
     known = [name for name in names if name in paper]

@@ -12,50 +12,73 @@ Colours = Literal["sequential", "diverging", "uncertainty"]
 # cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations
 SCALES: dict[str, str] = {"sequential": "thermal", "diverging": "balance", "uncertainty": "dense"}
 
-MODEL_COLOURS: dict[str, str] = {
-    "shrinkage_cmp": "#0f7c8f",
-    "cmp": "#5b9bd0",
-    "bag_gp": "#c2703d",
-    "centroid_gp": "#8a6fb0",
-    "variational_cmp": "#3f9e8a",
-    "vbagg": "#d19a3f",
-    "variational_gp": "#b0567a",
-    "task_transformed_gp": "#0f7c8f",
-    "dme": "#3a6fb0",
-    "impute": "#c2703d",
-    "cascade": "#8a6fb0",
-    "exact_gp": "#6f9b52",
-    "kbr": "#0f7c8f",
-    "ekf": "#c2703d",
-    "ukf": "#6f9b52",
-    "particle": "#8a6fb0",
-    "kbr_ahead": "#5b9bd0",
-    "kbr_smoothed": "#b0567a",
-    "kbr_a": "#b0567a",
-    "kbr_theorem": "#5b9bd0",
-    "kbr_gauss": "#0f7c8f",
-    "kbr_tr": "#3a6fb0",
-    "kalman": "#c2703d",
-    "kalman_matrix": "#c2703d",
-    "kalman_quaternion": "#6f9b52",
-    "nearest": "#b39b3c",
-    "cme": "#8a6fb0",
-    "kde": "#c2703d",
-    "abc": "#b39b3c",
-    "abc_few": "#6f9b52",
-    "gpdr": "#0f7c8f",
-    "kde_narrow": "#d19a3f",
-    "landmark10": "#8a6fb0",
-    "landmark50": "#6f9b52",
-    "flr": "#b39b3c",
-    "random": "#c2703d",
-    "learned": "#0f7c8f",
-    "learned_points": "#3a6fb0",
-    "bicubic": "#6f9b52",
-    "bilinear": "#b39b3c",
-    "constant": "#8b949b",
-    "exact": "#5a6268",
-    "truth": "#5a6268",
+#: Colours of marks, lines and bands on (a light, a dark) page. Each has a contrast of at least 3 with its ground, and
+#: any two of one column stay apart for eyes without green or red cones (`tests/core/figures/test_palette.py`).
+HUES: dict[str, tuple[str, str]] = {
+    "teal": ("#0a7a8c", "#42b7c6"),
+    "rust": ("#c9622f", "#e18f45"),
+    "violet": ("#7456c9", "#ad92fc"),
+    "green": ("#698d59", "#8ebb7e"),
+    "ochre": ("#715a04", "#e6cf59"),
+    "sky": ("#488cc9", "#96cdff"),
+    "rose": ("#a2334f", "#cf6a84"),
+    "grey": ("#7d878d", "#8f989f"),
+    "blue": ("#234e99", "#5c80d2"),
+    "jade": ("#22806b", "#5fe2b1"),
+    "bronze": ("#5e3200", "#af691f"),
+    "ink": ("#1e2a32", "#e3e8ea"),
+}
+#: Words and marks of a verdict on (a light, a dark) page, with the contrast of text.
+VERDICTS: dict[str, tuple[str, str]] = {"good": ("#1f7a45", "#58c288"), "bad": ("#a85b00", "#f0a94e")}
+#: The ground of (a light, a dark) page, as in ``.streamlit/config.toml``.
+GROUND: tuple[str, str] = ("#fdfdfc", "#11171b")
+#: Shares of linear red, green and blue in the relative luminance (WCAG 2).
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+#: The hue of each model; models that are ever shown together have different ones.
+MODEL_HUES: dict[str, str] = {
+    "shrinkage_cmp": "teal",
+    "cmp": "sky",
+    "bag_gp": "rust",
+    "centroid_gp": "violet",
+    "variational_cmp": "jade",
+    "vbagg": "bronze",
+    "variational_gp": "rose",
+    "task_transformed_gp": "blue",
+    "dme": "sky",
+    "impute": "rust",
+    "cascade": "violet",
+    "exact_gp": "green",
+    "kbr": "teal",
+    "ekf": "rust",
+    "ukf": "green",
+    "particle": "violet",
+    "kbr_ahead": "sky",
+    "kbr_smoothed": "rose",
+    "kbr_a": "rose",
+    "kbr_theorem": "blue",
+    "kbr_gauss": "teal",
+    "kbr_tr": "blue",
+    "kalman": "rust",
+    "kalman_matrix": "rust",
+    "kalman_quaternion": "green",
+    "nearest": "ochre",
+    "cme": "violet",
+    "kde": "rust",
+    "abc": "ochre",
+    "abc_few": "green",
+    "gpdr": "teal",
+    "kde_narrow": "bronze",
+    "landmark10": "violet",
+    "landmark50": "green",
+    "flr": "ochre",
+    "random": "rust",
+    "learned": "teal",
+    "learned_points": "blue",
+    "bicubic": "green",
+    "bilinear": "ochre",
+    "constant": "grey",
+    "exact": "ink",
+    "truth": "ink",
 }
 MODEL_NAMES: dict[str, str] = {
     "shrinkage_cmp": "Shrinkage CMP",
@@ -100,12 +123,34 @@ MODEL_NAMES: dict[str, str] = {
     "exact": "Exact",
     "truth": "Truth",
 }
-SERIES: tuple[str, ...] = ("#0f7c8f", "#c2703d", "#8a6fb0", "#6f9b52", "#b39b3c", "#5b9bd0", "#b0567a", "#8b949b")
+#: Hues of lines that stand for no model, in this order; the theme of charts in ``.streamlit/config.toml`` repeats them.
+SERIES: tuple[str, ...] = ("teal", "rust", "violet", "green", "ochre", "sky", "rose", "grey")
 
 
-def model_colour(model: str) -> str:
-    """The colour of a model, the same on every page; unknown names get one of the series, always the same."""
-    return MODEL_COLOURS.get(model, SERIES[sum(model.encode()) % len(SERIES)])
+def hue(name: str, dark: bool) -> str:
+    """A colour of the palette on a light or a dark page, as "#rrggbb"."""
+    return HUES[name][dark]
+
+
+def series_colour(index: int, dark: bool) -> str:
+    """The colour of the so many-th line (from 0); after the last hue the first comes again."""
+    return hue(SERIES[index % len(SERIES)], dark)
+
+
+def model_colour(model: str, dark: bool) -> str:
+    """The colour of a model, the same hue on every page; unknown names get one of the series, always the same."""
+    return hue(hue_name(model), dark)
+
+
+def hue_name(model: str) -> str:
+    """The name of a model's hue in `HUES`."""
+    return MODEL_HUES.get(model, SERIES[sum(model.encode()) % len(SERIES)])
+
+
+def clear(colour: str, alpha: float) -> str:
+    """A colour "#rrggbb" that lets through what lies behind it, as "rgba(…)"."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def model_name(model: str) -> str:
@@ -125,7 +170,36 @@ def rgb(name: str) -> np.ndarray:
 @lru_cache
 def colour_scale(colours: Colours, steps: int = 48) -> list[list]:
     """A plotly colour scale ``[[0, "#…"], …, [1, "#…"]]`` for fields, errors or standard deviations."""
-    table = rgb(SCALES[colours])
+    return _scale(rgb(SCALES[colours]), steps)
+
+
+def _scale(table: np.ndarray, steps: int) -> list[list]:
     at = np.linspace(0, 1, steps)
     rows = np.round(255 * table[np.round(at * (len(table) - 1)).astype(int)]).astype(int)
     return [[round(float(a), 4), f"#{r:02x}{g:02x}{b:02x}"] for a, (r, g, b) in zip(at, rows, strict=True)]
+
+
+@lru_cache
+def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list]:
+    """A plotly colour scale for points on the page itself: every colour has a contrast of at least 3 with the ground.
+
+    A scale from dark to light loses the end that would vanish; the middle (or the ends) of a diverging one is shaded.
+    """
+    linear = _linear(rgb(SCALES[colours]))
+    light = linear @ LUMINANCE
+    limit = 3.2 * (_luminance(GROUND[dark]) + 0.05) - 0.05 if dark else (_luminance(GROUND[dark]) + 0.05) / 3.2 - 0.05
+    if colours == "diverging":
+        share = np.clip((limit - light) / (1 - light), 0, None) if dark else np.clip(1 - limit / light, 0, None)
+        linear += share[:, None] * (float(dark) - linear)
+    else:
+        linear = linear[light >= limit] if dark else linear[light <= limit]
+    return _scale(np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055), steps)
+
+
+def _linear(table: np.ndarray) -> np.ndarray:
+    """Linear light of sRGB values in [0, 1] (IEC 61966-2-1)."""
+    return np.where(table <= 0.04045, table / 12.92, ((table + 0.055) / 1.055) ** 2.4)
+
+
+def _luminance(colour: str) -> float:
+    return float(_linear(np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])) @ LUMINANCE)

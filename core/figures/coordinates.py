@@ -36,7 +36,7 @@ def coordinates_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(at + step, "f8"), "y": compact(values, "f8"),
-                "name": model_name(name), "marker": {"color": model_colour(name), "size": 9},
+                "name": model_name(name), "marker": {"color": model_colour(name, dark), "size": 9},
                 "hovertemplate": f"{model_name(name)} %{{y:.2f}}<extra></extra>",
             }
         )  # fmt: skip

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import colour_scale, model_colour, model_name
+from core.figures.colours import GROUND, clear, hue, mark_scale, model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
-FAINT_LINE = "#8b949b"
 #: How far a ridge reaches over the next one's base line.
 OVERLAP = 2.2
 DASHES = {"kde_narrow": "dot", "landmark10": "dash", "landmark50": "dot"}
@@ -24,10 +23,9 @@ def ridge_plot(
     ----------
     outcomes : (k,) of those subjects, ascending from the bottom.  labels : of the measures and of the outcome.
     """
-    scale = colour_scale("sequential")
+    scale = mark_scale("sequential", dark)
     low, high = float(outcomes.min()), float(outcomes.max())
     tall = OVERLAP / max(float(densities.max()), 1e-300)
-    ground = {False: "rgba(255,255,255,0.9)", True: "rgba(17,24,29,0.9)"}[dark]
     traces: list[dict[str, Any]] = []
     for row in reversed(range(len(densities))):  # the lowest is drawn last, in front
         share = 0.08 + 0.84 * (outcomes[row] - low) / max(high - low, 1e-12)
@@ -38,12 +36,11 @@ def ridge_plot(
             "y": compact(np.r_[top, np.full(len(grid), float(row))], "f8"), "fill": "toself",
         }  # fmt: skip
         hover = f"{literal(names[row])}: {literal(labels[1])} {outcomes[row]:.3g}<extra></extra>"
-        traces.append(line | {"fillcolor": ground, "line": {"width": 0}, "hoverinfo": "skip"})
-        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        traces.append(line | {"fillcolor": clear(GROUND[dark], 0.9), "line": {"width": 0}, "hoverinfo": "skip"})
         traces.append(
             line
             | {
-                "fillcolor": f"rgba({red},{green},{blue},0.55)", "line": {"width": 1.2, "color": colour},
+                "fillcolor": clear(colour, 0.55), "line": {"width": 1.2, "color": colour},
                 "hovertemplate": hover, "hoveron": "fills+points", "name": literal(names[row]), "text": hover,
             }
         )  # fmt: skip
@@ -71,11 +68,11 @@ def predicted_plot(
     ends = [low - pad, high + pad]
     diagonal = {
         "type": "scatter", "mode": "lines", "x": ends, "y": ends, "hoverinfo": "skip", "showlegend": False,
-        "line": {"color": FAINT_LINE, "width": 1, "dash": "dot"},
+        "line": {"color": hue("grey", dark), "width": 1, "dash": "dot"},
     }  # fmt: skip
     points = {
         "type": "scatter", "mode": "markers", "x": compact(predicted, "f8"), "y": compact(observed, "f8"),
-        "marker": {"size": 5, "color": model_colour(model), "opacity": 0.7}, "name": model_name(model),
+        "marker": {"size": 5, "color": model_colour(model, dark)}, "name": model_name(model),
         "hovertemplate": "predicted %{x:.3g}, observed %{y:.3g}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
@@ -95,11 +92,11 @@ def link_plot(
     traces = [
         {
             "type": "scatter", "mode": "markers", "x": compact(index, "f8"), "y": compact(outcomes, "f8"),
-            "marker": {"size": 4, "color": FAINT_LINE, "opacity": 0.7}, "name": "subjects",
+            "marker": {"size": 4, "color": hue("grey", dark)}, "name": "subjects",
             "hovertemplate": "%{x:.3g}, %{y:.3g}<extra></extra>",
         },
-        _line(at, line, "linear", model_colour("kde"), "dash"),
-        _line(at, link, "link ρ̂", model_colour("gpdr"), "solid"),
+        _line(at, line, "linear", model_colour("kde", dark), "dash"),
+        _line(at, link, "link ρ̂", model_colour("gpdr", dark), "solid"),
     ]  # fmt: skip
     picture = layout("Unknown link", height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 56, "r": 8, "t": 58, "b": 42}
@@ -125,13 +122,13 @@ def risk_plot(
     for model, (sizes, means, errors) in curves.items():
         bars = {"type": "data", "array": (2 * errors).tolist(), "thickness": 1, "width": 2}
         traces.append(
-            _line(sizes, means, model_name(model), model_colour(model), DASHES.get(model, "solid"))
+            _line(sizes, means, model_name(model), model_colour(model, dark), DASHES.get(model, "solid"))
             | {"mode": "lines+markers", "marker": {"size": 5}, "error_y": bars, "hovertemplate": "%{y:.4f}"}
         )
     for name, (sizes, values) in lines.items():
-        traces.append(_line(sizes, values, name, INK[dark], "dot") | {"hoverinfo": "skip", "opacity": 0.7})
+        traces.append(_line(sizes, values, name, INK[dark], "dot") | {"hoverinfo": "skip"})
     for model, (sizes, risks) in now.items():
-        mark = {"size": 8, "symbol": "circle-open", "color": model_colour(model), "line": {"width": 1.5}}
+        mark = {"size": 8, "symbol": "circle-open", "color": model_colour(model, dark), "line": {"width": 1.5}}
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(sizes, "f8"), "y": compact(risks, "f8"),

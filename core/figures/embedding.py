@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES, Colours, colour_scale, model_colour
+from core.figures.colours import SERIES, Colours, colour_scale, hue, model_colour, series_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 from core.wording import duration
 
@@ -18,10 +18,10 @@ def bags_plot(
 ) -> Figure:
     """Points (y of their bag, x), one colour a bag; evenly thinned beyond ``most`` points."""
     keep = np.linspace(0, len(x) - 1, min(len(x), most)).round().astype(int)
-    colours = np.array(SERIES)[bag[keep] % len(SERIES)]
+    colours = np.array([series_colour(index, dark) for index in range(len(SERIES))])[bag[keep] % len(SERIES)]
     trace = {
         "type": "scattergl", "mode": "markers", "x": compact(y[keep]), "y": compact(x[keep]),
-        "marker": {"size": 4, "color": colours.tolist(), "opacity": 0.7}, "hovertemplate": "y %{x:.2f}, x %{y:.2f}",
+        "marker": {"size": 4, "color": colours.tolist()}, "hovertemplate": "y %{x:.2f}, x %{y:.2f}",
     }  # fmt: skip
     picture = _frame("Data: one column a bag", height, dark)
     count = len(np.unique(bag))
@@ -69,7 +69,7 @@ def regressions_plot(
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": compact(y, "f8"), "y": compact(values, "f8"), "name": names[name],
-            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": _DASHES[name]},
+            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
             "hovertemplate": "%{y:.3f}",
         }
         for name, values in lines.items()
@@ -85,7 +85,7 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(values, "f8"), "name": name,
-            "line": {"color": model_colour(_ESTIMATES[name]), "width": 2, "dash": _DASHES[name]},
+            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
             "hovertemplate": "%{y:.4f}",
         }
         for name, values in lines.items()
@@ -105,7 +105,7 @@ def exponent_plot(
     """Rate exponents against a, one line a difficulty, the minimax points marked, the chosen a as a rule."""
     traces: list[dict[str, Any]] = []
     for index, (name, values) in enumerate(curves.items()):
-        colour = SERIES[index % len(SERIES)]
+        colour = series_colour(index, dark)
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": compact(a, "f8"), "y": compact(values, "f8"), "name": name,
@@ -145,13 +145,13 @@ def rate_plot(
     known = errors.reshape(len(targets), -1) if errors.size else np.empty((len(targets), 0))
     points = {
         "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, known.shape[1]), "f8"),
-        "y": compact(known.ravel(), "f8"), "name": "one data set each", "marker": {"size": 4, "color": "#8b949b"},
-        "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
+        "y": compact(known.ravel(), "f8"), "name": "one data set each",
+        "marker": {"size": 4, "color": hue("grey", dark)}, "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
     }  # fmt: skip
     drawn = [
         {
             "type": "scatter", "mode": "lines", "x": compact(targets, "f8"), "y": compact(values, "f8"), "name": name,
-            "line": {"color": SERIES[index], "width": 2, "dash": ("dot", "dash", "solid")[index % 3]},
+            "line": {"color": series_colour(index, dark), "width": 2, "dash": ("dot", "dash", "solid")[index % 3]},
             "hoverinfo": "skip",
         }
         for index, (name, values) in enumerate(lines.items())
@@ -177,7 +177,7 @@ def grid_plot(
     traces = [
         {
             "type": "scatter", "mode": "lines+markers", "x": compact(samples, "f8"), "y": compact(values, "f8"),
-            "name": name, "line": {"color": SERIES[index % len(SERIES)], "width": 1.8}, "marker": {"size": 5},
+            "name": name, "line": {"color": series_colour(index, dark), "width": 1.8}, "marker": {"size": 5},
             "hovertemplate": "N = %{x:,.0f}: %{y:.3~g}",
         }
         for index, (name, values) in enumerate(curves.items())
@@ -201,10 +201,11 @@ def cost_plot(
     ----------
     rows, now : (route, N, seconds, extrapolated) of the kept table, and of the data on the page.
     """
-    colours = dict(zip(dict.fromkeys(route for route, *_ in rows), ("#5b9bd0", "#8a6fb0", "#0f7c8f"), strict=False))
-    dashes = dict(zip(colours, ("solid", "dot", "dash"), strict=False))
+    hues = dict(zip(dict.fromkeys(route for route, *_ in rows), ("sky", "violet", "teal"), strict=False))
+    dashes = dict(zip(hues, ("solid", "dot", "dash"), strict=False))
     traces: list[dict[str, Any]] = []
-    for route, colour in colours.items():
+    for route, name in hues.items():
+        colour = hue(name, dark)
         mine = sorted((n, t, guess) for name, n, t, guess in rows if name == route)
         traces.append(
             _costs(mine, colour, 6)

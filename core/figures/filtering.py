@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES, model_colour, model_name
-from core.figures.line import FAINT_POINT
-from core.figures.style import INK, Figure, axis, compact, layout
+from core.figures.colours import hue, model_colour, model_name, series_colour
+from core.figures.style import INK, Figure, axis, compact, filled, layout
 
 #: Steps of the trail behind the truth.
 TRAIL = 12
@@ -27,19 +26,21 @@ def plane_plot(
         points, weights = sample
         largest = max(float(np.abs(weights).max()), 1e-12)
         for name, chosen, colour in (
-            ("positive weights", weights > 0.02 * largest, SERIES[0]),
-            ("negative weights", weights < -0.02 * largest, SERIES[1]),
+            ("positive weights", weights > 0.02 * largest, series_colour(0, dark)),
+            ("negative weights", weights < -0.02 * largest, series_colour(1, dark)),
         ):
             size = 3 + 11 * np.sqrt(np.abs(weights[chosen]) / largest)
-            marker = {"size": compact(size), "color": colour, "opacity": 0.35, "line": {"width": 0}}
+            marker = {"size": compact(size)} | filled(colour, 0.25)
             traces.append(_points(points[chosen], name, marker))
     trail = truth[max(0, step - TRAIL) : step + 1]
     line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
     traces.append(_points(trail, "truth's way", {}) | {"mode": "lines", "line": line})
     if seen is not None:
-        traces.append(_points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": FAINT_POINT}))
+        traces.append(
+            _points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": hue("grey", dark)})
+        )
     for name, values in means.items():
-        marker = {"size": 10, "color": model_colour(name), "symbol": "diamond"}
+        marker = {"size": 10, "color": model_colour(name, dark), "symbol": "diamond"}
         traces.append(_points(values[step : step + 1], model_name(name), marker))
     ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
     traces.append(_points(truth[step : step + 1], "truth", ring))
@@ -66,7 +67,7 @@ def errors_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
-                "name": model_name(name), "line": {"color": model_colour(name), "width": 2},
+                "name": model_name(name), "line": {"color": model_colour(name, dark), "width": 2},
                 "hovertemplate": "%{y:.4f}",
             }
         )  # fmt: skip
@@ -84,7 +85,7 @@ def column_plot(
     shown = slice(first, first + WINDOW)
     steps = compact(np.arange(1, len(truth) + 1)[shown], "f8")
     lines = {"truth": (truth, {"color": INK[dark], "width": 1.6, "dash": "dot"})}
-    lines |= {key: (values, {"color": model_colour(key), "width": 2}) for key, values in means.items()}
+    lines |= {key: (values, {"color": model_colour(key, dark), "width": 2}) for key, values in means.items()}
     traces = [
         {
             "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"), "name": model_name(key),
@@ -107,7 +108,7 @@ def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> di
     picture["hovermode"] = "x unified"
     picture["xaxis"] = axis("step", dark, automargin=False)
     picture["yaxis"] = axis(label, dark, automargin=False)
-    rule = {"dash": "dot", "color": FAINT_POINT}
+    rule = {"dash": "dot", "color": hue("grey", dark)}
     picture["shapes"] = [
         {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
     ]

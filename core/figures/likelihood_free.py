@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES, colour_scale, model_colour, model_name
-from core.figures.line import FAINT_POINT
-from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
+from core.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
+from core.figures.style import DARK, INK, LIGHT, Figure, axis, compact, filled, layout, literal, log_axis, rimmed_frame
 
 #: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
 LEAST_DEPTH, MOST_DEPTH = 0.5, 10.0
@@ -32,18 +31,18 @@ def marginal_plot(
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
                 "name": f"{model_name(shown)}, herded",
                 "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
-                "marker": {"color": model_colour(shown), "opacity": 0.55}, "hovertemplate": "%{x:.4~g}",
+                "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~g}",
             }
         )  # fmt: skip
     for curve, name, ink, dash in (
-        (prior, "prior", FAINT_POINT, "dash"),
+        (prior, "prior", hue("grey", dark), "dash"),
         (exact, "exact posterior", INK[dark], "solid"),
     ):
         if curve is not None:
             traces.append(_line(*curve, name, ink, dash))
     names = [model_name(name) for name in intervals]
     for name, (low, mean, high) in intervals.items():
-        traces.append(_interval(name, low, mean, high, INK[dark]))
+        traces.append(_interval(name, low, mean, high, model_colour(name, dark)))
     picture = layout(f"Posterior of {variable}", height=height, dark=dark, showlegend=True, barmode="overlay")
     picture["margin"] = {"l": 112, "r": 10, "t": 58, "b": 42}
     picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
@@ -56,7 +55,7 @@ def marginal_plot(
         "yref": "paper",
         "y0": 0,
         "y1": 1,
-        "line": {"color": SERIES[1], "width": 1.3, "dash": "dot"},
+        "line": {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"},
     }
     if truth is not None:
         picture["shapes"] = [rule | {"x0": truth, "x1": truth}]
@@ -65,8 +64,7 @@ def marginal_plot(
     return {"data": traces, "layout": picture}
 
 
-def _interval(name: str, low: float, mean: float, high: float, ink: str) -> dict[str, Any]:
-    colour = ink if name == "exact" else model_colour(name)
+def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [model_name(name)] * 3, "yaxis": "y2",
         "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
@@ -99,7 +97,7 @@ def corner_plot(
     for index, (row, column) in enumerate(panels, 1):
         x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
         place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": False}
-        marker = {"size": 4, "color": model_colour(shown), "opacity": 0.55}
+        marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~g}}, {literal(names[row])} %{{y:.3~g}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
                        "y": compact(samples[:, row], "f8"), "hovertemplate": hover} | place)  # fmt: skip
@@ -107,7 +105,7 @@ def corner_plot(
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
             traces.append(_line(*ellipse, "exact 95 %", INK[dark], "solid", 1.4) | place | {"hoverinfo": "skip"})
         if truth is not None:
-            star = {"size": 11, "symbol": "x-thin", "line": {"width": 2.4, "color": SERIES[1]}}
+            star = {"size": 11, "symbol": "x-thin", "line": {"width": 2.4, "color": series_colour(1, dark)}}
             traces.append({"type": "scatter", "mode": "markers", "x": [float(truth[column])], "y": [float(truth[row])],
                            "marker": star, "hovertemplate": "true parameters<extra></extra>"} | place)  # fmt: skip
         across = axis(names[column] if row == count - 1 else "", dark, automargin=False, nticks=4, anchor=y_axis,
@@ -156,14 +154,14 @@ def q_surface_plot(
     }  # fmt: skip
     mark = {
         "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
-        "marker": {"size": 12, "symbol": "star", "color": "#ffffff", "line": {"color": "#1e2a32", "width": 1.5}},
+        "marker": {"size": 12, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
         "hovertemplate": f"now: ℓ {now[0]:.3g} spreads, {other} {now[1]:.3g}<extra></extra>",
     }  # fmt: skip
     (left, right), (low, high) = (np.log10(pair) for pair in box)
-    frame = {"type": "rect", "x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
+    corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
     picture = layout("log q̄ above its best inside the guards", height=height, dark=dark)
     picture["margin"] = {"l": 58, "r": 8, "t": 34, "b": 44}
-    picture["shapes"] = [frame | {"line": {"color": "#1e2a32", "width": 2}}]
+    picture["shapes"] = rimmed_frame(**corners)
     for side, title, places in (("xaxis", "ℓ, in spreads let through", lengths), ("yaxis", other, others)):
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
     beyond = float(known.max()) if known.size else 0.0
@@ -191,17 +189,17 @@ def ranks_plot(
 ) -> Figure:
     """How often the truth's rank fell into each part of the samples, and the band of a calibrated posterior."""
     bins = len(counts)
-    colour = model_colour(method)
+    colour = model_colour(method, dark)
     bars = {
         "type": "bar", "x": [(index + 0.5) / bins for index in range(bins)], "y": compact(counts, "f8"),
-        "width": 0.92 / bins, "marker": {"color": colour, "opacity": 0.75}, "hovertemplate": "%{y:.0f}",
+        "width": 0.92 / bins, "marker": {"color": colour}, "hovertemplate": "%{y:.0f}",
     }  # fmt: skip
     picture = layout(f"{model_name(method)}, {parameter}", height=height, dark=dark)
     picture["margin"] = {"l": 40, "r": 8, "t": 34, "b": 42}
     picture["xaxis"] = axis("rank of the truth among samples", dark, automargin=False, range=[0, 1], nticks=6)
     picture["yaxis"] = axis("", dark, automargin=False, rangemode="tozero", nticks=5)
     strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": band[0], "y1": band[1], "line": {"width": 0}}
-    picture["shapes"] = [strip | {"fillcolor": "rgba(139,148,155,0.35)", "layer": "below"}]
+    picture["shapes"] = [strip | {"fillcolor": clear(hue("grey", dark), 0.35), "layer": "below"}]
     outside = int(((counts < band[0]) | (counts > band[1])).sum())
     picture["meta"]["alt"] = (
         f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars leave the band."
@@ -217,7 +215,7 @@ def errors_plot(
     traces = []
     for name, points in curves.items():
         at, values = np.array(list(points), float), np.array(list(points.values()))
-        line = _line(at, values, model_name(name), model_colour(name), "solid", 2.0)
+        line = _line(at, values, model_name(name), model_colour(name, dark), "solid", 2.0)
         hover = "n = %{x:,.0f}: %{y:.3~g}"
         traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": hover})
     picture = layout(title, height=height, dark=dark, showlegend=True)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES, colour_scale, model_colour, model_name
-from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
+from core.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
+from core.figures.style import DARK, INK, LIGHT, Figure, axis, compact, filled, layout, literal, log_axis
 
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
-FAINT_POINT, EDGE = "#8b949b", "#1e2a32"
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
 DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
 
@@ -22,11 +21,11 @@ def pairs_plot(
     """A scatter (n,) with an optional curve behind it, its ±2 sd, and an optional horizontal rule."""
     traces: list[dict[str, Any]] = []
     if curve is not None and curve_at is not None and curve_sd is not None:
-        traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, FAINT_POINT))
+        traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, hue("grey", dark)))
     traces += [
         {
             "type": "scatter", "mode": "markers", "x": compact(across, "f8"), "y": compact(up, "f8"),
-            "marker": {"size": 4, "color": SERIES[0], "opacity": 0.65}, "name": "data",
+            "marker": {"size": 4, "color": series_colour(0, dark)}, "name": "data",
             "hovertemplate": f"{literal(labels[0])} %{{x:.2f}}, {literal(labels[1])} %{{y:.2f}}<extra></extra>",
         }
     ]  # fmt: skip
@@ -34,7 +33,7 @@ def pairs_plot(
         traces.append(_line(curve_at, curve, curve_name, INK[dark], "dot", 1.6))
     picture = _frame(title, labels, height, dark, legend=False)
     if rule is not None:
-        picture["shapes"] = [_rule(rule, SERIES[1])]
+        picture["shapes"] = [_rule(rule, series_colour(1, dark))]
     picture["meta"]["alt"] = f"{title}: {len(across)} pairs, {labels[0]} across, {labels[1]} up."
     return {"data": traces, "layout": picture}
 
@@ -46,7 +45,7 @@ def function_plot(
     dark: bool = False,
 ) -> Figure:  # fmt: skip
     """A posterior mean with its ±2 sd band beside other lines (truth, naive ways), data points and marks below."""
-    colour = model_colour(model)
+    colour = model_colour(model, dark)
     traces: list[dict[str, Any]] = []
     if sd is not None:
         traces.append(_band(grid, mean - 2 * sd, mean + 2 * sd, colour))
@@ -54,11 +53,11 @@ def function_plot(
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": compact(points[0], "f8"), "y": compact(points[1], "f8"),
-                "marker": {"size": 3, "color": FAINT_POINT, "opacity": 0.6}, "name": "data", "hoverinfo": "skip",
+                "marker": {"size": 3, "color": hue("grey", dark)}, "name": "data", "hoverinfo": "skip",
             }
         )  # fmt: skip
     for other, values in lines.items():
-        ink = INK[dark] if other == "truth" else model_colour(other)
+        ink = model_colour(other, dark)
         traces.append(_line(grid, values, model_name(other), ink, _DASHES.get(other, "solid"), 1.8))
     traces.append(_line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
     picture = _frame(title, labels, height, dark)
@@ -71,7 +70,7 @@ def function_plot(
             {
                 "type": "scatter", "mode": "markers", "x": compact(marks, "f8"),
                 "y": compact(np.full(len(marks), foot)),
-                "marker": {"size": 9, "symbol": "triangle-up", "color": SERIES[1]}, "name": "points",
+                "marker": {"size": 9, "symbol": "triangle-up", "color": series_colour(1, dark)}, "name": "points",
                 "hovertemplate": "point at %{x:.3f}<extra></extra>",
             }
         )  # fmt: skip
@@ -95,7 +94,7 @@ def error_band_plot(
     grid: np.ndarray, error: np.ndarray, sd: np.ndarray, *, model: str, height: int = 300, dark: bool = False
 ) -> Figure:
     """Error of the mean (mean − truth) inside its ±2 sd, over x."""
-    colour = model_colour(model)
+    colour = model_colour(model, dark)
     share = float(np.mean(np.abs(error) <= 2 * sd))
     traces = [_band(grid, -2 * sd, 2 * sd, colour), _line(grid, error, "error", colour, "solid", 2)]
     picture = _frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
@@ -144,13 +143,14 @@ def surface_plot(
     ]  # fmt: skip
     if path is not None and len(path):
         steps = np.log10(path)
-        traces.append(_line(steps[:, 0], steps[:, 1], "learning", "#ffffff", "solid", 1.4) | {"hoverinfo": "skip"})
+        for ink, width in ((DARK, 3.4), (LIGHT, 1.6)):
+            traces.append(_line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
     for place, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
         traces.append(
             {
                 "type": "scatter", "mode": "markers", "x": [float(np.log10(place[0]))],
                 "y": [float(np.log10(place[1]))], "name": name,
-                "marker": {"size": 11, "symbol": symbol, "color": "#ffffff", "line": {"color": EDGE, "width": 1.5}},
+                "marker": {"size": 11, "symbol": symbol, "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
                 "hovertemplate": f"{name}: {place[0]:.3g}, {place[1]:.3g}<extra></extra>",
             }
         )  # fmt: skip
@@ -173,7 +173,9 @@ def curves_plot(
 ) -> Figure:  # fmt: skip
     """Positive curves on log axes, with a rule at the present value."""
     traces = [
-        _line(at, np.where(values > 0, values, np.nan), name, SERIES[index], ("solid", "dash")[index % 2], 2)
+        _line(
+            at, np.where(values > 0, values, np.nan), name, series_colour(index, dark), ("solid", "dash")[index % 2], 2
+        )
         | {"mode": "lines+markers", "marker": {"size": 4}, "hovertemplate": "%{y:.3~g}"}
         for index, (name, values) in enumerate(curves.items())
     ]
@@ -181,7 +183,7 @@ def curves_plot(
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= log_axis(np.concatenate(list(curves.values())))
     if now is not None:
-        ink = {"dash": "dot", "color": FAINT_POINT}
+        ink = {"dash": "dot", "color": hue("grey", dark)}
         picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": ink}]
     ends = ", ".join(f"{name} {values[0]:.2g} to {values[-1]:.2g}" for name, values in curves.items())
     picture["meta"]["alt"] = f"{title}: {ends}."
@@ -194,13 +196,13 @@ def shares_plot(
 ) -> Figure:  # fmt: skip
     """Shares by method over a log axis, with rules at nothing (0) and all (1); beyond ``reach`` they are cut off."""
     traces = [
-        _line(at, values, names.get(key, key), model_colour(key), ("solid", "dash", "solid")[index % 3], 2)
+        _line(at, values, names.get(key, key), model_colour(key, dark), ("solid", "dash", "solid")[index % 3], 2)
         for index, (key, values) in enumerate(shares.items())
     ]
     picture = _frame(title, labels, height, dark)
     picture["xaxis"] |= log_axis(at)
     picture["yaxis"] |= {"range": list(reach)}
-    picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, FAINT_POINT)]
+    picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, hue("grey", dark))]
     ends = ", ".join(f"{key} {values[0]:.2g} to {values[-1]:.2g}" for key, values in shares.items())
     picture["meta"]["alt"] = f"{title}, from {at[0]:.0e} to {at[-1]:.0e}: {ends}."
     return {"data": traces, "layout": picture}
@@ -217,11 +219,11 @@ def posterior_plot(
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"), "y": compact(counts, "f8"),
-                "width": float(edges[1] - edges[0]), "marker": {"color": model_colour("dme"), "opacity": 0.55},
+                "width": float(edges[1] - edges[0]), "marker": filled(model_colour("dme", dark)),
                 "name": "herded samples", "hovertemplate": "%{y:.3f}",
             }
         )  # fmt: skip
-    traces.append(_line(y, prior, "prior", FAINT_POINT, "dash", 1.6))
+    traces.append(_line(y, prior, "prior", hue("grey", dark), "dash", 1.6))
     traces.append(_line(y, density, "exact posterior", INK[dark], "solid", 2))
     picture = _frame(f"Posterior of {variable}", (variable, "density"), height, dark)
     picture["meta"]["alt"] = f"Exact posterior of {variable} with {len(herded)} herded samples and the prior."
@@ -234,10 +236,11 @@ def embeddings_plot(
 ) -> Figure:  # fmt: skip
     """Embeddings over a variable, by name; the exact one is drawn in ink."""
     traces = [
-        _line(y, values, name, INK[dark] if "exact" in name else SERIES[index], "dot" if "exact" in name else
-              ("solid", "dash")[index % 2], 2)
+        _line(y, values, name, INK[dark], "dot", 2)
+        if "exact" in name
+        else _line(y, values, name, series_colour(index, dark), ("solid", "dash")[index % 2], 2)
         for index, (name, values) in enumerate(lines.items())
-    ]  # fmt: skip
+    ]
     picture = _frame(title, (variable, f"μ({variable})"), height, dark)
     picture["meta"]["alt"] = f"{title} over {variable}: {', '.join(lines)}."
     return {"data": traces, "layout": picture}
@@ -249,7 +252,10 @@ def signed_weights_plot(
 ) -> Figure:  # fmt: skip
     """A weighted sample as stems, negative weights in a colour of their own."""
     traces = []
-    for name, chosen, colour in (("positive", weights >= 0, SERIES[0]), ("negative", weights < 0, SERIES[1])):
+    for name, chosen, colour in (
+        ("positive", weights >= 0, series_colour(0, dark)),
+        ("negative", weights < 0, series_colour(1, dark)),
+    ):
         x, w = at[chosen], weights[chosen]
         stems = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
         tips = np.column_stack([np.zeros(len(w)), w, np.full(len(w), np.nan)]).ravel()
@@ -276,11 +282,10 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> dict[str, Any]:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return {
         "type": "scatter", "mode": "lines", "x": compact(np.concatenate([x, x[::-1]]), "f8"),
-        "y": compact(np.concatenate([high, low[::-1]]), "f8"), "fill": "toself", "line": {"width": 0},
-        "fillcolor": f"rgba({red},{green},{blue},0.2)", "name": "±2 sd", "hoverinfo": "skip", "showlegend": False,
+        "y": compact(np.concatenate([high, low[::-1]]), "f8"), "line": {"width": 0.8, "color": colour},
+        "fill": "toself", "fillcolor": clear(colour, 0.2), "name": "±2 sd", "hoverinfo": "skip", "showlegend": False,
     }  # fmt: skip
 
 

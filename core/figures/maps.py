@@ -10,7 +10,7 @@ from core.fields.grid import Grid
 from core.figures.colours import colour_scale
 from core.figures.panel import Extend, MapScale, Panel
 from core.figures.projection import coast_on, frame
-from core.figures.style import COAST, MISSING, Figure, axis, compact, layout, literal
+from core.figures.style import MISSING, Figure, axis, compact, layout, literal, rimmed_line
 
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
@@ -50,7 +50,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []
     picture["shapes"] = _arrows(scale, extend)
-    return {"data": [_heat(panel, extend, every), _coast(grid)], "layout": picture}
+    return {"data": [_heat(panel, extend, every), *_coast(grid)], "layout": picture}
 
 
 def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
@@ -102,14 +102,9 @@ def _coordinates(name: str, centres: np.ndarray, every: int) -> dict[str, Any]:
     return {name: compact(np.array(groups), "f8")}
 
 
-def _coast(grid: Grid) -> dict[str, Any]:
-    """The coastline as one SVG line: browsers allow 16 WebGL contexts a page, a WebGL trace takes three."""
-    x, y = coast_on(grid)
-    line = {"color": COAST[False], "width": 0.9, "simplify": True}
-    return {
-        "type": "scatter", "mode": "lines", "x": compact(x), "y": compact(y), "line": line, "connectgaps": False,
-        "hoverinfo": "skip", "name": "coast", "meta": {"role": "coast"},
-    }  # fmt: skip
+def _coast(grid: Grid) -> list[dict[str, Any]]:
+    """The coastline as SVG: browsers allow 16 WebGL contexts a page, a WebGL trace takes three."""
+    return rimmed_line(*coast_on(grid), width=0.9, hoverinfo="skip", name="coast", meta={"role": "coast"})
 
 
 def _map_axis(low: float, high: float, dark: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from core.fields.place import latitude_words, longitude_words
 from core.figures.coast import coast_lines
 from core.figures.colours import SCALES, rgb
 from core.figures.panel import Panel
+from core.figures.style import DARK, LIGHT
 from core.figures.trust import draw_trust
 from core.metrics.trust import Trust
 
@@ -194,7 +195,9 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid) -> None:
     axes.set_facecolor(MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.set_aspect(_stretch(shown, axes.projection))
-    axes.add_geometries([_coast(shown)], ccrs.PlateCarree(), facecolor="none", edgecolor="0.1", linewidth=0.5)
+    coast = _coast(shown)
+    for ink, width in ((LIGHT, 1.4), (DARK, 0.5)):
+        axes.add_geometries([coast], ccrs.PlateCarree(), facecolor="none", edgecolor=ink, linewidth=width)
     _graticule(axes, shown.wraps)
     axes.set_title(panel.title, fontsize=9.5, loc="left")
     axes.spines["geo"].set_linewidth(0.4)

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES
-from core.figures.style import FAINT, INK, Figure, axis, layout, log_axis
+from core.figures.colours import GROUND, hue, series_colour
+from core.figures.style import INK, Figure, axis, layout, log_axis
 
 _LINE = 38
-#: Behind the labels, so that grid lines do not cross them: the page's own background.
-_PAPER = {False: "#fdfdfc", True: "#11171b"}
 
 
 def plain_ratio(value: float) -> str:
@@ -39,7 +37,7 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     picture["meta"]["alt"] = f"Ratios of the yardstick's time to ours on a log scale, largest of each task: {told}."
     marks: dict[str, Any] = {
         "type": "scatter", "mode": "markers+text", "x": [ratio for _, _, ratio in rows],
-        "y": [whats.index(what) for what, _, _ in rows], "marker": {"size": 10, "color": SERIES[0]},
+        "y": [whats.index(what) for what, _, _ in rows], "marker": {"size": 10, "color": series_colour(0, dark)},
         "text": [plain_ratio(ratio) if ratio == best[what] else "" for what, _, ratio in rows],
         "textposition": "middle right", "textfont": {"size": 12, "color": INK[dark]}, "cliponaxis": False,
         "customdata": [[what, size, plain_ratio(ratio)] for what, size, ratio in rows],
@@ -49,18 +47,18 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
 
 
 def _lines(whats: list[str], rows: Sequence[tuple[str, str, float]], dark: bool) -> list[dict[str, Any]]:
-    """A faint line from the yardstick to the farthest dot of each task."""
+    """A thin line from the yardstick to the farthest dot of each task."""
     far = [max((ratio for name, _, ratio in rows if name == what), key=lambda r: abs(np.log(r))) for what in whats]
     return [
         {"type": "scatter", "mode": "lines", "x": [1, ratio], "y": [index, index], "hoverinfo": "skip",
-         "line": {"color": FAINT[dark], "width": 3}}
+         "line": {"color": hue("grey", dark), "width": 2}}
         for index, ratio in enumerate(far)
     ]  # fmt: skip
 
 
 def _label(what: str, index: int, dark: bool) -> dict[str, Any]:
     where = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "y", "y": index, "yanchor": "bottom", "yshift": 5}
-    return where | {"text": what, "showarrow": False, "font": {"size": 12}, "align": "left", "bgcolor": _PAPER[dark]}
+    return where | {"text": what, "showarrow": False, "font": {"size": 12}, "align": "left", "bgcolor": GROUND[dark]}
 
 
 def _same(dark: bool) -> dict[str, Any]:

@@ -5,21 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import Colours, colour_scale, model_colour, model_name
+from core.figures.colours import Colours, hue, mark_scale, model_colour, model_name
 from core.figures.style import FAINT, INK, Figure, axis, compact, layout
 
 _CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 def _markers(
-    values: np.ndarray, colours: Colours, limits: tuple[float, float], label: str, size: float
+    values: np.ndarray, colours: Colours, limits: tuple[float, float], label: str, size: float, dark: bool
 ) -> dict[str, Any]:
     bar = {
         "title": {"text": label, "side": "bottom", "font": {"size": 11}}, "orientation": "h", "thickness": 9,
         "len": 0.82, "y": 0, "yanchor": "top", "ypad": 2, "tickfont": {"size": 10}, "outlinewidth": 0, "nticks": 6,
     }  # fmt: skip
     return {
-        "size": size, "color": compact(values), "colorscale": colour_scale(colours), "cmin": float(limits[0]),
+        "size": size, "color": compact(values), "colorscale": mark_scale(colours, dark), "cmin": float(limits[0]),
         "cmax": float(limits[1]), "colorbar": bar, "showscale": True, "line": {"width": 0},
     }  # fmt: skip
 
@@ -36,7 +36,8 @@ def roll_in_space(
     dark: bool = False,
 ) -> Figure:
     """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up."""
-    markers = _markers(values, colours, limits, label, 1.9) | {"symbol": "square"}  # two triangles, a disc has dozens
+    markers = _markers(values, colours, limits, label, 1.9, dark)
+    markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
         "type": "scatter3d", "mode": "markers", "x": x, "y": y, "z": z, "marker": markers,
@@ -78,13 +79,13 @@ def roll_from_the_side(
     traces: list[dict[str, Any]] = [
         {
             "type": "scattergl", "mode": "markers", "x": compact(inputs[mask, 0]), "y": compact(inputs[mask, 2]),
-            "marker": {"size": 3, "color": colour, "opacity": 0.75}, "hoverinfo": "skip",
+            "marker": {"size": size, "color": colour}, "hoverinfo": "skip",
         }
-        for mask, colour in ((with_points, "#8b949b"), (~with_points, FAINT[dark]))
+        for mask, colour, size in ((with_points, INK[dark], 3), (~with_points, hue("grey", dark), 1.5))
     ]  # fmt: skip
     chosen = np.asarray(seen[1])
     right = float(inputs[:, 0].max()) + 0.35
-    bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 9)
+    bars = _markers(means[chosen], "sequential", limits, "Mean of a slice", 9, dark)
     traces.append(
         {
             "type": "scatter", "mode": "markers", "x": compact(np.full(len(chosen), right)),
@@ -121,7 +122,7 @@ def model_dots(
     names = [model_name(row["model"]) for row in known]
     ours = {
         "type": "scatter", "mode": "markers", "x": [row["mean"] for row in known], "y": names, "name": "ours",
-        "marker": {"size": 10, "color": [model_colour(row["model"]) for row in known]},
+        "marker": {"size": 10, "color": [model_colour(row["model"], dark) for row in known]},
         "error_x": {"array": [row["sd"] or 0 for row in known], "color": INK[dark], "thickness": 1, "width": 3},
         "hovertemplate": "%{y}: %{x:.3f} ± %{error_x.array:.3f}<extra>ours</extra>",
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.figures.colours import SERIES
+from core.figures.colours import series_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 
 #: The other sizes that must agree for two rows to lie on one line.
@@ -29,7 +29,7 @@ def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, d
     traces: list[dict[str, Any]] = []
     for index, part in enumerate(parts):
         lines = _lines([row for row in known if row["more"]["part"] == part])
-        traces += [_trace(*line, "ours", part, SERIES[index % len(SERIES)]) for line in lines]
+        traces += [_trace(*line, "ours", part, series_colour(index, dark)) for line in lines]
     memory = [row for row in known if row["more"]["part"] == parts[0] and row.get("peak_mb")]
     traces += [_trace(*line, "peak_mb", "peak memory", INK[dark]) | {"yaxis": "y2"} for line in _lines(memory)]
     return {"data": traces, "layout": _picture(known, memory, traces, height, dark)}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import model_colour, model_name
+from core.figures.colours import hue, model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout, literal
 
 
@@ -19,7 +19,7 @@ def score_bars(
     values : model → score (None where the model has none).  score, units : what is shown and in what.
     """
     known = {model: value for model, value in values.items() if value is not None and np.isfinite(value)}
-    names, colours = [model_name(m) for m in known], [model_colour(m) for m in known]
+    names, colours = [model_name(m) for m in known], [model_colour(m, dark) for m in known]
     title = f"{score} ({units})" if units else score
     picture = layout(title, height=height or 66 + 26 * max(len(known), 1), dark=dark, bargap=0.35)
     widest = max((len(name) for name in names), default=8)
@@ -49,11 +49,11 @@ def calibration_plot(
     x = 100 * np.asarray(levels, dtype=float)
     ideal = {"x": [0, 100], "y": [0, 100], "mode": "lines", "hoverinfo": "skip", "showlegend": False}
     traces: list[dict[str, Any]] = [
-        {"type": "scatter", **ideal, "line": {"color": "#8b949b", "width": 1, "dash": "dot"}}
+        {"type": "scatter", **ideal, "line": {"color": hue("grey", dark), "width": 1, "dash": "dot"}}
     ]
     for model, shares in empirical.items():
         y = 100 * np.asarray(shares, dtype=float)
-        line = {"color": model_colour(model), "width": 1.8}
+        line = {"color": model_colour(model, dark), "width": 1.8}
         hover = "%{x:.0f} % interval holds %{y:.1f} %"
         traces.append(_curve(x, y, model_name(model), "lines+markers", line, hover) | {"marker": {"size": 5}})
     picture = layout("Calibration", height=height, dark=dark, showlegend=len(empirical) > 1)
@@ -82,7 +82,7 @@ def error_histogram(
     for model, values in finite.items():
         counts = np.histogram(np.clip(values, -spread, spread), edges)[0]
         density = counts / max(values.size, 1) / (edges[1] - edges[0])
-        line = {"color": model_colour(model), "width": 1.6, "shape": "hvh"}
+        line = {"color": model_colour(model, dark), "width": 1.6, "shape": "hvh"}
         traces.append(_curve(centres, density, model_name(model), "lines", line, "%{x:.3~g} " + literal(units)))
     picture = layout("Error", height=height, dark=dark, showlegend=len(finite) > 1)
     picture["margin"] = {"l": 52, "r": 10, "t": 54 if len(finite) > 1 else 34, "b": 42}
@@ -103,12 +103,15 @@ def pit_histogram(counts: Sequence[int], *, model: str = "", height: int = 220, 
     picture["xaxis"] = axis("Predicted probability below the truth", dark, automargin=False, range=[0, 1], dtick=0.25)
     picture["yaxis"] = axis("Share of pixels", dark, automargin=False, rangemode="tozero", nticks=4)
     level = {"type": "line", "x0": 0, "x1": 1, "y0": width, "y1": width}
-    picture["shapes"] = [level | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}, "opacity": 0.5}]
+    picture["shapes"] = [level | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
     picture["meta"]["alt"] = f"PIT histogram of {len(share)} bins: shares {share.min():.3g} to {share.max():.3g}."
     centres = [width * (i + 0.5) for i in range(len(share))]
     bars = {"type": "bar", "x": centres, "y": share.tolist(), "width": [0.96 * width] * len(share)}
     hover = "%{y:.3~g}<extra></extra>"
-    return {"data": [bars | {"marker": {"color": model_colour(model)}, "hovertemplate": hover}], "layout": picture}
+    return {
+        "data": [bars | {"marker": {"color": model_colour(model, dark)}, "hovertemplate": hover}],
+        "layout": picture,
+    }
 
 
 def _curve(x: np.ndarray, y: np.ndarray, name: str, mode: str, line: dict, hover: str) -> dict[str, Any]:

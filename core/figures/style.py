@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from core.figures.colours import clear, hue
+
 Figure = dict[str, Any]
 
-INK = {False: "#1e2a32", True: "#e3e8ea"}
-FAINT = {False: "rgba(30,42,50,0.13)", True: "rgba(227,232,234,0.16)"}
+INK = {dark: hue("ink", dark) for dark in (False, True)}
+FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
 MISSING = {False: "#c9cdd1", True: "#4b545a"}
-COAST = {False: "rgba(16,22,28,0.85)", True: "rgba(16,22,28,0.85)"}
+#: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
+LIGHT, DARK = "#ffffff", "#10161c"
+NOTHING = "rgba(0,0,0,0)"
 FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
@@ -25,6 +29,27 @@ def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
 def literal(text: object) -> str:
     """Words of others as plotly shows them as they are: in its texts it reads some HTML, and %{…} where it hovers."""
     return escape(str(text), quote=False).replace("%{", "%\u2060{")
+
+
+def filled(colour: str, alpha: float = 0.45) -> dict[str, Any]:
+    """A plotly marker that lets through what lies behind it inside an edge of its full colour."""
+    return {"color": clear(colour, alpha), "line": {"color": colour, "width": 1}}
+
+
+def rimmed_line(x: np.ndarray, y: np.ndarray, *, width: float, **more: Any) -> list[dict[str, Any]]:
+    """A dark line on a wider light one, to be seen on any colour of a map: two traces, each with ``more``."""
+    both = {"type": "scatter", "mode": "lines", "x": compact(x), "y": compact(y), "connectgaps": False, **more}
+    return [
+        both | {"line": {"color": colour, "width": wide, "simplify": True}}
+        for colour, wide in ((clear(LIGHT, 0.8), width + 1.3), (DARK, width))
+    ]
+
+
+def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> list[dict[str, Any]]:
+    """The shapes of a dark frame on a wider light one, to be seen on any colour of a map."""
+    both = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1}
+    wide, thin = ({"line": {"color": colour, "width": width}} for colour, width in ((LIGHT, 4), (DARK, 1.8)))
+    return [both | wide | more, both | thin]
 
 
 def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
@@ -51,8 +76,8 @@ def layout(title: str = "", *, height: int, dark: bool = False, role: str = "cha
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 34 if title else 10, "b": 8},
         "font": {"family": FONT, "size": 12, "color": INK[dark]},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": NOTHING,
+        "plot_bgcolor": NOTHING,
         "hovermode": "closest",
         "showlegend": False,
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 11}},

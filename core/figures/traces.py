@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.figures.colours import SERIES
+from core.figures.colours import SERIES, series_colour
 from core.figures.style import Figure, axis, compact, layout, literal
 
 MOST_POINTS = 300
@@ -44,7 +44,7 @@ def trace_plot(
     traces: list[dict[str, Any]] = []
     for index, (name, values) in enumerate(series.items()):
         y = np.array([np.nan if v is None else v for v in values], dtype=float)[chosen]
-        traces.append(_line(at, y, name, index))
+        traces.append(_line(at, y, name, index, dark))
     below = len(series) > MOST_ON_TOP
     rows = len(series) if below else 0
     picture = layout(title, height=height + LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
@@ -84,8 +84,8 @@ def hyperparameter_trace(
     return trace_plot(step, values, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
 
 
-def _line(x: np.ndarray, y: np.ndarray, name: str, index: int) -> dict[str, Any]:
-    colour, dash = SERIES[index % len(SERIES)], DASHES[index // len(SERIES) % len(DASHES)]
+def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:
+    colour, dash = series_colour(index, dark), DASHES[index // len(SERIES) % len(DASHES)]
     few = int(np.isfinite(y).sum()) <= FEW_POINTS
     return {
         "type": "scatter", "mode": "lines+markers" if few else "lines", "x": compact(x, "f8"), "y": compact(y, "f8"),

@@ -2,17 +2,15 @@
 
 from typing import Any
 
+from core.figures.colours import VERDICTS
 from core.metrics.trust import LEVELS, Trust
 
 TITLE = "How far to trust it"
-#: Marks of what was held, on light and on dark ground.
-GOOD = {False: "#1f7a45", True: "#58c288"}
-BAD = {False: "#a85b00", True: "#f0a94e"}
 
 
 def mark_colour(found: Trust, dark: bool = False) -> str:
     """The colour of a verdict."""
-    return (GOOD if found.verdict == "about right" else BAD)[dark]
+    return VERDICTS["good" if found.verdict == "about right" else "bad"][dark]
 
 
 def draw_trust(axes: Any, found: Trust, aspect: float) -> None:

@@ -9,11 +9,13 @@ import streamlit as st
 
 from core.errors import InputError
 from pages.shared.address import leave_out_absurd
+from pages.shared.frame import frame
 from pages.shared.mathematics import in_parts
+from pages.shared.theme import palette_css
 from pages.shared.warm_up import is_warm, warm_up
 from pages.shared.words import sentence_of
 
-_CSS = Path(__file__).with_name("layout.css")
+_CSS = Path(__file__).with_name("layout.css").read_text(encoding="utf-8")
 LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
 HIGHER_IS_BETTER = ("pearson", "ssim", "r2")
 SCORE_NAMES: dict[str, str] = {
@@ -47,7 +49,8 @@ def page_header(title: str, sentence: str) -> None:
     """Title, one sentence on what the page does, and the device with its memory. Call it first on every page."""
     warm_up()
     leave_out_absurd()
-    st.html(_CSS)
+    frame()
+    st.html(f"<style>{palette_css()}{_CSS}</style>")
     st.title(title, anchor=False)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
         st.markdown(sentence, width="content")
@@ -133,7 +136,7 @@ def score_table(
     units : units of the field, written at the scores that carry them.
     digits : significant ones of numbers below 100.
     """
-    from core.figures.colours import model_colour, model_name
+    from core.figures.colours import hue_name, model_name
 
     wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
@@ -142,14 +145,13 @@ def score_table(
     body = ""
     for model, row in scores.items():
         cells = "".join(f"<td>{_cell(row.get(name), best[name], digits)}</td>" for name in shown)
-        swatch = f'<i style="background:{model_colour(model)}"></i>'
+        swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         label = escape((names or {}).get(model, model_name(model)))
         body += f'<tr><th scope="row">{swatch}{label}</th>{cells}</tr>'
     text = f"<caption>{escape(caption)}</caption>" if caption else ""
-    st.html(
-        f'<div class="lab-scores" tabindex="0"><table>{text}<thead><tr><th></th>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    table = f"<table>{text}<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
+    st.html(f'<div class="lab-table"><div class="lab-scroll" {named}>{table}</div></div>')
 
 
 def _heading(name: str, units: str) -> str:

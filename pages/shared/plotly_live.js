@@ -2,7 +2,6 @@
 // Charts of one group zoom together and answer a pointer together, without asking Python.
 
 const CHARTS = (window.__labCharts ??= new Map()); // group -> { members: Set of nodes, zoom: {x, y, revisions} | null }
-const MISSING = { light: '#c9cdd1', dark: '#4b545a' };
 
 const plotly = () => (window.__labPlotly ??= new Promise((resolve, reject) => {
   if (window.Plotly) return resolve(window.Plotly);
@@ -32,21 +31,18 @@ const channels = colour => {
 };
 
 const themeOf = node => {
-  const css = getComputedStyle(node), read = (name, other) => css.getPropertyValue(name).trim() || other;
-  const ink = channels(read('--st-text-color', '#1e2a32')), paper = read('--st-background-color', '#ffffff');
-  const [r, g, b] = channels(paper);
-  return { ink: `rgb(${ink})`, faint: `rgba(${ink},0.14)`, paper, font: read('--st-font', 'sans-serif'),
-    dark: 0.3 * r + 0.59 * g + 0.11 * b < 128 };
+  const css = getComputedStyle(node), read = name => css.getPropertyValue(name).trim();
+  const ink = channels(read('--st-text-color')), paper = read('--st-background-color');
+  return { ink: `rgb(${ink})`, faint: `rgba(${ink},0.14)`, paper, font: read('--st-font') || 'sans-serif' };
 };
 
 const applyTheme = (layout, theme) => {
   layout.font = { ...layout.font, color: theme.ink, family: theme.font };
   layout.hoverlabel = { bgcolor: theme.paper, bordercolor: theme.faint, font: { color: theme.ink, family: theme.font } };
-  layout.modebar = { bgcolor: 'rgba(0,0,0,0)', color: theme.faint.replace('0.14', '0.55'), activecolor: theme.ink };
+  layout.modebar = { bgcolor: 'transparent', color: theme.faint.replace('0.14', '0.55'), activecolor: theme.ink };
   for (const name of Object.keys(layout).filter(k => /^[xy]axis/.test(k))) {
     layout[name] = { ...layout[name], gridcolor: theme.faint, linecolor: theme.faint, zerolinecolor: theme.faint };
   }
-  if (layout.meta?.role === 'map') layout.plot_bgcolor = theme.dark ? MISSING.dark : MISSING.light;
 };
 
 // ---- size --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,242 @@
+"""Every mark of every picture is seen on its ground, light and dark; lines over maps on any colour of a map."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import core.figures
+from core.fields.grid import make_grid
+from core.figures import (
+    against,
+    camera,
+    coordinates,
+    distribution,
+    embedding,
+    filtering,
+    likelihood_free,
+    line,
+    maps,
+    ratios,
+    roll,
+    scale,
+    scores,
+    traces,
+)
+from core.figures.colours import GROUND, SCALES, colour_scale
+from core.figures.panel import MapScale, Panel
+from core.figures.style import MISSING, Figure, rimmed_frame
+from tests.core.figures.test_palette import THEMES, contrast
+
+N = np.linspace(0.5, 2, 7)
+M = np.outer(N, N)
+PLANE = np.column_stack([N, N])
+LINES = {"truth": N, "impute": N + 1, "cascade": N - 1}
+RUNS = {"gpdr": {10.0: [1, 2], 20.0: [0.5, 0.7]}, "kde": {10.0: [2.0], 20.0: [1.0]}}
+CURVES = {"gpdr": (N, N, 0.1 * N), "landmark10": (N, 2 * N, 0.1 * N)}
+ROWS = [("a", "small", 2.0), ("a", "large", 9.0), ("b", "small", 0.5)]
+COSTS = [("one", 10.0, 1.0, False), ("one", 20.0, 2.0, True), ("two", 10.0, 1.0, False), ("three", 10.0, 1.0, False)]
+SIZES = [
+    {"ours": n / 10, "peak_mb": n, "more": {"part": part, "pixels": n, "bags": 5, "targets": 5}}
+    for part in ("fit", "predict")
+    for n in (10, 20)
+]
+DOTS = [{"model": "cmp", "mean": 1.0, "sd": 0.1, "paper": (1.1, 0.1)}, {"model": "vbagg", "mean": 2.0, "sd": None}]
+WAYS = {"kbr_gauss": N, "kalman_matrix": N}
+FLAT = np.ones((2, 2, 3))
+GRID = make_grid("latlon", np.linspace(50, 59, 7), np.linspace(-9, 3, 7))
+FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "against.scores_against": lambda dark: against.scores_against(
+        RUNS, title="t", labels=("x", "y"), guides={"slope": (N, N)}, now=12, dark=dark
+    ),
+    "camera.angles_plot": lambda dark: camera.angles_plot(WAYS, 2, dark=dark),
+    "camera.attitude_plot": lambda dark: camera.attitude_plot(
+        FLAT, (N, N), {"truth": (N, N), "kbr_tr": (N, N)}, dark=dark
+    ),
+    "camera.frames_plot": lambda dark: camera.frames_plot({"a": FLAT}, dark=dark),
+    "camera.noises_plot": lambda dark: camera.noises_plot(
+        {"kbr_tr": 1.0}, {"kbr_tr": (2.0, 0.1)}, title="t", dark=dark
+    ),
+    "coordinates.coordinates_plot": lambda dark: coordinates.coordinates_plot(
+        N, N, {"kbr": N, "cme": N}, title="t", dark=dark
+    ),
+    "distribution.link_plot": lambda dark: distribution.link_plot(N, N, N, N, N, labels=("x", "y"), dark=dark),
+    "distribution.predicted_plot": lambda dark: distribution.predicted_plot(
+        N, N, title="t", labels=("x", "y"), dark=dark
+    ),
+    "distribution.ridge_plot": lambda dark: distribution.ridge_plot(
+        N, M, [str(i) for i in range(7)], N, title="t", labels=("x", "y"), dark=dark
+    ),
+    "distribution.risk_plot": lambda dark: distribution.risk_plot(
+        CURVES, title="t", label="n", lines={"theory": (N, N)}, now={"gpdr": (N, N)}, dark=dark
+    ),
+    "embedding.bags_plot": lambda dark: embedding.bags_plot(N, N, np.arange(7), dark=dark),
+    "embedding.cost_plot": lambda dark: embedding.cost_plot(COSTS, COSTS[:1], dark=dark),
+    "embedding.embedding_map": lambda dark: embedding.embedding_map(M, N, N, title="t", dark=dark),
+    "embedding.exponent_plot": lambda dark: embedding.exponent_plot(N, {"b": N}, {"b": (1.0, 1.0)}, 1.0, dark=dark),
+    "embedding.grid_plot": lambda dark: embedding.grid_plot(N, {"a": N, "b": N}, title="t", label="l", dark=dark),
+    "embedding.rate_plot": lambda dark: embedding.rate_plot(N, M, {"a": N, "b": N}, title="t", label="l", dark=dark),
+    "embedding.regressions_plot": lambda dark: embedding.regressions_plot(
+        N, {"standard": N, "shrinkage": N, "truth": N}, dark=dark
+    ),
+    "embedding.slice_plot": lambda dark: embedding.slice_plot(N, {"standard": N, "truth": N}, 0.5, dark=dark),
+    "filtering.column_plot": lambda dark: filtering.column_plot(N, {"kbr": N, "ekf": N}, 2, name="u", dark=dark),
+    "filtering.errors_plot": lambda dark: filtering.errors_plot(PLANE, {"kbr": PLANE, "ukf": PLANE}, 2, dark=dark),
+    "filtering.plane_plot": lambda dark: filtering.plane_plot(
+        PLANE, PLANE, {"kbr": PLANE}, 2, sample=(PLANE, N - 1.2), dark=dark
+    ),
+    "likelihood_free.corner_plot": lambda dark: likelihood_free.corner_plot(
+        PLANE, ["a", "b"], limits=np.array([[0, 1], [0, 1]]), exact=(N[:2], np.eye(2)), truth=N[:2], dark=dark
+    ),
+    "likelihood_free.errors_plot": lambda dark: likelihood_free.errors_plot(
+        {"dme": {10: 1.0, 20: 0.5}}, title="t", label="l", now=15, dark=dark
+    ),
+    "likelihood_free.marginal_plot": lambda dark: likelihood_free.marginal_plot(
+        N,
+        {"exact": (0.5, 1, 2), "dme": (0.5, 1, 2)},
+        variable="θ",
+        limits=(0, 2),
+        prior=(N, N),
+        exact=(N, N),
+        truth=1.0,
+        dark=dark,
+    ),
+    "likelihood_free.q_surface_plot": lambda dark: likelihood_free.q_surface_plot(
+        N, N, M, other="ε", box=((0.6, 1), (0.6, 1)), now=(0.8, 0.8), inside=1.0, dark=dark
+    ),
+    "likelihood_free.ranks_plot": lambda dark: likelihood_free.ranks_plot(
+        N, (0.5, 1), method="abc", parameter="θ", dark=dark
+    ),
+    "line.curves_plot": lambda dark: line.curves_plot(
+        N, {"a": N, "b": N}, title="t", labels=("x", "y"), now=1.0, dark=dark
+    ),
+    "line.embeddings_plot": lambda dark: line.embeddings_plot(N, {"this rule": N, "exact": N}, title="t", dark=dark),
+    "line.error_band_plot": lambda dark: line.error_band_plot(N, N, N, model="dme", dark=dark),
+    "line.function_plot": lambda dark: line.function_plot(
+        N, N, N, LINES, title="t", model="task_transformed_gp", marks=N, points=(N, N), dark=dark
+    ),
+    "line.pairs_plot": lambda dark: line.pairs_plot(
+        N, N, title="t", labels=("x", "y"), curve=N, curve_at=N, curve_sd=N, rule=1.0, dark=dark
+    ),
+    "line.posterior_plot": lambda dark: line.posterior_plot(N, N, N, N, dark=dark),
+    "line.shares_plot": lambda dark: line.shares_plot(
+        N, {"kbr": N, "dme": N}, names={}, title="t", labels=("x", "y"), dark=dark
+    ),
+    "line.signed_weights_plot": lambda dark: line.signed_weights_plot(N, N - 1, dark=dark),
+    "line.surface_plot": lambda dark: line.surface_plot(
+        N, N, M, names=("a", "b"), now=(1, 1), best=(1, 1), path=PLANE, dark=dark
+    ),
+    "line.weights_plot": lambda dark: line.weights_plot(M, N, N, dark=dark),
+    "maps.field_map": lambda dark: maps.field_map(
+        Panel("k", "t", M, GRID, MapScale("T", "K", "sequential", 0, 4)), dark=dark
+    ),
+    "ratios.ratio_dots": lambda dark: ratios.ratio_dots(ROWS, dark=dark),
+    "roll.model_dots": lambda dark: roll.model_dots(DOTS, title="t", score="RMSE", dark=dark),
+    "roll.roll_from_the_side": lambda dark: roll.roll_from_the_side(
+        np.column_stack([N, N, N]), np.arange(7), N, N, ([0, 1], [2, 3]), (0, 2), dark=dark
+    ),
+    "roll.roll_in_space": lambda dark: roll.roll_in_space(
+        np.column_stack([N, N, N]), N, title="t", label="l", colours="diverging", limits=(-2, 2), dark=dark
+    ),
+    "scale.cost_against_size": lambda dark: scale.cost_against_size(SIZES, dark=dark),
+    "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
+    "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
+    "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
+    "scores.score_bars": lambda dark: scores.score_bars({"cmp": 1.0, "vbagg": 2.0}, score="RMSE", dark=dark),
+    "traces.hyperparameter_trace": lambda dark: traces.hyperparameter_trace(
+        [1, 2], {"a": [1, 2], "b": [2, 3]}, dark=dark
+    ),
+    "traces.objective_trace": lambda dark: traces.objective_trace("fit", [1, 2], {"a": [1.0, 2.0]}, dark=dark),
+    "traces.trace_plot": lambda dark: traces.trace_plot(list(range(9)), {str(i): [i] * 9 for i in range(9)}, dark=dark),
+}
+#: Pictures whose marks stand on a map or an image: they have a light and a dark edge.
+OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "line.surface_plot", "maps.field_map")
+
+
+def builders() -> Iterator[str]:
+    """Every public function of core/figures that draws a picture light or dark."""
+    for module in pkgutil.iter_modules(core.figures.__path__):
+        functions = inspect.getmembers(importlib.import_module(f"core.figures.{module.name}"), inspect.isfunction)
+        for name, function in functions:
+            told = inspect.signature(function)
+            own = function.__module__ == f"core.figures.{module.name}" and not name.startswith("_")
+            if own and "dark" in told.parameters and told.return_annotation == Figure:
+                yield f"{module.name}.{name}"
+
+
+def on(ground: str, colour: str, opacity: float = 1) -> str:
+    """What a colour "#rrggbb" or "rgba(…)" looks like on a ground, as "#rrggbb"."""
+    if colour.startswith("rgba"):
+        red, green, blue, alpha = (float(part) for part in re.findall(r"[\d.]+", colour))
+        opacity *= alpha
+    else:
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    under = [int(ground[i : i + 2], 16) for i in (1, 3, 5)]
+    mixed = (round(opacity * top + (1 - opacity) * low) for top, low in zip((red, green, blue), under, strict=True))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
+    """Contrast of every line, point and bar of a trace with the ground; of a filled one the better of face and edge."""
+    opacity = trace.get("opacity", 1)
+    marker = trace.get("marker", {})
+    faces = marker.get("color")
+    if isinstance(faces, dict):  # numbers on a colour scale
+        faces = [colour for _, colour in marker["colorscale"]]
+    edge = marker.get("line", {}).get("color")
+    for face in [faces or edge] if isinstance(faces or edge, str) else faces or []:
+        shown = [on(ground, face, opacity * marker.get("opacity", 1))] + ([on(ground, edge, opacity)] if edge else [])
+        yield max(contrast(colour, ground) for colour in shown)
+    width, colour = trace.get("line", {}).get("width", 2), trace.get("line", {}).get("color")
+    if "lines" in trace.get("mode", "") and width > 0:
+        yield contrast(on(ground, colour, opacity), ground)
+    for bars in ("error_x", "error_y"):
+        if "color" in trace.get(bars, {}):
+            yield contrast(on(ground, trace[bars]["color"], opacity), ground)
+
+
+def test_every_picture_is_looked_at() -> None:
+    assert set(builders()) - {"filtering.over_steps", "style.axis", "style.layout"} == set(FIGURES)
+
+
+@THEMES
+@pytest.mark.parametrize("name", sorted(set(FIGURES) - set(OVER_A_MAP)))
+def test_every_mark_is_seen(name: str, dark: bool) -> None:
+    figure = FIGURES[name](dark)
+    for trace in figure["data"]:
+        if trace["type"] == "heatmap" or trace.get("marker", {}).get("opacity") == 0:
+            continue
+        seen = list(marks(trace, GROUND[dark]))
+        assert seen or trace.get("fillcolor"), (trace.get("name"), "neither point, line, bar nor face")
+        assert min(seen, default=21) >= 3, (trace.get("name"), seen)
+    rules = [shape for shape in figure["layout"].get("shapes", ()) if shape.get("line", {}).get("width", 1)]
+    assert all(contrast(on(GROUND[dark], rule["line"]["color"]), GROUND[dark]) >= 3 for rule in rules)
+
+
+@THEMES
+def test_lines_over_maps_are_seen_on_every_colour(dark: bool) -> None:
+    coast = [t["line"] for t in FIGURES["maps.field_map"](dark)["data"] if t.get("name") == "coast"]
+    frame = [shape["line"] for shape in rimmed_frame(0, 1, 0, 1)]
+    for under, over in (coast, frame):
+        assert under["width"] >= over["width"] + 1  # a rim on both sides
+        for colour in [MISSING[dark], *(colour for kind in SCALES for _, colour in colour_scale(kind))]:
+            halo = on(colour, under["color"])
+            assert max(contrast(halo, colour), contrast(over["color"], colour)) >= 3, colour
+
+
+@THEMES
+@pytest.mark.parametrize("name", OVER_A_MAP)
+def test_marks_on_a_map_have_a_light_and_a_dark_part(name: str, dark: bool) -> None:
+    figure = FIGURES[name](dark)
+    shown = [t for t in figure["data"] if t["type"] == "scatter" and not t.get("line", {}).get("dash") == "dot"]
+    inks = [t.get("line", {}).get("color") or t["marker"]["color"] for t in shown]
+    inks += [t["marker"]["line"]["color"] for t in shown if "marker" in t]
+    inks += [shape["line"]["color"] for shape in figure["layout"].get("shapes", ())]
+    light = [on("#ffffff", ink) for ink in inks]
+    assert max(contrast(ink, "#000000") for ink in light) >= 10
+    assert max(contrast(ink, "#ffffff") for ink in light) >= 10
