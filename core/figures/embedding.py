@@ -45,7 +45,7 @@ def embedding_map(
     bar = {
         "thickness": 9,
         "len": 0.9,
-        "tickfont": {"size": 10},
+        "tickfont": {"size": 11},
         "outlinewidth": 0,
         "nticks": 6,
         "exponentformat": "power",

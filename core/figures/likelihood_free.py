@@ -148,7 +148,7 @@ def q_surface_plot(
         "type": "contour", "z": compact(np.clip(finite, -depth, depth)), "x": compact(np.log10(lengths), "f8"),
         "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
         "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
-        "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 10}, "outlinewidth": 0,
+        "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
                      "tickvals": marks.tolist(), "ticktext": [f"{mark:.2g}" for mark in marks]},
         "hovertemplate": "log q̄ %{z:.2f} above the best inside<extra></extra>",
     }  # fmt: skip

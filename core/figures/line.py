@@ -293,7 +293,7 @@ def _bar() -> dict[str, Any]:
     return {
         "thickness": 9,
         "len": 0.95,
-        "tickfont": {"size": 10},
+        "tickfont": {"size": 11},
         "outlinewidth": 0,
         "nticks": 6,
         "exponentformat": "power",

@@ -16,7 +16,7 @@ def _markers(
 ) -> dict[str, Any]:
     bar = {
         "title": {"text": label, "side": "bottom", "font": {"size": 11}}, "orientation": "h", "thickness": 9,
-        "len": 0.82, "y": 0, "yanchor": "top", "ypad": 2, "tickfont": {"size": 10}, "outlinewidth": 0, "nticks": 6,
+        "len": 0.82, "y": 0, "yanchor": "top", "ypad": 2, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
     }  # fmt: skip
     return {
         "size": size, "color": compact(values), "colorscale": mark_scale(colours, dark), "cmin": float(limits[0]),
