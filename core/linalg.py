@@ -36,6 +36,10 @@ class Factor:
         solved = torch.linalg.solve_triangular(self.lower, columns, upper=False)
         return solved[:, 0] if right.ndim == 1 else solved
 
+    def inverse_diagonal(self) -> Float[Tensor, " n"]:
+        """``[A⁻¹]_ii`` for every row."""
+        return torch.cholesky_inverse(self.lower).diagonal()
+
     def log_determinant(self) -> Float[Tensor, ""]:
         """``log det A = 2 Σ log L_ii``."""
         return 2 * self.lower.diagonal().log().sum()

@@ -35,7 +35,7 @@ def body() -> None:
     maps = picture.Maps.of(problem)
     spec, view = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
-        how = learn.options()
+        how = learn.options(problem, spec.model)
         learn.learn_button(choice, settings, spec, how)
     with learning:
         learn.watch(choice, problem, spec)
@@ -45,6 +45,7 @@ def body() -> None:
     held = trust.of_view(problem, view)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"])
+        learn.warn(choice, problem, spec, view)
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")

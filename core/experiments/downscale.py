@@ -1,7 +1,7 @@
 """The main job: learn, condition, predict on the grid, score beside the baselines, export."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,17 @@ import numpy as np
 from core import __version__
 from core.device import choose
 from core.errors import Cancelled
+from core.experiments.guard import Guard, beside_bilinear, better_of, bilinear_error
 from core.experiments.prediction import Prediction, matched_data, predict
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
-from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
-from core.fields import DownscalingProblem
+from core.experiments.settings import DownscaleSettings, columns_of, completed, spec_to_settings, starting_spec
+from core.fields import DownscalingProblem, explained_share
 from core.kernels.bag_mean import Check, never
 from core.kernels.coreset import coreset
 from core.models.catalogue import named
-from core.models.centroids import centroids
-from core.models.indirect_gp import posterior
 from core.models.inducing import fitting
 from core.models.learning import Learned, learn
+from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 
@@ -28,9 +28,11 @@ from core.models.spec import ModelSpec
 class DownscalingResult:
     """A finished downscaling.
 
-    ``mean`` and ``sd`` (H, W) in physical units (sd of the latent field); ``scores`` and ``fields`` by model, baselines
-    included; ``coarse_scores`` of withheld cells and of re-aggregation where they exist; ``spec`` the model used;
-    ``settings`` that reproduce it; ``seconds`` (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``.
+    ``mean`` and ``sd`` (H, W) in physical units, the sd that of a pixel's own value; ``sd_latent`` that of f, None
+    where it is the same (ς² = 0). ``scores`` and ``fields`` by model, baselines included; ``coarse_scores`` of withheld
+    cells and of re-aggregation where they exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
+    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`) and
+    ``explained_share`` in them.
     """
 
     mean: np.ndarray
@@ -44,13 +46,15 @@ class DownscalingResult:
     peak_mb: float
     warnings: tuple[str, ...]
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    sd_latent: np.ndarray | None = None
 
 
-def learn_model(
-    problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
-) -> tuple[Learned, ModelSpec]:
-    """Learn on a coreset of each bag; returns what was learned and the spec it started from."""
-    context = context or Quiet()
+def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
+    """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
+
+    Better at predicting the visible cells, each from the others (`guard`).
+    """
+    context, settings = context or Quiet(), completed(problem, settings)
     device = choose(settings.device)
     start = starting_spec(problem, settings)
     options = settings.learning()
@@ -61,7 +65,7 @@ def learn_model(
     report = learning_reporter(context, named(start.model), options, thinned)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
-    return learned, start
+    return better_of(problem, start, learned, small)
 
 
 def downscale(
@@ -69,7 +73,7 @@ def downscale(
     settings: DownscaleSettings | dict[str, Any],
     context: Any = None,
     *,
-    learned: Learned | None = None,
+    learned: tuple[Learned, Guard] | None = None,
 ) -> DownscalingResult:
     """Downscale a problem: learn (if asked, and not ``learned`` already), predict every pixel, score all methods.
 
@@ -77,23 +81,27 @@ def downscale(
     learning that is cancelled here goes on to nothing more: ``Cancelled``. Raises ``InputError`` with a sentence.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    context = context or Quiet()
+    context, settings = context or Quiet(), completed(problem, settings)
     watch, device = Stopwatch(), choose(settings.device)
     if settings.learn and learned is None:
-        learned, _ = learn_model(problem, settings, context)
-        if learned.cancelled:
+        learned = learn_model(problem, settings, context)
+        if learned[0].cancelled:
             raise Cancelled("The run was cancelled while it learned.")
-    spec = starting_spec(problem, settings) if learned is None else learned.spec
+    best, guard = learned or (None, None)
+    spec = starting_spec(problem, settings) if best is None else best.spec
     found = predict(spec, matched_data(problem, spec, context.check), problem, device=device, check=context.check)
     context.report(message="Scores, beside the baselines")
     fields, scores = score_all(problem, spec, found, context.check)
+    guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
     diagnostics = {
         "device": str(device),
         "log_evidence": found.evidence,
-        "log_evidence_learning": None if learned is None or math.isnan(learned.evidence) else learned.evidence,
+        "log_evidence_learning": None if best is None or math.isnan(best.evidence) else best.evidence,
         "jitter": found.jitter,
         "routes": list(found.routes),
-        "stages": {} if learned is None else learned.stages,
+        "stages": {} if best is None else best.stages,
+        "leave_one_out": guard.to_dict(),
+        "explained_share": asdict(explained_share(problem)),
     }
     seconds = watch.seconds()
     return DownscalingResult(
@@ -106,8 +114,9 @@ def downscale(
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
-        warnings=(() if learned is None else learned.warnings) + jitter_warning(found) + found.told,
+        warnings=guard.sentences + (() if best is None else best.warnings) + jitter_warning(found) + found.told,
         diagnostics=diagnostics,
+        sd_latent=problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None,
     )
 
 
@@ -145,15 +154,13 @@ def score_all(
 
 def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
     """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
-    settings = DownscaleSettings(model="bag_gp", restarts=1, point_noise=0.0)
-    spec = starting_spec(problem, settings)
+    settings = completed(problem, DownscaleSettings(model="centroid_gp", restarts=1, point_noise=0.0))
+    spec, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     assert spec.mediator_kernel is not None
-    options = settings.learning()
-    data = centroids(with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check))
-    learned = learn(spec, data, columns_of(problem), options, check=check)
-    given = posterior(learned.spec, data, columns_of(problem))
-    mean, variance = given.mean_and_variance(problem.inputs)
-    return problem.physical_mean(mean), problem.physical_sd(variance.sqrt())
+    data = with_pseudo_targets(spec.mediator_kernel, problem.data, columns, options, check=check)
+    learned = learn(spec, data, columns, options, check=check)
+    mean, variance = named_posterior(learned.spec, data, columns).mean_and_variance(problem.inputs)
+    return problem.physical_mean(mean), problem.physical_sd(learned.spec.value_sd(variance))
 
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
@@ -172,7 +179,7 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
 
 
 def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
-    """The result as CF NetCDF bytes: mean, sd, coarse, error, baselines, with settings and seed."""
+    """The result as CF NetCDF bytes: mean, sds, coarse, error, baselines, with settings and seed."""
     from core.fields import to_dataset, to_netcdf_bytes
 
     baselines = {name: values for name, values in result.fields.items() if name != result.spec.model}
@@ -181,6 +188,7 @@ def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
         problem,
         result.mean,
         result.sd,
+        sd_latent=result.sd_latent,
         baselines=baselines,
         settings=settings,
         model=result.spec.model,
@@ -203,10 +211,11 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     chosen = DownscaleSettings.from_dict(settings["settings"])
     context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets: learning")
-    learned = learn_model(problem, chosen, context)[0] if chosen.learn else None
+    learned = learn_model(problem, chosen, context) if chosen.learn else None
     if learned is not None:
-        kept = _kept(problem, spec_to_settings(chosen, learned.spec), learned.warnings)
-        if learned.cancelled:
+        best, guard = learned
+        kept = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
+        if best.cancelled:
             return kept
         context.best(kept)
     found = downscale(problem, chosen, context, learned=learned)

@@ -142,7 +142,8 @@ class Later(Generic[Value]):
 
 @dataclass(frozen=True)
 class Preview:
-    """A quick look: mean and sd (P,) at the slider's own settings; sentences say what in them is approximate.
+    """A quick look: mean and sd of the pixels' values (P,) at the slider's own settings; sentences say what in them is
+    approximate.
 
     Both are computed at some pixels (`Sketch`) and repeated around them; the sd when it is asked for.
     """
@@ -175,7 +176,7 @@ def preview(
     where = f"at {look.mean_at.said}"
     told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     said = f"preview: mean {told}, sd at {look.sd_at.said}"
-    sd = Later(lambda: _variance(conditioned, parts, look).clamp_min(0).sqrt())
+    sd = Later(lambda: spec.value_sd(_variance(conditioned, parts, look)))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
 
 
@@ -219,7 +220,7 @@ def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingPr
     given = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
     mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
     at = problem.inputs[look.sd_at.chosen]
-    sd = Later(lambda: given.variance(at).clamp_min(0).sqrt()[look.sd_at.repeat])
+    sd = Later(lambda: spec.value_sd(given.variance(at))[look.sd_at.repeat])
     points = f", {PREVIEW_POINTS} points a cell" if few else ""
     return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
 

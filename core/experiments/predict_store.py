@@ -20,7 +20,7 @@ from core.device import choose
 from core.errors import Cancelled, InputError
 from core.experiments.many import stream
 from core.experiments.reporting import Stopwatch, peak_mb
-from core.experiments.store_plan import FIELDS, Plan, StoreTask, make_plan, opened, problem_of
+from core.experiments.store_plan import Plan, StoreTask, make_plan, opened, problem_of
 from core.experiments.stored_model import Conditioned, condition_on_problem
 from core.fields.units import convert
 from core.fields.zarr_reading import region, units_of
@@ -87,12 +87,14 @@ def predict_chunk(
     values = read_chunk(task, plan, given, chunk)
     grid, (rows, columns) = opened(task.store, task.token).grid, plan.layout.window(chunk)
     whole = np.isfinite(values).all(axis=-1)
-    found, directly = {name: np.full(whole.shape, np.nan) for name in FIELDS}, 0
+    found, directly = {name: np.full(whole.shape, np.nan) for name in plan.fields}, 0
     if whole.any():
         inputs = given.inputs(grid.latitude[rows, columns][whole], grid.longitude[rows, columns][whole], values[whole])
         cells = given.cells(rows, columns, whole)
         cells = None if cells is None else cells.to(device)
-        found["mean"][whole], found["sd"][whole], directly = given.to(device).read(inputs.to(device), cells, check)
+        read, directly = given.to(device).read(inputs.to(device), cells, check)
+        for name, field in found.items():
+            field[whole] = read[name]
     written = write_chunk(Path(task.output), plan.layout, chunk, found)
     done = {"pixels": int(whole.sum()), "read": values.nbytes, "written": written, "jitter": given.jitter}
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
@@ -115,7 +117,7 @@ class Tally:
 
     def __init__(self, task: StoreTask, plan: Plan) -> None:
         self._task, self._plan = task, plan
-        self.missing = missing_chunks(Path(task.output), plan.layout, FIELDS)
+        self.missing = missing_chunks(Path(task.output), plan.layout, plan.fields)
         self.total = len(plan.layout.chunks())
         self.kept = self.total - len(self.missing)
         self.computed = self.begun = self.pixels = 0

@@ -24,6 +24,7 @@ from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import Columns, condition_on_gram
 from core.models.learning import LearningOptions
+from core.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.sparse_gp import SparsePosterior, bound_and_error
@@ -39,18 +40,22 @@ PIXELS = 8192
 
 @dataclass(frozen=True)
 class Prediction:
-    """Standardised posterior mean and sd of the latent field at the prediction pixels (P,), and what made them.
+    """Standardised posterior mean and sd of the pixels' values (P,), and what made them.
 
+    ``sd`` is ``√(var f + ς²)``, that of a pixel's own value (``ModelSpec.value_sd``), ``sd_latent`` that of f alone.
     ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
-    was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate.
+    was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate;
+    ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many.
     """
 
     mean: Float[Tensor, " P"]
     sd: Float[Tensor, " P"]
+    sd_latent: Float[Tensor, " P"]
     evidence: float
     jitter: float
     routes: tuple[str, ...]
     told: tuple[str, ...] = ()
+    left_out: float | None = None
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -132,7 +137,7 @@ def predict_from_sums(
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
     given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
-    return _prediction(mean, variance.sqrt(), given, tuple(route for _, sums in parts for route in sums.routes))
+    return _prediction(spec, mean, variance, given, tuple(route for _, sums in parts for route in sums.routes))
 
 
 def posterior_of_sums(
@@ -149,8 +154,12 @@ def posterior_of_sums(
     return given, mean, (prior - reduction).clamp_min(0)
 
 
-def _prediction(mean: Tensor, sd: Tensor, given: Conditioning, routes: tuple[str, ...]) -> Prediction:
-    return Prediction(mean, sd, float(given.evidence), given.factor.jitter, routes)
+def _prediction(
+    spec: ModelSpec, mean: Tensor, variance: Tensor, given: Conditioning, routes: tuple[str, ...]
+) -> Prediction:
+    sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
+    missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
+    return Prediction(mean, *sds, float(given.evidence), given.factor.jitter, routes, left_out=missed)
 
 
 def predict_tiled(
@@ -170,8 +179,7 @@ def predict_tiled(
             sums = cross(kernel, bags, tile, check=check)
             means.append(given.mean(sums) + spec.mean)
             variances.append(diagonal(kernel, tile) - given.reduction(sums))
-    sd = torch.cat(variances).clamp_min(0).sqrt()
-    return _prediction(torch.cat(means), sd, given, tuple("tiles" for _ in spec.kernel.terms))
+    return _prediction(spec, torch.cat(means), torch.cat(variances), given, tuple("tiles" for _ in spec.kernel.terms))
 
 
 def predict_through(
@@ -185,12 +193,13 @@ def predict_through(
     columns, seen = columns_of(problem), seen_by(spec.model, data)
     given = named_posterior(spec, data, columns, check)
     mean, variance = given.mean_and_variance(inputs, check)
-    sd = variance.sqrt()
     if isinstance(given, SparsePosterior):
         value, error = bound_and_error(spec, seen, columns, check)
         told = _approximate(given.left_out, error)
-        return Prediction(mean, sd, value, given.factor.jitter, ("inducing points",), told)
-    return _prediction(mean, sd, given.conditioning, ("tiles",))
+        sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
+        rmse = None if missed is None else missed.rmse
+        return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), told, rmse)
+    return _prediction(spec, mean, variance, given.conditioning, ("tiles",))
 
 
 def _approximate(left_out: float, error: float) -> tuple[str, ...]:
@@ -213,7 +222,7 @@ def predict(
     device: torch.device | None = None,
     check: Check = never,
 ) -> Prediction:
-    """Posterior mean and sd of the latent field at every prediction pixel, by the cheapest exact route."""
+    """Posterior mean and sd of every prediction pixel's value, by the cheapest exact route."""
     device = device or torch.device("cpu")
     data = data.to(device)
     if not reads_bags(spec):

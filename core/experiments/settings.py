@@ -9,16 +9,16 @@ from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS, named
-from core.models.defaults import default_kernel
+from core.models.defaults import Start, default_kernel, start_of, usual_model
 from core.models.indirect_gp import Columns
-from core.models.learning import LearningOptions
+from core.models.learning import LearningOptions, check_hold
 from core.models.spec import Inducing, ModelSpec
 from core.plain_data import check_seed, from_known
 
 #: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
 START_LAMBDA_TIMES_BAGS = 1e-3
-START_NOISE = 0.05
-START_POINT_NOISE = 0.01
+#: Stands for the model that suits the problem: ``usual_model``.
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,27 @@ class DownscaleSettings:
 
     Parameters
     ----------
-    model : name in the catalogue.
+    model : name in the catalogue; "auto" is bag_gp where cells are matched, shrinkage_cmp elsewhere.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
-    spatial : family on the coordinates; structure : "sum" of the two, or "product".
+    spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
+    hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     points : points per bag while learning (k-means coreset); the posterior uses all.
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 
-    model: str = "shrinkage_cmp"
+    model: str = AUTO
     kernel: Any = None
     mediator_kernel: Any = None
-    spatial: str = "matern32"
+    spatial: str | None = None
     structure: str = "sum"
     regularisation: float | None = None
     noise: float | None = None
     point_noise: float | None = None
+    hold: tuple[str, ...] | None = None
     inducing: Any = 200
     placement: str = "kmeans"
     learn: bool = True
@@ -60,7 +62,10 @@ class DownscaleSettings:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        named(self.model)
+        if self.model != AUTO:
+            named(self.model)
+        if self.hold is not None:
+            object.__setattr__(self, "hold", check_hold(tuple(self.hold)))
         if self.structure not in ("sum", "product"):
             raise InputError(f"The kernel structure '{self.structure}' is unknown: choose sum or product.")
         if self.points < 1:
@@ -76,8 +81,11 @@ class DownscaleSettings:
         return asdict(self)
 
     def learning(self) -> LearningOptions:
-        """The options of learning."""
-        return LearningOptions(self.stage_one, self.method, self.restarts, self.steps, self.seed, bound=self.bound)
+        """The options of learning; give it `completed` settings."""
+        hold, bound = self.hold or (), self.bound
+        return LearningOptions(
+            self.stage_one, self.method, self.restarts, self.steps, self.seed, bound=bound, hold=hold
+        )
 
     def inducing_points(self, there: int) -> Inducing:
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""
@@ -97,37 +105,44 @@ def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
     return tuple(name for name in (*problem.columns, *problem.mediator_columns) if name not in chosen)
 
 
-def _kernel(given: Any, values: torch.Tensor, names: tuple[str, ...], problem, settings) -> KernelSpec:
+def _kernel(given: Any, values: torch.Tensor, names: tuple[str, ...], problem, structure, spatial) -> KernelSpec:
     if isinstance(given, dict):
         return KernelSpec.from_dict(given)
-    return default_kernel(
-        values,
-        names,
-        coordinate_names(problem),
-        structure=settings.structure,
-        spatial=settings.spatial,
-        other=given or "rbf",
+    place = coordinate_names(problem)
+    return default_kernel(values, names, place, structure=structure, spatial=spatial, other=given or "rbf")
+
+
+def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
+    """The settings with the model, its noises and what learning holds filled in, where they were left open."""
+    model = usual_model(problem.matched) if settings.model == AUTO else settings.model
+    start = start_of(model, problem.matched)
+    return replace(
+        settings,
+        model=model,
+        noise=start.noise if settings.noise is None else settings.noise,
+        point_noise=start.point_noise if settings.point_noise is None else settings.point_noise,
+        hold=start.hold if settings.hold is None else settings.hold,
     )
 
 
 def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """The model at its given or default hyperparameters: median heuristics, λB = 1e-3, σ² = 0.05, ς² = 0.01."""
-    data = problem.data
+    """The model at its given or default hyperparameters: median heuristics, λB = 1e-3, noises by `start_of`."""
+    data, settings = problem.data, completed(problem, settings)
+    assert settings.noise is not None and settings.point_noise is not None
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
+    structure, spatial = settings.structure, start_of(settings.model, problem.matched).spatial
     mediator_kernel = None
-    if problem.mediator_columns:
-        mediator_kernel = _kernel(settings.mediator_kernel, mediators, problem.mediator_columns, problem, settings)
-
-    def or_start(value: float | None, start: float) -> float:
-        return start if value is None else value
-
+    if names := problem.mediator_columns:
+        smooth = settings.spatial or Start.spatial
+        mediator_kernel = _kernel(settings.mediator_kernel, mediators, names, problem, structure, smooth)
+    each = START_LAMBDA_TIMES_BAGS / data.bags.count
     spec = ModelSpec(
         settings.model,
-        _kernel(settings.kernel, data.bags.inputs, problem.columns, problem, settings),
+        _kernel(settings.kernel, data.bags.inputs, problem.columns, problem, structure, settings.spatial or spatial),
         mediator_kernel,
-        or_start(settings.regularisation, START_LAMBDA_TIMES_BAGS / data.bags.count),
-        or_start(settings.noise, START_NOISE),
-        or_start(settings.point_noise, START_POINT_NOISE),
+        each if settings.regularisation is None else settings.regularisation,
+        settings.noise,
+        settings.point_noise,
         inducing=settings.inducing_points(
             data.bags.count if named(settings.model).centroids else len(data.bags.inputs)
         ),

@@ -13,6 +13,7 @@ import numpy as np
 import core
 from core.engine.uploads import UPLOAD
 from core.errors import InputError
+from core.experiments.settings import starting_spec
 from core.experiments.source import build_problem, open_source
 from core.experiments.stored_model import StoredModel
 from core.fields import DownscalingProblem, Fields, Grid, make_problem, make_problem_from_files, open_fields
@@ -24,7 +25,6 @@ from core.plain_data import from_known
 
 #: Pixels of a region where none is asked for.
 PIXELS = 1 << 16
-FIELDS = ("mean", "sd")
 _FINGERPRINT, _TOKEN = "deconditioning_fingerprint", "deconditioning_run"
 #: How far apart the same coordinate may lie in two files, in steps of the grid.
 _SAME = 1e-2
@@ -134,11 +134,13 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do: the output's layout, the index in the store of its first step, sentences."""
+    """What there is to do: the output's layout, the index in the store of its first step, sentences, what is written:
+    ``mean``, ``sd`` and, where pixels have noise of their own, ``sd_latent``."""
 
     layout: Layout
     first: int
     notes: tuple[str, ...]
+    fields: tuple[str, ...]
 
 
 def make_plan(task: StoreTask) -> Plan:
@@ -162,8 +164,10 @@ def make_plan(task: StoreTask) -> Plan:
         notes += [f"Conditioned on: {note}" for note in problem.notes]
     layout = Layout((stop - first, *fields.grid.shape), _region(task, fields, names), "<f8" if task.double else "<f4")
     notes += _cost_notes(fields, names, task.along)
-    _claim(task, layout, fields, problem, first)
-    return Plan(layout, first, tuple(dict.fromkeys(notes)))
+    noisy = starting_spec(problem, task.stored.settings).point_noise > 0
+    plan = Plan(layout, first, tuple(dict.fromkeys(notes)), ("mean", "sd", *(["sd_latent"] if noisy else [])))
+    _claim(task, plan, fields, problem)
+    return plan
 
 
 def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
@@ -263,18 +267,18 @@ def _cost_notes(fields: Fields, names: tuple[str, ...], along: str) -> list[str]
     return notes
 
 
-def _claim(task: StoreTask, layout: Layout, fields: Fields, problem: DownscalingProblem, first: int) -> None:
+def _claim(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem) -> None:
     """Make the output, or join one of the same task; ``InputError`` where something else is there."""
-    path = Path(task.output)
-    mark = _fingerprint(task, layout, fields, first)
+    path, layout = Path(task.output), plan.layout
+    mark = _fingerprint(task, layout, fields, plan.first)
     if not path.exists():
-        _create(task, layout, fields, problem, first, mark)
+        _create(task, plan, fields, problem, mark)
         return
     there = about_store(path)
     if there.get(_FINGERPRINT) != mark:
         raise InputError(f"{path} is there already and is not a part of this prediction: give another name.")
     if not task.resume and not (task.token and there.get(_TOKEN) == task.token):
-        done = len(layout.chunks()) - len(missing_chunks(path, layout, FIELDS))
+        done = len(layout.chunks()) - len(missing_chunks(path, layout, plan.fields))
         raise InputError(
             f"{path} is there already with {done} of {len(layout.chunks())} chunks: give `--resume` to compute the "
             "missing ones, or another name."
@@ -290,9 +294,7 @@ def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) ->
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 
-def _create(
-    task: StoreTask, layout: Layout, fields: Fields, problem: DownscalingProblem, first: int, mark: str
-) -> None:
+def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem, mark: str) -> None:
     import xarray as xr
 
     found, dims, said = grid_coordinates(fields.grid, "")
@@ -300,12 +302,12 @@ def _create(
         said = {**said, "coordinates": "latitude longitude"}
     coordinates = {name: xr.Variable(*parts) for name, parts in found.items()}
     if task.along in fields.dataset.coords:
-        steps = fields.dataset.coords[task.along].variable[first : first + layout.shape[0]]
+        steps = fields.dataset.coords[task.along].variable[plan.first : plan.first + plan.layout.shape[0]]
         if steps.dtype.kind in "fiuM":
             # how it was compressed there is no matter of ours, and perhaps of another format
             kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
             coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
-    given = {name: {**words, **said} for name, words in posterior_attributes(problem).items()}
+    given = {name: {**words, **said} for name, words in posterior_attributes(problem, plan.fields).items()}
     model = task.stored
     about = {
         "Conventions": "CF-1.11",
@@ -318,7 +320,7 @@ def _create(
         _FINGERPRINT: mark,
         _TOKEN: task.token,
     }
-    create_store(Path(task.output), (task.along, *dims), layout, given, coordinates, about)
+    create_store(Path(task.output), (task.along, *dims), plan.layout, given, coordinates, about)
 
 
 _WORDS = {

@@ -136,11 +136,11 @@ class Conditioned:
 
     def read(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Posterior mean and sd of the latent field (P,) at scaled inputs, in the target's units.
+    ) -> tuple[dict[str, np.ndarray], int]:
+        """``mean``, ``sd`` (of a pixel's own value) and ``sd_latent`` (of f) at scaled inputs, in the target's units.
 
         ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
-        (of ``cells``) spare most kernel values. The third is how many pixels were summed pair by pair after all.
+        (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
         """
         given, fallen = self.posterior, 0
         with torch.no_grad():
@@ -148,8 +148,9 @@ class Conditioned:
                 mean, variance, fallen = _from_bags(given, self.sums, inputs, cells, check)
             else:
                 mean, variance = given.mean_and_variance(inputs, check)
-        sd = variance.clamp_min(0).sqrt().cpu().numpy()
-        return self.target.backward(mean.cpu().numpy()), self.target.sd * sd, fallen
+        sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
+        found = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
+        return {"mean": self.target.backward(mean.cpu().numpy()), **found}, fallen
 
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.fields.baselines import bicubic, bilinear, constant
+    from core.fields.baselines import bicubic, bilinear, bilinear_left_out, constant
     from core.fields.blocks import reaggregate
     from core.fields.coordinates import scaled_coordinates
     from core.fields.explained import ExplainedShare, explained_share
@@ -40,6 +40,7 @@ _HOME = {
     "Scaling": "scaling",
     "constant": "baselines",
     "bilinear": "baselines",
+    "bilinear_left_out": "baselines",
     "bicubic": "baselines",
     "ExplainedShare": "explained",
     "explained_share": "explained",
@@ -59,6 +60,7 @@ __all__ = [
     "Variable",
     "bicubic",
     "bilinear",
+    "bilinear_left_out",
     "constant",
     "explained_share",
     "fields_from_dataset",

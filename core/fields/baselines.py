@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from core.fields.interpolate import bilinear_at, nearest_at, pad_around, scattered_at
+from core.fields.interpolate import bilinear_at, linear_at, nearest_at, pad_around, scattered_at
 from core.fields.problem import DownscalingProblem
 from core.fields.sphere import unit_vectors
+
+#: Stretches of the plane that settle which of two equally good triangulations is taken.
+_EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
@@ -48,26 +51,68 @@ def bicubic(problem: DownscalingProblem) -> np.ndarray:
     return spline(*inside, grid=False).reshape(problem.grid.shape)
 
 
+def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
+    """(M,) errors of linear interpolation at each observed cell from all other observed cells, physical units.
+
+    What the others say of a cell's mean is read at its centre: from the triangles of ``bilinear``, made without the
+    cell, or from the nearest centre outside their hull. Only the ring of its neighbours is triangulated anew, as a
+    Delaunay triangulation without one point differs from that with it inside this ring alone. On a regular grid two
+    triangulations are equally good (across, or up and down): their mean is taken.
+    """
+    from scipy.spatial import Delaunay, QhullError
+
+    centres, _ = _plane(problem)
+    points, own = _observed_points(problem, centres)
+    values = problem.coarse[problem.observed]
+    count, around = len(values), values[own]
+    try:
+        begins, neighbours = Delaunay(points).vertex_neighbor_vertices
+    except QhullError:  # all points on one line
+        apart = np.linalg.norm(points[:count, None] - points[None], axis=2)
+        apart[own[None] == np.arange(count)[:, None]] = np.inf
+        return around[apart.argmin(axis=1)] - values
+    error = np.empty(count)
+    for cell in range(count):
+        ring = neighbours[begins[cell] : begins[cell + 1]]
+        ring = ring[own[ring] != cell]
+        ring = ring if len(ring) else np.flatnonzero(own != cell)  # a point that no triangle holds
+        found = [linear_at(points[ring] * side, around[ring], points[cell] * side) for side in _EITHER_WAY]
+        error[cell] = 0.5 * sum(found) - values[cell]
+    return error
+
+
 def _positions(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
     """Native positions (H·W,) of the pixels in the coarse grid's own coordinates."""
     return problem.coarse_grid.native(problem.grid.latitude.ravel(), problem.grid.longitude.ravel())
 
 
 def _scattered(problem: DownscalingProblem, smooth: bool) -> np.ndarray:
-    """Triangles in the coarse grid's native plane (for curvilinear grids: rows and columns around a centre)."""
-    cells, grid = problem.coarse_grid, problem.grid
+    """Triangles in the plane of `_plane`."""
+    centres, pixels = _plane(problem)
+    points, own = _observed_points(problem, centres)
+    values = problem.coarse[problem.observed][own]
+    return scattered_at(points, values, pixels, smooth).reshape(problem.grid.shape)
+
+
+def _plane(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Centres (ny, nx, 2) and pixels (P, 2) in the coarse grid's native plane; around a centre where it has none."""
+    cells = problem.coarse_grid
     if cells.kind == "curvilinear":
-        centres, pixels = _tangent(problem)
-    else:
-        centres = np.stack(np.meshgrid(cells.y, cells.x, indexing="ij"), axis=-1)
-        pixels = np.stack(_positions(problem), axis=-1)
-    points, values = centres[problem.observed], problem.coarse[problem.observed]
-    if cells.wraps and cells.kind == "latlon":
-        points = np.concatenate([points + np.array([0.0, shift]) for shift in (-360.0, 0.0, 360.0)])
-        values = np.tile(values, 3)
-        near = (points[:, 1] > cells.x_edges[0] - 90) & (points[:, 1] < cells.x_edges[-1] + 90)
-        points, values = points[near], values[near]
-    return scattered_at(points, values, pixels, smooth).reshape(grid.shape)
+        return _tangent(problem)
+    centres = np.stack(np.meshgrid(cells.y, cells.x, indexing="ij"), axis=-1)
+    return centres, np.stack(_positions(problem), axis=-1)
+
+
+def _observed_points(problem: DownscalingProblem, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Observed centres (n, 2), first each once, then again across the seam of a field that goes round the sphere; and
+    which of the observed cells each is (n,)."""
+    cells, points = problem.coarse_grid, centres[problem.observed]
+    own = np.arange(len(points))
+    if not (cells.wraps and cells.kind == "latlon"):
+        return points, own
+    points = np.concatenate([points + np.array([0.0, shift]) for shift in (0.0, -360.0, 360.0)])
+    near = (points[:, 1] > cells.x_edges[0] - 90) & (points[:, 1] < cells.x_edges[-1] + 90)
+    return points[near], np.tile(own, 3)[near]
 
 
 def _tangent(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,7 @@ def to_dataset(
     mean: np.ndarray,
     sd: np.ndarray | None,
     *,
+    sd_latent: np.ndarray | None = None,
     baselines: dict[str, np.ndarray] | None = None,
     settings: dict[str, Any],
     model: str,
@@ -38,19 +39,20 @@ def to_dataset(
 ) -> "xr.Dataset":
     """CF-1.11 dataset of a downscaled field.
 
-    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``truth`` and
-    ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw,
-    ``coarse_known`` also what was withheld, on the coarse cells. Settings go along as JSON.
+    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a pixel's own value,
+    ``sd_latent`` that of the latent field, given where they differ. ``truth`` and ``error`` = mean − truth join where
+    the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also what was withheld, on the coarse
+    cells. Settings go along as JSON.
     """
     import xarray as xr
 
     fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "")
     rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_")
     words = _Words(problem.long_name, problem.standard_name, problem.units)
-    beside = {} if sd is None else {"ancillary_variables": "sd"}
-    fields = {"mean": (mean, words.value("posterior mean of {}", **beside))}
-    if sd is not None:
-        fields["sd"] = (sd, words.spread("posterior standard deviation of {}"))
+    given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
+    there = {name: values for name, values in given.items() if values is not None}
+    said = posterior_attributes(problem, tuple(there))
+    fields = {name: (values, said[name]) for name, values in there.items()}
     if problem.truth is not None:
         fields["error"] = (mean - problem.truth, words.difference("posterior mean minus truth of {}"))
         fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))
@@ -84,20 +86,33 @@ class _Words:
     def value(self, long_name: str, **more: str) -> dict[str, str]:
         return self._make(long_name, self.standard_name, "on_scale", more)
 
-    def spread(self, long_name: str) -> dict[str, str]:
-        return self._make(long_name, f"{self.standard_name} standard_error", "difference", {})
+    def spread(self, long_name: str, **more: str) -> dict[str, str]:
+        return self._make(long_name, f"{self.standard_name} standard_error", "difference", more)
 
     def difference(self, long_name: str) -> dict[str, str]:
         return self._make(long_name, "", "difference", {})
 
 
-def posterior_attributes(problem: DownscalingProblem) -> dict[str, dict[str, str]]:
-    """CF attributes of ``mean`` and ``sd`` of a problem's target."""
+#: What each spread is, as its comment says it.
+SPREADS = {
+    "sd": (
+        "posterior standard deviation of {} in a pixel",
+        "of the pixel's own value: square root of the variance of the latent field and of the noise of one pixel",
+    ),
+    "sd_latent": (
+        "posterior standard deviation of the latent field of {}",
+        "of the latent field, without the independent noise that each pixel has on top of it",
+    ),
+}
+
+
+def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``."""
     words = _Words(problem.long_name, problem.standard_name, problem.units)
-    return {
-        "mean": words.value("posterior mean of {}", ancillary_variables="sd"),
-        "sd": words.spread("posterior standard deviation of {}"),
-    }
+    spreads = [name for name in SPREADS if name in names]
+    beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
+    found = {"mean": words.value("posterior mean of {}", **beside)}
+    return found | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
 
 
 def grid_coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:

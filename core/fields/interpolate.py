@@ -62,6 +62,25 @@ def scattered_at(points: np.ndarray, values: np.ndarray, at: np.ndarray, smooth:
     return np.where(np.isfinite(surface), surface, near)
 
 
+def linear_at(points: np.ndarray, values: np.ndarray, at: np.ndarray) -> float:
+    """``scattered_at`` of few points (n, 2) at a single position (2,), without setting up an interpolator."""
+    from scipy.spatial import Delaunay, QhullError
+
+    beside = points - at
+    nearest = float(values[np.square(beside).sum(axis=1).argmin()])
+    try:
+        corners = Delaunay(points).simplices
+    except QhullError:  # too few, or all on one line
+        return nearest
+    x, y = beside[corners, 0], beside[corners, 1]
+    # twice the area of the triangle that the position makes with the side opposite to each corner
+    areas = np.roll(x, -1, axis=1) * np.roll(y, -2, axis=1) - np.roll(x, -2, axis=1) * np.roll(y, -1, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weights = np.nan_to_num(areas / areas.sum(axis=1, keepdims=True), nan=-np.inf)
+    best = weights.min(axis=1).argmax()
+    return float(weights[best] @ values[corners[best]]) if weights[best].min() >= -1e-9 else nearest
+
+
 def locate(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
     """Row-major index of the cell of ``grid`` that holds each true position, −1 outside.
 

@@ -1,5 +1,7 @@
 """Where a model starts: lengthscales by the median heuristic, amplitudes shared between terms."""
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -7,6 +9,36 @@ from torch import Tensor
 from core.kernels.spec import Factor, KernelSpec, Term
 
 _SAMPLE = 1000
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a model starts when nothing is said.
+
+    ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
+    ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
+    targets on real fields, and a pixel's interval with it.
+    """
+
+    spatial: str = "matern32"
+    noise: float = 0.05
+    point_noise: float = 0.01
+    hold: tuple[str, ...] = ("point_noise",)
+
+
+#: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
+#: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
+_ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
+
+
+def start_of(model: str, matched: bool) -> Start:
+    """The start of a named model; ``matched``: every cell's target is known to be its own, no pseudo-target."""
+    return _ROUGH if model == "bag_gp" and matched else Start()
+
+
+def usual_model(matched: bool) -> str:
+    """The model to begin with: one that reads a cell's own mean where there is one."""
+    return "bag_gp" if matched else "shrinkage_cmp"
 
 
 def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:

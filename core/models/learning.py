@@ -20,7 +20,7 @@ from core.models.optimise import Optimum, Report, minimise
 from core.models.parameters import ParameterVector, kernel_parameters, log_parameter
 from core.models.spec import ModelSpec
 from core.models.stochastic import StochasticOptions, fit_stochastic
-from core.models.trainable import Trainable
+from core.models.trainable import NOISES, Trainable
 from core.observations import IndirectData
 
 #: ``λ·B`` stays inside these bounds in stage one; towards zero the weights interpolate.
@@ -36,7 +36,8 @@ class LearningOptions:
     "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
     ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances near their start by log-normal priors
     of that width (maximum a posteriori): few targets alone do not determine them. ``tied`` sets λ = σ²/B while
-    "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4))."""
+    "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noises that stay as given, "noise" (σ²) and
+    "point_noise" (ς²): coarse targets alone can't tell either from roughness of f inside the cells."""
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -47,6 +48,7 @@ class LearningOptions:
     bound: str = "collapsed"
     prior_sd: float = 0.0
     tied: bool = False
+    hold: tuple[str, ...] = ()
     stochastic: StochasticOptions = field(default_factory=StochasticOptions)
 
     def __post_init__(self) -> None:
@@ -58,8 +60,17 @@ class LearningOptions:
             raise InputError(f"The bound '{self.bound}' is unknown: choose collapsed or stochastic.")
         if not 0 <= self.prior_sd < math.inf:
             raise InputError(f"`prior_sd` is {self.prior_sd}: give a positive number, or 0 for no priors.")
+        check_hold(self.hold)
         if self.restarts < 1 or self.steps < 1:
             raise InputError(f"{self.restarts} restarts of {self.steps} steps were asked for: give at least one each.")
+
+
+def check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
+    """The noises to be held; ``InputError`` where one is none."""
+    unknown = [name for name in hold if name not in NOISES]
+    if unknown:
+        raise InputError(f"`{unknown[0]}` can't be held while learning: choose among {', '.join(NOISES)}.")
+    return hold
 
 
 @dataclass(frozen=True)
@@ -174,8 +185,9 @@ def fit_target_gp(
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets)
     start = ModelSpec("bag_gp", kernel, noise=0.1)
+    free = replace(options, hold=())
     return _evidence_stage(
-        start, regression, Columns(columns.mediators), options, report, check, joint=False, label="GP of z̃ on ỹ"
+        start, regression, Columns(columns.mediators), free, report, check, joint=False, label="GP of z̃ on ỹ"
     )
 
 
@@ -192,7 +204,13 @@ def _evidence_stage(
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
     trainable = Trainable(
-        spec, data, columns, joint=joint, regularisation=options.learn_regularisation, tied=options.tied
+        spec,
+        data,
+        columns,
+        joint=joint,
+        regularisation=options.learn_regularisation,
+        tied=options.tied,
+        hold=options.hold,
     )
     objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
     count = len(data.targets)
@@ -230,6 +248,7 @@ def _stochastic_stage(
         options.stochastic,
         joint=joint,
         regularisation=options.learn_regularisation,
+        hold=options.hold,
         report=lambda event: report(_told(event, "ELBO", "estimated bound on the log evidence", -len(data.targets))),
         check=check,
     )

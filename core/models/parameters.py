@@ -13,6 +13,8 @@ from core.kernels.spec import Factor, KernelSpec
 #: Bounds of hyperparameters for standardised columns and targets.
 SCALE = (1e-3, 1e3)
 LENGTHSCALE = (2e-2, 5e1)
+#: Where a lengthscale of exp(−d/ℓ) ends: so far beyond the data s exp(−d/ℓ) is s (1 − d/ℓ), and only s/ℓ counts.
+ROUGH_REACH = 1e1
 NOISE = (1e-6, 1e1)
 ALPHA = (5e-2, 5e1)
 WEIGHT = 10.0  # of a feature map, either way
@@ -20,13 +22,17 @@ WEIGHT = 10.0  # of a feature map, either way
 
 @dataclass(frozen=True)
 class Parameter:
-    """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` False for plain numbers."""
+    """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` False for plain numbers.
+
+    ``flat_above`` says that the upper bound limits nothing: beyond it only the scale would follow.
+    """
 
     names: tuple[str, ...]
     raw: Tensor
     low: float
     high: float
     logarithm: bool = True
+    flat_above: bool = False
 
 
 def log_parameter(name: str, value: float, bounds: tuple[float, float], device: torch.device) -> Parameter:
@@ -46,10 +52,10 @@ def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Ker
     if factor.family == "linear":
         low, high = (math.log(LENGTHSCALE[1] ** -2), math.log(LENGTHSCALE[0] ** -2))
         return [Parameter((f"{prefix} slope variance [{columns}]",), kernel.raw_variance, low, high)]
-    names = factor.columns if len(factor.lengthscales) > 1 else (columns,)
-    low, high = (math.log(v) for v in LENGTHSCALE)
+    names, rough = factor.columns if len(factor.lengthscales) > 1 else (columns,), factor.family == "matern12"
+    low, high = (math.log(v) for v in (LENGTHSCALE[0], ROUGH_REACH if rough else LENGTHSCALE[1]))
     labels = tuple(f"{prefix} lengthscale [{name}]" for name in names)
-    found = [Parameter(labels, kernel.raw_lengthscale, low, high)]
+    found = [Parameter(labels, kernel.raw_lengthscale, low, high, flat_above=rough)]
     if factor.family == "rational_quadratic":
         low, high = (math.log(v) for v in ALPHA)
         found.append(Parameter((f"{prefix} alpha [{columns}]",), kernel.raw_alpha, low, high))
@@ -131,15 +137,14 @@ class ParameterVector:
         return {name: math.exp(value) for name, value, logarithm in pairs if logarithm}
 
     def at_bounds(self, tolerance: float = 1e-3) -> tuple[str, ...]:
-        """Names of the hyperparameters that ended on a bound."""
-        vector = self.get()
+        """Names of the hyperparameters that ended on a bound which limits them."""
         hits = []
-        rows = zip(self.names, vector, self.bounds, self.logarithms, strict=True)
-        for name, value, (low, high) in ((n, v, b) for n, v, b, logarithm in rows if logarithm):
-            if value <= low + tolerance:
-                hits.append(f"{name} at its lower bound {math.exp(low):.3g}")
-            if value >= high - tolerance:
-                hits.append(f"{name} at its upper bound {math.exp(high):.3g}")
+        for p in (p for p in self.parameters if p.logarithm):
+            for name, value in zip(p.names, p.raw.detach().cpu().ravel().tolist(), strict=True):
+                if value <= p.low + tolerance:
+                    hits.append(f"{name} at its lower bound {math.exp(p.low):.3g}")
+                if value >= p.high - tolerance and not p.flat_above:
+                    hits.append(f"{name} at its upper bound {math.exp(p.high):.3g}")
         return tuple(hits)
 
 

@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from torch import Tensor
+
 from core.errors import InputError
 from core.kernels.spec import KernelSpec
 
@@ -66,6 +68,14 @@ class ModelSpec:
             value = getattr(self, name)
             if not math.isfinite(value) or value < low:
                 raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")
+
+    def value_sd(self, variance: Tensor) -> Tensor:
+        """Sd of a pixel's own value ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.
+
+        It is what truth is compared with: a pixel of it holds the noise too. The share of e that its cell's mean tells,
+        one in as many as the cell has pixels, is left out. Rounding below zero is cut off.
+        """
+        return (variance.clamp_min(0) + self.point_noise).sqrt()
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-able description, inverse of ``from_dict``."""

@@ -90,16 +90,17 @@ def fit_stochastic(
     *,
     joint: bool = False,
     regularisation: bool = True,
+    hold: tuple[str, ...] = (),
     report: Report = lambda event: None,
     check: Check = never,
 ) -> StochasticFit:
-    """Learn k, σ², ς² (``joint``: ℓ and λ too) and a free ``q(u)`` by minibatches of the ELBO.
+    """Learn k, σ², ς² (those not in ``hold``; ``joint``: ℓ and λ too) and a free ``q(u)`` by minibatches of the ELBO.
 
     ``q`` starts at its optimum for the starting hyperparameters. ``Cancelled`` keeps what was reached.
     Raises ``InputError`` for an exact model.
     """
     options = options or StochasticOptions()
-    trainable = Trainable(spec, data, columns, joint=joint, regularisation=regularisation)
+    trainable = Trainable(spec, data, columns, joint=joint, regularisation=regularisation, hold=hold)
     if trainable.inducing is None:
         raise InputError(f"The model '{spec.model}' has no inducing points: choose variational_cmp or vbagg.")
     climb = _Climb(trainable, data, options, report, check)

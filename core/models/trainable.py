@@ -18,6 +18,8 @@ from core.observations import IndirectData
 
 #: Bounds of λ·B when λ is learned by the evidence itself.
 _REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
+#: Noises by their field of a `ModelSpec`, and what learning calls them.
+NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²"}
 #: How far an inducing point may travel, in standardised units.
 _REACH = 20.0
 
@@ -30,6 +32,7 @@ class Trainable:
     spec : where learning starts.  data, columns : what W is computed from.
     joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
         stays; ``tied`` makes it ``σ²/B``.
+    hold : noises that stay as given, among "noise" and "point_noise".
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
 
@@ -42,17 +45,18 @@ class Trainable:
         joint: bool = False,
         regularisation: bool = True,
         tied: bool = False,
+        hold: tuple[str, ...] = (),
     ) -> None:
         check_matching(spec, data)
         device = data.targets.device
         self.spec, self.columns, self.model, self._data = spec, columns, named(spec.model), data
         self.kernel = spec.kernel.build(columns.inputs).to(device)
-        self.noise_parameter = log_parameter("noise σ²", max(spec.noise, NOISE[0]), NOISE, device)
-        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), self.noise_parameter]
-        self.point_noise_parameter: Parameter | None = None
-        if spec.point_noise > 0:
-            self.point_noise_parameter = log_parameter("point noise ς²", spec.point_noise, NOISE, device)
-            parameters.append(self.point_noise_parameter)
+        self._noises = {
+            name: log_parameter(label, getattr(spec, name), NOISE, device)
+            for name, label in NOISES.items()
+            if name not in hold and (name == "noise" or spec.point_noise > 0)
+        }
+        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *self._noises.values()]
         self.joint = (joint or self.model.correlated) and self.model.mediated and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
         self._tied_to = data.bags.count if tied and self.joint else None
@@ -83,13 +87,15 @@ class Trainable:
 
     @property
     def noise(self) -> Tensor:
-        """σ²."""
-        return self.noise_parameter.raw.exp()
+        """σ², learned or as given."""
+        free = self._noises.get("noise")
+        return self._data.targets.new_tensor(self.spec.noise) if free is None else free.raw.exp()
 
     @property
     def point_noise(self) -> Tensor | float:
-        """ς², or 0.0 where the model has none."""
-        return 0.0 if self.point_noise_parameter is None else self.point_noise_parameter.raw.exp()
+        """ς², learned or as given; 0.0 where the model has none."""
+        free = self._noises.get("point_noise")
+        return self.spec.point_noise if free is None else free.raw.exp()
 
     @property
     def regularisation(self) -> Tensor | float:

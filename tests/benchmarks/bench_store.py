@@ -76,7 +76,7 @@ else:
     cross(spec.kernel.build(problem.columns), given.posterior.bags, many)
     found["pairs"] = watch.seconds()["cpu"] * fields.grid.area.size / len(many)
     with torch.no_grad():
-        mean, sd = given.posterior.mean(inputs), given.posterior.variance(inputs).sqrt()
+        mean, sd = given.posterior.mean(inputs), spec.value_sd(given.posterior.variance(inputs))
     out = open_store(folder / "once.zarr")
     last = [out.values(field, {"time": steps - 1})[at] for field in ("mean", "sd")]
     expected = given.target.backward(mean.numpy()), given.target.sd * sd.numpy()

@@ -23,6 +23,7 @@ MODEL_SETTINGS = (
     "regularisation",
     "noise",
     "point_noise",
+    "hold",
     "inducing",
     "placement",
     "bound",
@@ -70,12 +71,12 @@ def _data_arguments(group: Any) -> None:
 def _model_arguments(group: Any) -> None:
     group.add_argument(
         "--model",
-        default="shrinkage_cmp",
-        help="shrinkage_cmp (default), cmp, bag_gp, variational_cmp, vbagg, centroid_gp or variational_gp",
+        help="bag_gp (default for matched cells), shrinkage_cmp (default for others), cmp, task_transformed_gp, "
+        "variational_cmp, vbagg, centroid_gp or variational_gp",
     )
     group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
     group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
-    group.add_argument("--spatial", metavar="FAMILY", help="family of the kernel on coordinates (matern32)")
+    group.add_argument("--spatial", metavar="FAMILY", help="family on coordinates (matern12 for bag_gp, else matern32)")
     group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
@@ -94,6 +95,10 @@ def _learning_arguments(group: Any) -> None:
     )
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
     group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
+    group.add_argument(
+        "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
+        help="noises that learning leaves as they are (bag_gp: noise point_noise, else none; --hold alone frees both)",
+    )  # fmt: skip
     group.add_argument("--restarts", type=int, help="starts of the optimiser")
     group.add_argument("--steps", type=int, help="steps of each start")
     group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
@@ -125,10 +130,12 @@ def run(options: argparse.Namespace) -> None:
                 found = downscale.downscale(problem, settings | {"seed": seed}, context)
             except InputError as error:
                 failures.append(error)
-                results.append(Result(settings["model"], seed, status="failed", message=str(error)))
+                results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
                 continue
             device = str(found.diagnostics.get("device", "cpu"))
             results += _results(problem, found, seed)
+            for warning in found.warnings:  # also where progress is not wanted
+                say(f"Warning: {warning}")
             _save(options, downscale.export(problem, found), seed, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
@@ -209,7 +216,12 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
         message=" ".join(sentences) or None,
         seconds=found.seconds,
         peak_mb=found.peak_mb,
-        more={"coarse_scores": found.coarse_scores, "settings": found.settings.to_dict()},
+        more={
+            "coarse_scores": found.coarse_scores,
+            "settings": found.settings.to_dict(),
+            "warnings": list(found.warnings),
+            "diagnostics": found.diagnostics,
+        },
     )
     return [mine, *(Result(name, seed, values, units) for name, values in scores.items())]
 

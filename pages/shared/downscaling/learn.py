@@ -8,20 +8,24 @@ import streamlit as st
 
 from core.engine import Run, RunSpec
 from core.experiments import interactive
+from core.experiments.guard import beside_bilinear, bilinear_error
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
+from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS
+from core.models.defaults import start_of
 from core.models.spec import ModelSpec
 from core.wording import signed
 from pages.shared.downscaling.data import Choice
-from pages.shared.downscaling.model import slider_values
-from pages.shared.downscaling.picture import quick_view
+from pages.shared.downscaling.model import family_values, slider_values
+from pages.shared.downscaling.picture import View, quick_view
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
+from pages.shared.words import sentence_of
 
 STAGES = {
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
@@ -30,7 +34,31 @@ STAGES = {
 }
 
 
-def options() -> dict[str, Any]:
+#: Which noises learning leaves alone, by the control's value.
+HOLD: dict[str, tuple[str, ...] | None] = {
+    "own": None,
+    "none": (),
+    "point_noise": ("point_noise",),
+    "both": ("noise", "point_noise"),
+}
+
+
+def _hold(problem: DownscalingProblem, model: str) -> tuple[str, ...] | None:
+    names = {(): "σ² and ς² are learned", ("point_noise",): "σ² is learned, ς² stays", HOLD["both"]: "σ² and ς² stay"}
+    own = f"The model's own: {names[start_of(model, problem.matched).hold]}"
+    chosen = st.selectbox(
+        "Noises",
+        list(HOLD),
+        key="hold",
+        bind="query-params",
+        format_func=lambda option: own if option == "own" else names[HOLD[option]],
+        help="Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises "
+        "swallow what the kernel should explain.",
+    )
+    return HOLD[chosen]
+
+
+def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     with st.expander("How to learn"):
         stage = st.selectbox("Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda o: STAGES[o])
@@ -40,12 +68,14 @@ def options() -> dict[str, Any]:
         restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
         steps = st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")
         points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
+        hold = _hold(problem, model)
     return {
         "stage_one": stage,
         "method": method or "lbfgs",
         "restarts": int(restarts),
         "steps": int(steps),
         "points": int(points),
+        "hold": hold,
     }
 
 
@@ -105,6 +135,8 @@ def open_run(run: Run) -> None:
         values["coarse"] = source["coarse"]
     if source.get("mediator"):
         values["third"] = source["mediator"]
+    if isinstance(kernel := settings["settings"].get("kernel"), dict):
+        values |= family_values(KernelSpec.from_dict(kernel), problem["covariates"])
     st.session_state["_select"] = problem["select"]
     set_values(values)
 
@@ -175,8 +207,6 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
 
 
 def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
-    from core.kernels.spec import KernelSpec
-
     mediator = learned["mediator_kernel"]
     return ModelSpec(
         learned["model"],
@@ -186,6 +216,19 @@ def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
         learned["noise"],
         learned["point_noise"],
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _bilinear(key: str, _problem: DownscalingProblem) -> float:
+    return bilinear_error(_problem)
+
+
+def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """A warning where bilinear interpolation predicts the visible cells better than the picture's model does."""
+    if view.left_out is None:
+        return
+    for sentence in beside_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences:
+        st.warning(sentence_of(sentence))
 
 
 def _ended(run: Run) -> None:

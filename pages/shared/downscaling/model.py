@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from core.experiments.settings import DownscaleSettings, starting_spec
 from core.fields import DownscalingProblem
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
+from core.models.defaults import start_of, usual_model
 from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
@@ -26,11 +28,15 @@ FAMILIES = {
     "rational_quadratic": "Rational quadratic",
     "linear": "Linear",
 }
+#: Stands for the family that the model has of itself.
+OWN = "own"
+#: Where the sliders of the noises begin.
+LEAST = 1e-6
 
 
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
-    usual = "bag_gp" if problem.matched else "shrinkage_cmp"
+    usual = usual_model(problem.matched)
     if st.session_state.get("model") not in (None, *MODELS):
         del st.session_state["model"]
     name = st.selectbox(
@@ -47,12 +53,14 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             st.number_input("Inducing points", 5, 2000, 200, step=50, key="induce", bind="query-params",
                             help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
         )  # fmt: skip
+    own = start_of(name, problem.matched).spatial
     with st.expander("Kernel families"):
+        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {FAMILIES[own]}", **FAMILIES})
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
-            kernel=_family("Covariates", "fam", "rbf"),
-            spatial=_family("Coordinates", "place", "matern32"),
+            kernel=_family("Covariates", "fam", "rbf", FAMILIES),
+            spatial=None if place == OWN else place,
             structure=_structure(),
         )
     start = _start(choice, problem, settings)
@@ -60,17 +68,26 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     return settings, start
 
 
-def _family(label: str, key: str, default: str) -> str:
-    if st.session_state.get(key) not in (None, *FAMILIES):
+def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
+    if st.session_state.get(key) not in (None, *names):
         del st.session_state[key]
     return st.selectbox(
         label,
-        list(FAMILIES),
-        index=list(FAMILIES).index(default),
+        list(names),
+        index=list(names).index(default),
         key=key,
         bind="query-params",
-        format_func=lambda option: FAMILIES[option],
+        format_func=lambda option: names[option],
     )
+
+
+def family_values(kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
+    """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
+    factors = [factor for term in kernel.terms for factor in term.factors]
+    values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
+    return {key: family for key, family in values.items() if family in FAMILIES} | {
+        "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
+    }
 
 
 def _structure() -> str:
@@ -118,13 +135,14 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["regularisation"] = times_bags / bags
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
-        "σ²", "h-noise", 1e-6, 10.0, max(start.noise, 1e-6), help="Noise variance of a coarse target (standardised)."
+        "σ²", "h-noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
     )
-    changes["point_noise"] = log_slider(
-        "ς²", "h-point", 1e-6, 10.0, max(start.point_noise, 1e-6),
-        help="Variance of independent noise at every high-resolution point; it enters a cell's mean divided by the "
-        "number of its pixels, so coarse data tell little about it.",
+    point_noise = log_slider(
+        "ς²", "h-point", LEAST, 10.0, max(start.point_noise, LEAST),
+        help="Variance of independent noise of every pixel; it enters a cell's mean divided by the number of its "
+        "pixels, so coarse data tell little about it, and the sd of a pixel whole. The lowest value stands for none.",
     )  # fmt: skip
+    changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
     if model.mediated and start.mediator_kernel is not None:
         with st.expander("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.correlated)
@@ -163,7 +181,7 @@ def _factor_sliders(key: str, factor: Factor) -> Factor:
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold (log10) to stand for ``spec``; give it to ``set_values``."""
-    values = {"h-noise": max(spec.noise, 1e-6), "h-point": max(spec.point_noise, 1e-6)}
+    values = {"h-noise": max(spec.noise, LEAST), "h-point": max(spec.point_noise, LEAST)}
     if named(spec.model).mediated:
         values["h-lam"] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):

@@ -108,6 +108,7 @@ def _netcdf(
         problem,
         view.mean,
         view.sd,
+        sd_latent=view.sd_latent,
         baselines=baselines,
         settings=settings,
         model=spec.model,

@@ -54,9 +54,11 @@ SHOWN, PREVIEW = "_shown", "_preview"
 
 @dataclass(frozen=True)
 class View:
-    """What is on the maps: mean and sd (H, W) in physical units, and what is not exact about them.
+    """What is on the maps: mean and sd of the pixels' values (H, W) in physical units, what is not exact about them.
 
-    A preview holds for every ``every``-th pixel each way (its sd for every ``sd_every``-th), the others repeat it.
+    ``sd_latent`` is the sd of the latent field where the exact picture has another one (ς² > 0), ``left_out`` the RMSE
+    (standardised) of the targets, each predicted from all others. A preview holds for every ``every``-th pixel each way
+    (its sd for every ``sd_every``-th), the others repeat it.
     """
 
     mean: np.ndarray
@@ -67,6 +69,8 @@ class View:
     exact: bool
     every: int = 1
     sd_every: int = 1
+    left_out: float | None = None
+    sd_latent: np.ndarray | None = None
 
     @property
     def sd(self) -> np.ndarray:
@@ -120,7 +124,9 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
     def work(check: Callable[[], None]) -> View:
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
-        return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True)
+        latent = problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None
+        more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent}
+        return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), own_lane("exact"), work)
 

@@ -76,13 +76,14 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     )
     explain(
         "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
-        f"standard deviations say how far the latent field may reasonably lie from it.{evidence}",
+        f"standard deviations say how far a pixel's value may reasonably lie from it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{unknown}$$
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
-\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma$$
+\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma,\quad
+\mathrm{{sd}}(x) = \sqrt{{\mathrm{{var}}(x) + \varsigma^2}}$$
 
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
 B = {bags},\quad M = {targets}$$

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from core.cli.commands import downscale as command_module
+from tests.core.fields.samples import netcdf, plane
 
 QUICK = ("--no-learn", "--model", "bag_gp", "--quiet")
 
@@ -175,7 +176,25 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
     spec = problem_spec(options, find("ukv-645m").default)
     assert spec.target == "air_potential_temperature" and spec.block == (7, 9)
     assert spec.select == {"time": 1, "t:level": -1}
-    assert model_settings(options) == {"model": "shrinkage_cmp", "noise": 0.1, "learn": True}
+    assert model_settings(options) == {"noise": 0.1, "learn": True}
+    held = parser.parse_args(["ukv-645m", "--hold"]), parser.parse_args(["ukv-645m", "--hold", "noise"])
+    assert [model_settings(given)["hold"] for given in held] == [[], ["noise"]]
+
+
+def test_the_default_model_says_what_interpolation_does_better(command, tmp_path: Path) -> None:
+    """Matched cells get the bag GP; a smooth field that no covariate tells of, bilinear's better guess, on stderr."""
+    (tmp_path / "plane.nc").write_bytes(netcdf(plane()))
+    arguments = ("--target", "t", "--covariates", "orog", "--block", 4, 4, "--no-learn", "--quiet")
+    answer = command("downscale", tmp_path / "plane.nc", *arguments)
+    assert answer.code == 0, answer.err
+    first = answer.document["results"][0]
+    told = first["diagnostics"]["leave_one_out"]
+    assert first["model"] == "bag_gp" and first["settings"]["point_noise"] == 0
+    assert told["bilinear"] < told["model"] and told["kept"] is None
+    (line,) = answer.err.splitlines()
+    assert line.startswith("Warning: Bilinear interpolation is the better guess here") and line[9:] in first["warnings"]
+    share = first["diagnostics"]["explained_share"]
+    assert share["basis"] == "truth" and 0 <= share["share"] < 0.3 and "expect little" in share["sentence"]
 
 
 @pytest.mark.parametrize("options", [(), ("--bound", "stochastic", "--placement", "grid")])

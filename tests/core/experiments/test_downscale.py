@@ -156,7 +156,7 @@ def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_
 
     given = DownscalingSpec.from_dict(find("atmosphere").default)
     problem = build_problem(Source("atmosphere"), given)
-    settings = DownscaleSettings(kernel="rbf")
+    settings = DownscaleSettings(model="shrinkage_cmp", kernel="rbf")
     stored = preset({"fields": "atmosphere", "coarse": None}, given.to_dict(), settings)
     assert stored is not None
     small = replace(problem.data, bags=coreset(problem.data.bags, 2))
@@ -164,6 +164,20 @@ def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_
         posterior(spec, small, columns_of(problem)).evidence for spec in (stored, starting_spec(problem, settings))
     )
     assert best > poor + 50
+
+
+@pytest.mark.parametrize("change", [{"withhold": 0.3}, {"block": [8, 8]}, {"mediators": ["surface_altitude"]}])
+def test_stored_hyperparameters_are_for_the_cells_they_were_learned_from(change):
+    """With cells withheld that they have seen, scores there would be no prediction."""
+    from core.datasets import find
+
+    source, given = {"fields": "ukv-645m", "coarse": None}, find("ukv-645m").default
+    usual = DownscaleSettings(model="bag_gp", kernel="rbf")
+    assert preset(source, DownscalingSpec.from_dict(given).to_dict(), usual) is not None
+    assert preset(source, DownscalingSpec.from_dict(given | change).to_dict(), usual) is None
+    rough, smooth = replace(usual, spatial="matern12"), replace(usual, spatial="matern32")
+    assert preset(source, DownscalingSpec.from_dict(given).to_dict(), rough) is not None
+    assert preset(source, DownscalingSpec.from_dict(given).to_dict(), smooth) is None
 
 
 class Context:

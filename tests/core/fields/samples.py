@@ -4,6 +4,7 @@ from io import BytesIO
 
 import numpy as np
 import xarray as xr
+from scipy.ndimage import gaussian_filter
 
 from core.fields import Fields, fields_from_dataset
 
@@ -39,6 +40,22 @@ def rectilinear(
 def region(rows: int = 36, columns: int = 48, **options) -> xr.Dataset:
     """A region of 1° cells: 20–56° N, 10° W–38° E."""
     return rectilinear(20.5 + np.arange(rows), -9.5 + np.arange(columns), **options)
+
+
+def runaway(seed: int = 0) -> xr.Dataset:
+    """The target follows a covariate that no neighbour tells of: λ and ℓ, learned from places, smear W over all."""
+    rng, data = np.random.default_rng(seed), region(36, 36)
+    covariate = gaussian_filter(rng.standard_normal((36, 36)), 1.5)
+    data.orog.values[:] = covariate / covariate.std()
+    data.t.values[:] = 280 + 5 * data.orog.values + 10 * gaussian_filter(rng.standard_normal((36, 36)), 6)
+    return data
+
+
+def plane(seed: int = 0) -> xr.Dataset:
+    """A plane, and a covariate that has nothing to do with it."""
+    data = region(36, 36, seed=seed)
+    data.t.values[:] = (2 * data.lat - 0.5 * data.lon + 280).values
+    return data
 
 
 def fields(dataset: xr.Dataset) -> Fields:

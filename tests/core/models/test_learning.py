@@ -121,6 +121,29 @@ def test_a_hit_on_a_bound_is_reported():
     assert vector.at_bounds() == ("x at its upper bound 2.72",)
 
 
+def test_a_rough_kernel_may_reach_beyond_the_data_in_silence():
+    """Only the ratio of variance to lengthscale of a Matérn-1/2 term is known then."""
+    kernel = KernelSpec((Term((Factor("matern12", ("a",), (10.0,)), Factor("matern32", ("b",), (50.0,)))),))
+    vector = ParameterVector(tuple(kernel_parameters("k", kernel, kernel.build(("a", "b")))))
+    assert vector.at_bounds() == ("k1 lengthscale [b] at its upper bound 50",)
+
+
+@pytest.mark.parametrize("hold", [("noise",), ("point_noise",), ("noise", "point_noise")])
+@pytest.mark.parametrize("name", ["cmp", "variational_cmp"])
+def test_noises_that_are_held_stay_and_are_not_searched(name, hold):
+    data, told = problem(targets=6), []
+    spec = replace(model(name), inducing=Inducing(4))
+    options = LearningOptions(restarts=1, steps=4, hold=hold)
+    found = learn(spec, data, COLUMNS, options, report=told.append).spec
+    free = learn(spec, data, COLUMNS, replace(options, hold=())).spec
+    names = {"noise": "noise σ²", "point_noise": "point noise ς²"}
+    for noise, called in names.items():
+        assert (getattr(found, noise) == getattr(spec, noise)) == (noise in hold)
+        assert getattr(free, noise) != getattr(spec, noise)
+        assert (called in told[-1]["hyperparameters"]) == (noise not in hold)
+    assert found.kernel != spec.kernel
+
+
 def test_reported_names_lead_back_to_the_kernel():
     kernel = KERNEL.build(COLUMNS.inputs)
     names = ParameterVector(tuple(kernel_parameters("k", KERNEL, kernel))).values()
@@ -131,7 +154,7 @@ def test_reported_names_lead_back_to_the_kernel():
 
 
 def test_unknown_options_are_refused():
-    for wrong in ({"stage_one": "nonsense"}, {"restarts": 0}):
+    for wrong in ({"stage_one": "nonsense"}, {"restarts": 0}, {"hold": ("mean",)}):
         with pytest.raises(InputError):
             LearningOptions(**wrong)
     with pytest.raises(InputError, match="optimiser"):
