@@ -288,10 +288,7 @@ def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
     upload(page, "plane.nc", netcdf(plane()))
     page.number_input(key="rows").set_value(4)
     page.number_input(key="columns").set_value(4).run()
-    end = time.monotonic() + 100
-    while not warned(page) and time.monotonic() < end:  # it is known with the exact picture
-        time.sleep(0.5)
-        page.run()
+    until(page, lambda: warned(page))  # it is known with the exact picture
     (said,) = warned(page)
     assert "leaving out one visible cell at a time" in said and complaints(page) == []
 
