@@ -333,6 +333,8 @@ ALLOWED: dict[str, dict[str, str]] = {
         "at about 95 % of the pixels": "what two standard deviations of a normal distribution mean",
         "the 50, 90 and 95 % intervals": "nominal levels",
         "Below 0.3 no method": "the page's own threshold of the explained share",
+        "95 % intervals hold less than 90 % or more than 98 %": "nominal levels, and where the verdict turns amber",
+        "what 98 % of the pixels": "a rule of the colour limits",
     },
     BENCHMARKS: {
         "median and 95 % quantile": "a nominal level",

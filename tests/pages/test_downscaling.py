@@ -255,7 +255,7 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
     options = make_parser().parse_args(parts[3:])
     assert options.model == "air_potential_temperature-bag_gp.json" and options.condition == "once"
     assert any("Many time steps" in box.label for box in page.expander)
-    assert "surface_altitude of every step" in as_shown(words(page))
+    assert "`surface_altitude` of every step" in as_shown(words(page))
 
 
 def test_the_models_own_family_follows_the_model(page):

@@ -24,7 +24,7 @@ plain = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(), plain, max_size=4), st.integers())
+@given(st.dictionaries(st.text(), plain, max_size=4), st.integers(0, 2**32 - 1))
 def test_a_spec_survives_json(settings: dict, seed: int) -> None:
     spec = RunSpec("downscale", settings, seed, "a title")
     assert RunSpec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
