@@ -15,7 +15,7 @@ from tests.waiting import wait_for
 CELLS = "/downscale?rows=18&columns=18"
 QUICK = f"{CELLS}&steps=10&points=3&restarts=1"
 LONG = f"{CELLS}&steps=500&restarts=10"
-MAP = "map-posterior"
+MAP = "map-mean"
 
 
 def exact(page: Page) -> None:
