@@ -1,6 +1,5 @@
 """Page Sparse representation: a few learned points that stand for many data."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +27,7 @@ from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, run_of, trace_charts
-from pages.shared.state import apply_values, get_engine, log_slider, set_values
+from pages.shared.state import apply_values, get_engine, log_slider, on_sliders, set_values
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
@@ -178,7 +177,7 @@ def watch(toy: ToySpec, count: int) -> None:
             spec = spec_from_dict(learned)
             term = spec.kernel.terms[0]
             values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
-            set_values({key: math.log10(value) for key, value in values.items()} | {"s-places": "learned"})
+            set_values(on_sliders(values) | {"s-places": "learned"})
 
     run_panel.watch(TASK, take, draw=moving, cancelled="Cancelled, the best so far is shown")
 

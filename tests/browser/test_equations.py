@@ -1,4 +1,4 @@
-"""Equations are read as mathematics on every page and in every view, with everything opened, at both widths."""
+"""Everything on every page and in every view is read as it is meant: equations as mathematics, sliders as values."""
 
 import ast
 
@@ -51,6 +51,10 @@ LOOK = r"""async () => {
     'not understood': all('.katex-error, .katex [style*="color"]').map(element => element.textContent.slice(0, 80)),
     'clipped': all('.katex-display').filter(e => e.scrollHeight > e.clientHeight + 1)
       .map(e => `${e.clientHeight} of ${e.scrollHeight} px: ${e.textContent.slice(0, 80)}`),
+    'handles not said as they are read': all('[data-testid=stSlider]').map(slider => [
+      [...slider.querySelectorAll('[data-testid=stSliderThumbValue]')].map(text => text.textContent),
+      [...slider.querySelectorAll('input[type=range]')].map(input => input.getAttribute('aria-valuetext')),
+    ]).filter(([read, said]) => String(read) !== String(said) || read.some(text => !/^[\d.,−-]+(e-?\d+)?$/.test(text))),
     'without display': all('[data-testid=stExpander]').filter(e => /^\S* ?The equation/.test(e.innerText.trim()))
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };

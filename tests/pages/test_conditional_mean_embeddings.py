@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.experiments.conditional_means import BagLayout, compare, sample_bags
 from tests.pages.conftest import until
+from tests.pages.sliders import moved
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_every_layout_is_drawn_with_its_time(page, layout):
 @pytest.mark.parametrize("key", ["e-lam", "e-k", "e-l"])
 def test_every_slider_moves_the_scores(page, key):
     before = scores(page)
-    page.slider(key=key).set_value(0.5).run()
+    moved(page, key, 4)
     words(page)
     assert scores(page) != before
 

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.experiments.distribution_curves import paired_tests
 from core.experiments.distribution_regression import MethodSettings, risk_sweep
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns
+from pages.shared.state import slider_key
 from tests.pages.conftest import until
+from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,8 +59,8 @@ def test_folds_that_learn_anew_say_so(page):
 
 def test_every_control_moves_the_numbers(page):
     for kind, key, value in (
-        ("slider", "d-s-scale", -1.0), ("segmented_control", "d-noise-by", "gibbs"), ("toggle", "d-low", True),
-        ("selectbox", "d-family", "matern52"), ("toggle", "d-unequal", True),
+        ("select_slider", slider_key("d-s-scale"), 0.1), ("segmented_control", "d-noise-by", "gibbs"),
+        ("toggle", "d-low", True), ("selectbox", "d-family", "matern52"), ("toggle", "d-unequal", True),
     ):  # fmt: skip
         before = scores(page)
         getattr(page, kind)(key=key).set_value(value).run()
@@ -74,7 +76,7 @@ def test_learning_moves_the_sliders(page):
     page.button(key="d-learn").click().run()
     until(page, lambda: "Learned from" in words(page))
     assert "log evidence" in words(page)
-    assert page.slider(key="d-s-noise").value != -2.0
+    assert log_slider(page, "d-s-noise").value != 0.01
 
 
 def test_the_stand_in_is_labelled_and_has_a_link(page):

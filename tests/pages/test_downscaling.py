@@ -8,9 +8,11 @@ import xarray as xr
 from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
+from pages.shared.state import slider_key
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
 from tests.pages.reading import as_shown
+from tests.pages.sliders import log_slider, moved
 
 
 @pytest.fixture
@@ -116,8 +118,7 @@ def test_the_second_example_warns(page):
 def test_every_slider_moves_the_scores(page, key):
     coarser(page)
     before = table(page)
-    slider = page.slider(key=key)
-    slider.set_value(min(slider.value + 1.0, slider.max)).run()
+    moved(page, key, 10)
     assert complaints(page) == [] and table(page) != before
 
 
@@ -129,14 +130,14 @@ def test_every_model_runs_on_unmatched_data(page, model):
     page.selectbox(key="model").set_value(model).run()
     assert complaints(page) == []
     assert "matched only through" in words(page) and "withheld cells" in words(page)
-    assert (len([s for s in page.slider if s.key == "h-lam"]) == 1) == MODELS[model].mediated
+    assert (len([s for s in page.select_slider if s.key == slider_key("h-lam")]) == 1) == MODELS[model].mediated
 
 
 def test_lambda_moves_a_mediated_model(page):
     coarser(page)
     page.selectbox(key="model").set_value("shrinkage_cmp").run()
     before = table(page)
-    page.slider(key="h-lam").set_value(-1.0).run()
+    log_slider(page, "h-lam").set_value(0.1).run()
     assert complaints(page) == [] and table(page) != before
 
 
@@ -239,10 +240,10 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
 def test_a_rerun_leaves_sliders_to_the_person(page):
     """A value written by the program on every run would undo a key press that is still on its way."""
     coarser(page)
-    page.slider(key="h-noise").set_value(-2.0).run()
+    log_slider(page, "h-noise").set_value(0.01).run()
     page.run()
-    assert [slider.key for slider in page.slider if slider.proto.set_value] == []
-    assert page.slider(key="h-noise").value == -2.0
+    assert [slider.key for slider in [*page.slider, *page.select_slider] if slider.proto.set_value] == []
+    assert log_slider(page, "h-noise").value == 0.01
 
 
 def test_the_command_for_many_steps_is_one_that_is_understood(page):

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.experiments.filtering import FilterSettings, compare, follow, rotation_problem
 from core.figures.filtering import errors_plot, plane_plot
 from core.filtering.systems import RotationSystem
+from tests.pages.sliders import moved
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +43,7 @@ def test_it_opens_with_all_four_filters(page):
 @pytest.mark.parametrize("key", ["f-beta", "f-eps", "f-tol"])
 def test_every_slider_moves_the_filter(page, key):
     before = words(page)
-    page.slider(key=key).set_value(page.slider(key=key).value - 0.5).run()
+    moved(page, key, 0.3)
     assert words(page) != before or key == "f-tol"
 
 

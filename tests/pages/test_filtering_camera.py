@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 
 SCRIPT = """
@@ -42,7 +43,7 @@ def test_it_follows_steps_and_obeys(view):
     view.slider(key="fc-step").set_value(20).run()
     next(b for b in view.button if b.label == "Step").click().run()
     assert view.slider(key="fc-step").value == 1
-    view.slider(key="fc-noise").set_value(-0.5).run()
+    moved(view, "fc-noise", 10)
     assert words(view) != before
     view.selectbox(key="fc-shown").set_value("nearest").run()
     words(view)

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.experiments.likelihood_free import make_problem, run_problem
+from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def test_it_opens_with_every_method_beside_the_exact_posterior(page):
 
 def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
     before = result(page)
-    page.slider(key="lf-del").set_value(-1.0).run()
+    log_slider(page, "lf-del").set_value(0.1).run()
     assert page.segmented_control(key="lf-mode").value == "by hand"
     assert result(page) != before
     page.segmented_control(key="lf-mode").set_value("from q̄").run()
@@ -52,16 +53,16 @@ def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
 
 
 def test_every_hyperparameter_moves_the_answer(page):
-    for key, value in {"lf-eps": 0.0, "lf-len": 0.4, "lf-k": -0.3, "lf-lam": -1.0}.items():
+    for key, value in {"lf-eps": 1.0, "lf-len": 2.51, "lf-k": 0.501, "lf-lam": 0.1}.items():
         before = result(page)
-        page.slider(key=key).set_value(value).run()
+        log_slider(page, key).set_value(value).run()
         assert result(page) != before, key
 
 
 def test_observation_prior_and_number_of_simulations_move_it(page):
     page.slider(key="lf-y").set_value(3.0).run()
     assert "exact: 0.3334" in words(page)
-    page.slider(key="lf-rate").set_value(1.0).run()  # a rate of 10
+    log_slider(page, "lf-rate").set_value(10.0).run()
     assert "exact: 0.3312" in words(page)
     page.slider(key="lf-n-exponential-gamma").set_value(60).run()
     assert "From 60 simulations" in words(page)

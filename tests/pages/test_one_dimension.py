@@ -3,7 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.state import slider_key
 from tests.pages.conftest import until
+from tests.pages.sliders import log_slider, moved
 
 
 @pytest.fixture
@@ -38,16 +40,15 @@ def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page)
 @pytest.mark.parametrize("key", ["o-k-scale", "o-k-size", "o-l-scale", "o-l-size", "o-lam", "o-noise"])
 def test_every_slider_moves_the_posterior(page, key):
     before = words(page)
-    slider = page.slider(key=key)
-    slider.set_value(min(slider.value + 0.5, slider.max)).run()
+    moved(page, key, 3)
     assert words(page) != before
 
 
-@pytest.mark.parametrize("end", ["min", "max"])
+@pytest.mark.parametrize("end", [0, -1], ids=["least", "most"])
 @pytest.mark.parametrize("key", ["o-lam", "o-noise", "o-k-scale", "o-l-scale"])
 def test_either_end_of_a_slider_gives_a_picture_or_a_sentence(page, key, end):
-    slider = page.slider(key=key)
-    slider.set_value(getattr(slider, end)).run()
+    slider = log_slider(page, key)
+    slider.set_value(float(slider.options[end])).run()
     assert not page.exception
     assert all("raise" in error.value or "shorten" in error.value for error in page.error)
 
@@ -62,7 +63,7 @@ def test_every_family_is_conditioned(page, family):
 def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):
     before = words(page)
     page.segmented_control(key="o-method").set_value("dme").run()
-    assert words(page) != before and "o-l-size" not in [slider.key for slider in page.slider]
+    assert words(page) != before and slider_key("o-l-size") not in [slider.key for slider in page.select_slider]
     assert "ℓ1 variance" not in page.selectbox(key="o-up").options
 
 
@@ -101,24 +102,23 @@ def test_the_evidence_picture_follows_and_equal_axes_are_said(page):
 def test_learning_ends_on_the_sliders(page):
     page.number_input(key="o-starts").set_value(1)
     page.number_input(key="o-steps").set_value(8).run()
-    before = page.slider(key="o-noise").value
+    before = log_slider(page, "o-noise").value
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
     until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
-    assert page.slider(key="o-noise").value != before and "RMSE **" in words(page)
+    assert log_slider(page, "o-noise").value != before and "RMSE **" in words(page)
 
 
 def test_there_and_back_follows_its_knobs(page):
     said = words(view(page, "There and back"))
     assert "comes back with RMSE" in said
     for key in ("t-lam", "t-eps", "t-k-scale", "t-l-scale"):
-        slider = page.slider(key=key)
-        slider.set_value(min(slider.value + 1.0, slider.max)).run()
+        moved(page, key, 10)
         assert words(page) != said
         said = words(page)
     page.segmented_control(key="t-which").set_value("a draw from k").run()
     page.number_input(key="t-draw").set_value(3).run()
     assert words(page) != said
-    page.slider(key="t-lam").set_value(-14.0).run()
+    log_slider(page, "t-lam").set_value(1e-14).run()
     assert not page.exception
 
 

@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import until
+from tests.pages.sliders import moved
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_it_opens_with_the_learned_points_it_was_shipped_with(page):
 @pytest.mark.parametrize("key", ["s-scale", "s-size", "s-n"])
 def test_every_slider_moves_the_left_picture(page, key):
     before = words(page)
-    page.slider(key=key).set_value(page.slider(key=key).value + 0.4).run()
+    moved(page, key, 2.5)
     assert words(page) != before
 
 

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import MODELS
 from tests.pages.conftest import until
+from tests.pages.sliders import log_slider, moved
 
 
 @pytest.fixture
@@ -42,8 +43,7 @@ def test_every_model_fits_both_matchings(page, model, matching):
 def test_every_slider_moves_the_posterior(page, key):
     page.segmented_control(key="r-match").set_value("indirect").run()
     before = sentence(page)
-    slider = page.slider(key=key)
-    slider.set_value(min(slider.value + 1.0, slider.max)).run()
+    moved(page, key, 10)
     assert sentence(page) != before
 
 
@@ -62,10 +62,10 @@ def test_too_few_points_for_the_slices_are_a_sentence_and_the_page_comes_back(pa
 
 
 def test_learning_puts_the_learned_values_on_the_sliders(page):
-    before = page.slider(key="r-n").value
+    before = log_slider(page, "r-n").value
     page.number_input(key="r-steps").set_value(5)
     page.number_input(key="r-starts").set_value(1).run()
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
     until(page, lambda: any("Learned" in box.value for box in page.info))
     assert not page.exception
-    assert page.slider(key="r-n").value != before
+    assert log_slider(page, "r-n").value != before

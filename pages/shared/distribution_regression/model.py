@@ -1,7 +1,6 @@
 """Kernel, noise, rank and densities on sliders; learning them by the evidence."""
 
 import hashlib
-import math
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from core.experiments.distribution_regression import MethodSettings
 from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
-from pages.shared.state import log_slider, set_values
+from pages.shared.state import log_slider, on_sliders, set_values
 from pages.shared.words import plain, sentence_of
 
 FAMILIES = {
@@ -78,8 +77,8 @@ def _kind(chosen: Chosen) -> str:
 
 def _slider(label: str, key: str, middle: float, decades: float) -> float:
     """A log slider around a value of the data's own size."""
-    centre = round(math.log10(middle), 2)
-    return log_slider(label, key, 10 ** (centre - decades), 10 ** (centre + decades), 10**centre)
+    low, high = (float(f"{middle * 10**way:.3g}") for way in (-decades, decades))
+    return log_slider(label, key, low, high, float(f"{middle:.3g}"))
 
 
 def learning(chosen: Chosen, model: Model) -> None:
@@ -136,4 +135,5 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
         said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
         st.session_state.setdefault("_d-learned", {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
-        set_values({f"d-{kind}-{name}": math.log10(v) for name, v in values.items()} | {"d-noise-by": "given"})
+        sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
+        set_values(sliders | {"d-noise-by": "given"})

@@ -1,7 +1,6 @@
 """Which model, and its hyperparameters on sliders; learned values arrive through the same sliders."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from core.models.defaults import start_of, usual_model
 from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
-from pages.shared.state import log_slider
+from pages.shared.state import log_slider, on_sliders
 from pages.shared.words import plain
 
 FAMILIES = {
@@ -180,7 +179,7 @@ def _factor_sliders(key: str, factor: Factor) -> Factor:
 
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
-    """What the sliders must hold (log10) to stand for ``spec``; give it to ``set_values``."""
+    """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     values = {"h-noise": max(spec.noise, LEAST), "h-point": max(spec.point_noise, LEAST)}
     if named(spec.model).mediated:
         values["h-lam"] = spec.regularisation * bags
@@ -190,4 +189,4 @@ def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
             for i, factor in enumerate(term.factors):
                 for j, scale in enumerate(factor.lengthscales):
                     values[f"h-{prefix}{index}-{i}-{j}"] = scale
-    return {name: math.log10(value) for name, value in values.items()}
+    return on_sliders(values)

@@ -1,12 +1,10 @@
 """What page Kernel Bayes' rule asks for: an observation, samples, the rule's numbers."""
 
-import math
-
 import numpy as np
 import streamlit as st
 
 from core.experiments.kernel_bayes import GaussianProblem, GaussianSpec, make_gaussian, validated
-from pages.shared.state import log_slider, set_values
+from pages.shared.state import log_slider, on_sliders, set_values
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -46,7 +44,7 @@ def choose_by_validation(spec: GaussianSpec) -> None:
     if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=told):
         with st.spinner("Ten folds for each candidate …"):
             scale, epsilon = _validated(spec)
-        set_values({"k-beta": math.log10(scale), "k-eps": math.log10(epsilon), "k-delta": math.log10(2 * epsilon)})
+        set_values(on_sliders({"k-beta": scale, "k-eps": epsilon, "k-delta": 2 * epsilon}))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

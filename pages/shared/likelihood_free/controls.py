@@ -16,7 +16,7 @@ from core.likelihood_free.simulators import Problem, Simulations, exponential_ga
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from pages.shared.address import forget_address
 from pages.shared.layout import refusal
-from pages.shared.state import log_slider
+from pages.shared.state import log_slider, on_sliders, slider_key
 from pages.shared.words import plain
 
 PROBLEMS = {
@@ -135,7 +135,9 @@ def inferred(choice: Choice, settings: Settings) -> Inference:
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
     if _PLACED not in st.session_state and "lf-mode" not in st.query_params:
-        forget_address(*SLIDERS)  # an address without a mode means q̄: its slider values are of another moment
+        forget_address(
+            *SLIDERS, *map(slider_key, SLIDERS)
+        )  # an address without a mode means q̄: its slider values are of another moment
     if _moved():
         st.session_state["lf-mode"] = BY_HAND
     mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",
@@ -143,11 +145,12 @@ def choose_settings(learned: Learned) -> Settings:
     st.session_state[_LAST] = mode
     found, guards = learned.settings, learned.guards
     values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)
+    places = dict(zip(SLIDERS, map(_rounded, SLIDERS.values(), values), strict=True))
     if mode == BY_Q:
-        _place(dict(zip(SLIDERS, values, strict=True)))
+        st.session_state[_PLACED] = on_sliders(places)
+        st.session_state.update(on_sliders(places))
     chosen = [
-        log_slider(label, key, low, high, min(max(value, low), high), help=words)
-        for (key, (label, low, high, words)), value in zip(SLIDERS.items(), values, strict=True)
+        log_slider(label, key, low, high, places[key], help=words) for key, (label, low, high, words) in SLIDERS.items()
     ]
     if mode == BY_Q:
         return found
@@ -155,13 +158,10 @@ def choose_settings(learned: Learned) -> Settings:
     return Settings(epsilon, tuple(float(v) for v in length * guards.spread), scale, lam, delta)
 
 
-def _place(values: dict[str, float]) -> None:
-    """Put the sliders to these values, as log10 inside their ranges."""
-    inside = {key: min(max(value, SLIDERS[key][1]), SLIDERS[key][2]) for key, value in values.items()}
-    placed = {key: round(math.log10(value), 4) for key, value in inside.items()}
-    st.session_state[_PLACED] = placed
-    for key, value in placed.items():
-        st.session_state[key] = value
+def _rounded(slider: tuple[str, float, float, str], value: float) -> float:
+    """Where a slider stands for this value: four digits, inside its range."""
+    _, low, high, _ = slider
+    return float(f"{min(max(value, low), high):.4g}")
 
 
 def _moved() -> bool:
@@ -169,7 +169,8 @@ def _moved() -> bool:
     placed = st.session_state.get(_PLACED, {})
     followed = st.session_state.get("lf-mode") == st.session_state.get(_LAST) == BY_Q
     return followed and any(
-        key in st.session_state and abs(float(st.session_state[key]) - value) > 1e-6 for key, value in placed.items()
+        key in st.session_state and not math.isclose(st.session_state[key], value, rel_tol=1e-6)
+        for key, value in placed.items()
     )
 
 

@@ -1,7 +1,5 @@
 """Controls of page One dimension: the problem, the method and its hyperparameters on sliders."""
 
-import math
-
 import streamlit as st
 
 from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
@@ -10,7 +8,7 @@ from core.expressions import FUNCTIONS
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
-from pages.shared.state import log_slider
+from pages.shared.state import log_slider, on_sliders
 
 OWN = "write your own"
 FAMILIES = {
@@ -98,7 +96,7 @@ def choose_kernel(
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
-    """What the sliders must hold (log10) to stand for ``spec``; give it to ``set_values``."""
+    """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     assert spec.mediator_kernel is not None
     k, ell = spec.kernel.terms[0], spec.mediator_kernel.terms[0]
     values = {
@@ -110,7 +108,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
     }
     if named(spec.model).correlated:
         values["o-l-size"] = ell.scale
-    return {key: math.log10(value) for key, value in values.items()}
+    return on_sliders(values)
 
 
 def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:

@@ -1,6 +1,5 @@
 """Controls of page Swiss roll: how the roll is cut, which model, and its hyperparameters on sliders."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from core.experiments.swiss_roll import RollSettings
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
 from core.models.spec import Inducing, ModelSpec
-from pages.shared.state import log_slider
+from pages.shared.state import log_slider, on_sliders
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
 START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] = {
@@ -79,12 +78,12 @@ def _start_anew(matching: str) -> None:
         lam, noise, variance, lengths, ell = START[matching]
         values = {"r-lam": lam, "r-n": noise, "r-s": variance, "r-ell": ell}
         values |= {f"r-k{index}": length for index, length in enumerate(lengths)}
-        st.session_state.update({key: round(math.log10(value), 6) for key, value in values.items()})
+        st.session_state.update(on_sliders(values))
     st.session_state["_r-matching"] = matching
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
-    """What the sliders must hold (log10) to stand for ``spec``; give it to ``set_values``."""
+    """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     term = spec.kernel.terms[0]
     values = {"r-n": spec.noise, "r-s": term.scale}
     values |= {f"r-k{index}": length for index, length in enumerate(term.factors[0].lengthscales)}
@@ -92,7 +91,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
         values |= {"r-lam": spec.regularisation, "r-ell": spec.mediator_kernel.terms[0].factors[0].lengthscales[0]}
     if named(spec.model).correlated and spec.mediator_kernel is not None:
         values["r-ls"] = spec.mediator_kernel.terms[0].scale
-    return {key: math.log10(value) for key, value in values.items()}
+    return on_sliders(values)
 
 
 def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
