@@ -65,7 +65,7 @@ def test_the_whole_path(new_page, server: str) -> None:
     assert zoomed != before["x"]
     move_slider(page, "Lengthscale: surface altitude", 8, "ArrowLeft")
     redrawn(page, MAP, picture)
-    expect(page).to_have_url(re.compile("h-k1-0-0="))
+    expect(page).to_have_url(re.compile("h-k1-0-0-is="))
     exact(page)
     after = posterior_map(page)
     assert abs(after["sum"] - before["sum"]) > 1e-3
@@ -85,7 +85,7 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str) ->
     page.get_by_text(re.compile(r"^Learned in")).wait_for()
     exact(page)
     learned = page.url
-    assert "run=" in learned and "h-k0s=" in learned
+    assert "run=" in learned and "h-k0s-is=" in learned
 
     with page.expect_download() as waiting:
         page.get_by_role("button", name="NetCDF").click()

@@ -21,7 +21,7 @@ def test_a_moved_slider_and_a_cancelled_learning(new_page) -> None:
     page.locator('[data-key="o-surface"]').wait_for()
     move_slider(page, "Lengthscale of k", key="ArrowLeft")
     redrawn(page, "o-function", before)
-    expect(page).to_have_url(re.compile("o-k-scale="))
+    expect(page).to_have_url(re.compile("o-k-scale-is="))
     page.get_by_text("Cascade", exact=True).first.wait_for()
     learn(page)
     page.get_by_role("button", name="Cancel").click()
