@@ -4,6 +4,7 @@ HDF5 lets a file name others: external storage (raw bytes of any file), external
 elsewhere could carry a server's files into a result that way, so that every entry is looked at before a value is read.
 """
 
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ class ClosedFile(h5py.File):
     """
 
     def __init__(self, path: Path) -> None:
+        _refuse_endless_heaps(path)
         super().__init__(path, "r")
         self.broken: dict[str, str] = {}
         self._seen: dict[str, Any] = {"/": self}
@@ -65,6 +67,29 @@ class ClosedFile(h5py.File):
         if path not in self._seen:
             self._seen[path] = super().__getitem__(path)
         return self._seen[path]
+
+
+def _refuse_endless_heaps(path: Path) -> None:
+    """``OSError`` where a heap of texts has an entry that takes no room: HDF5 would look for the next one without end.
+
+    A collection is "GCOL", version, three zeros and its size, then entries of index, count, reserve, size and data;
+    index 0 is free room, its size that of all (HDF5 File Format Specification, III.E).
+    """
+    if not path.stat().st_size:
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(b"GCOL\x01\0\0\0")
+        while at >= 0:
+            here = at + 16
+            end = min(len(data), at + int.from_bytes(data[at + 8 : at + 16], "little"))
+            while here + 16 <= end:
+                size = int.from_bytes(data[here + 8 : here + 16], "little")
+                index = int.from_bytes(data[here : here + 2], "little")
+                step = (size if index == 0 else 16 + (size + 7 & ~7)) % 2**64
+                if step == 0 or step >= 2**63:
+                    raise OSError("a heap of texts without end")
+                here += step
+            at = data.find(b"GCOL\x01\0\0\0", at + 1)
 
 
 def _look_through(file: Any) -> dict[int, str]:

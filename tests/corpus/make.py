@@ -105,6 +105,7 @@ def _hdf5() -> Iterator[Case]:
     yield made("endless", _endless, read="", refused="declares")
     yield Case("damaged-chunk.nc", _damaged("q"), read="t orog", noted="Left out, for it could not be read: `q`")
     yield Case("damaged-axis.nc", _damaged("lat"), "Left out, for it could not be read: `lat`")
+    yield Case("heap-without-end.nc", _endless_heap(), "damaged or cut short .a heap of texts without end")
     for filler in (0x00, 0xFF):
         raw = bytearray(hdf5(lambda file: None))
         raw[600:900] = bytes([filler]) * 300
@@ -118,6 +119,16 @@ def _endless(file: h5py.File) -> None:
     for number, (name, size) in enumerate((("time", 10**6), ("x", 10**5))):
         file.create_dataset(name, (size,), "i1", chunks=(1000,)).make_scale(name)
         found.dims[2 * number].attach_scale(file[name])
+
+
+def _endless_heap() -> bytes:
+    """The heap of the attributes' texts ends in free room of size 0, so that HDF5 finds it again and again."""
+    raw = bytearray(hdf5(lambda file: None))
+    at = raw.index(b"GCOL") + 16
+    while raw[at : at + 2] != b"\0\0":
+        at += 16 + (int.from_bytes(raw[at + 8 : at + 16], "little") + 7 & ~7)
+    raw[at + 8 : at + 16] = bytes(8)
+    return bytes(raw)
 
 
 def _damaged(name: str) -> bytes:
