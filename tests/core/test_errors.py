@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.errors import short
+from core.errors import one_line, short
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,9 @@ def test_words_of_others_in_short(error, words):
 
 def test_long_words_are_cut():
     assert short(ValueError("x" * 500)) == "x" * 119 + "…"
+
+
+def test_a_long_sentence_stays_one():
+    assert one_line(f"It has {'x' * 5000}: rename it.") == f"It has {'x' * 120}…"[: 7 + 121] + " rename it."
+    line = one_line("It has " + ", ".join(f"column{i}" for i in range(500)) + ": keep fewer.")
+    assert len(line) < 510 and line.endswith(" ….") and one_line("All is well.") == "All is well."
