@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.engine import Engine, Run
 from core.engine.archive import zip_runs
-from core.engine.compare import compare_settings, run_model, run_scores
+from core.engine.compare import compare_settings, run_model, run_scores, run_sentences
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.wording import duration
@@ -193,8 +193,7 @@ def trace_plots(engine: Engine, run: Run) -> None:
 
 def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
-    result = run.result or {}
-    for warning in sentences(result.get("warnings")):
+    for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
     if found := run_scores(run):
         score_table(found, units=units_of(run))
@@ -203,12 +202,7 @@ def scores(run: Run) -> None:
         score_table(
             cells, units=units_of(run), names=names, caption="Cell means of the fine field against coarse values"
         )
-    notes(sentences(result.get("notes")))
-
-
-def sentences(value: Any) -> list[str]:
-    """The texts in a result's list; nothing where it is none."""
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+    notes(run_sentences(run, "notes"))
 
 
 def units_of(run: Run) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.datasets.sparse_toy import HALF_WIDTH, Toy, ToySpec, make_toy
 from core.engine import Run, RunSpec
 from core.errors import InputError
+from core.experiments.run_content import locations, readable_runs
 from core.experiments.sparse_representation import (
     VERSIONS,
     Represented,
@@ -129,14 +130,13 @@ def _learned_by_runs(
 
     def fits(run: Run) -> bool:
         return (
-            run.spec.task == TASK
-            and not run.active
+            not run.active
             and bool((run.result or {}).get("learned"))
             and run.spec.settings["toy"] == toy.to_dict()
             and run.spec.settings["settings"]["points"] == count
         )
 
-    ended = [run for run in reversed(get_engine().runs()) if fits(run)]
+    ended = [run for run in readable_runs(reversed(get_engine().runs()), TASK) if fits(run)]
     return {run.spec.settings["settings"]["version"]: spec_from_dict((run.result or {})["learned"]) for run in ended}
 
 
@@ -185,9 +185,9 @@ def watch(toy: ToySpec, count: int) -> None:
 def moving(run: Run, rows: list[dict[str, Any]]) -> None:
     """Where the run's points stand at this moment, and the evidence so far."""
     toy = _toy(ToySpec(**run.spec.settings["toy"]))
-    seen = [row for row in rows if row.get("locations")]
+    seen = locations(rows)
     if seen:
-        last, truth = np.array(seen[-1]["locations"]), toy.truth
+        last, truth = np.array(seen[-1]), toy.truth
         figure = function_plot(
             toy.grid[:, 0].numpy(), truth, None, {}, title="The points as they move", model="truth", name="truth",
             marks=last, points=_shown(toy), labels=("x", "z"), height=260, dark=is_dark(),

@@ -38,6 +38,12 @@ def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | No
     }
 
 
+def run_sentences(run: Run, part: str) -> list[str]:
+    """The texts in a part of a run's result, such as its warnings; none where it holds something else."""
+    found = (run.result or {}).get(part)
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
 def run_model(run: Run) -> str:
     """The model a run fitted: as its result or its settings name it, else the first that it scored, else its task."""
     given = run.spec.settings.get("model")

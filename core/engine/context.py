@@ -11,9 +11,14 @@ from core.errors import Cancelled, InputError
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,120}")
 
 
+def is_file_name(name: Any) -> bool:
+    """Whether ``name`` is a plain file name: no path, no odd characters."""
+    return isinstance(name, str) and _FILE_NAME.fullmatch(name) is not None
+
+
 def check_file_name(name: str) -> str:
     """``name`` when it is a plain file name; ``InputError`` for paths and odd characters."""
-    if not isinstance(name, str) or not _FILE_NAME.fullmatch(name):
+    if not is_file_name(name):
         raise InputError(f"{name!r} is not a plain file name: use letters, digits, dot, dash and underscore.")
     return name
 

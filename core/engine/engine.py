@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.engine.disk import as_bytes
 from core.engine.keeper import APP_GONE, Keeper
 from core.engine.live import Live
 from core.engine.owner import Owner, is_alive
@@ -48,18 +49,21 @@ class Engine:
         """The user's scheduler, or None for the embedded cluster."""
         return self._keeper.cluster.address
 
-    def submit(self, spec: RunSpec) -> str:
+    def submit(self, spec: RunSpec, owner: str = "") -> str:
         """Queue a run and return its id; does not wait for the embedded cluster to start.
 
+        ``owner`` is a visitor's mark (`as_user` gives it), empty for nobody's.
         Raises ``InputError`` for an unknown task, a folder that cannot be written, or a scheduler
         that does not answer.
         """
         task_path(spec.task)
         if self.address is not None:
             self._keeper.cluster.client()
-        run_id = self._store.create(spec)
-        live = Live(Run(run_id, spec, "queued", created=time.time()), self._owner)
-        self._keeper.take(live)
+        live = Live(Run("", spec, "queued", created=time.time(), owner=owner), self._owner)
+        with self._lock:  # until it is taken, its folder looks like that of a run whose engine lost it
+            run_id = self._store.create(spec, owner, live.status())
+            live.change(id=run_id)
+            self._keeper.take(live)
         return run_id
 
     def rerun(self, run_id: str) -> str:
@@ -72,8 +76,8 @@ class Engine:
         if live is not None:
             return live.view(time.time())
         run, status = self._store.read(run_id)
-        if run.active and not is_alive(status.get("owner"), status.get("beat")):
-            run = self._mark_interrupted(run, status)
+        if run.active and self._is_lost(run_id, status):
+            return self._mark_interrupted(run_id)
         return run
 
     def runs(self) -> tuple[Run, ...]:
@@ -88,11 +92,24 @@ class Engine:
 
     def trace(self, run_id: str) -> list[dict[str, Any]]:
         """Everything the task reported so far, one dict a report (``time`` in s since its start)."""
-        return self._store.trace(run_id)
+        live = self._keeper.live(run_id)
+        return self._store.trace(run_id) + (list(live.rows) if live is not None and live.trouble else [])
 
     def file(self, run_id: str, name: str) -> bytes:
         """The bytes of one of the run's files."""
-        return self._store.read_file(run_id, name)
+        live = self._keeper.live(run_id)
+        kept = live.files.get(name) if live is not None else None
+        return self._store.read_file(run_id, name) if kept is None else kept
+
+    def parts(self, run_id: str) -> dict[str, bytes]:
+        """Everything of a run by its path in the run's folder, such as ``result.json`` and ``files/out.nc``."""
+        found, live = self._store.parts(run_id), self._keeper.live(run_id)
+        if live is not None and not live.run.active:  # some of it may be in memory only
+            found["status.json"] = as_bytes(live.status())
+            if live.result is not None:
+                found["result.json"] = as_bytes(live.result)
+            found |= {f"files/{name}": data for name, data in live.files.copy().items()}
+        return found
 
     def cancel(self, run_id: str) -> None:
         """Ask a queued or running run to stop; its best so far is kept. Also another app's runs."""
@@ -106,6 +123,7 @@ class Engine:
         """Remove an ended run and its files for good."""
         if self.get(run_id).active:
             raise InputError(f"Run {run_id} is still going on: cancel it first.")
+        self._keeper.forget(run_id)
         self._store.remove(run_id)
 
     def wait(self, run_id: str, timeout: float = 60.0) -> Run:
@@ -126,12 +144,29 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _mark_interrupted(self, run: Run, status: dict[str, Any]) -> Run:
-        ended = run.heard or run.started or run.created
-        changes: dict[str, Any] = {"status": "interrupted", "ended": ended, "eta_s": None, "message": APP_GONE}
+    def _is_lost(self, run_id: str, status: dict[str, Any]) -> bool:
+        """Whether nobody looks after a run that its status calls active."""
+        writer = status.get("owner")
+        if isinstance(writer, dict) and writer.get("token") == self._owner.token:
+            return self._keeper.live(run_id) is None
+        return not is_alive(writer, _number(status.get("beat")))
+
+    def _mark_interrupted(self, run_id: str) -> Run:
         with self._lock:
+            live = self._keeper.live(run_id)
+            if live is not None:  # it was taken meanwhile
+                return live.view(time.time())
+            run, status = self._store.read(run_id)
+            if not run.active or not self._is_lost(run_id, status):
+                return run
+            ended = run.heard or run.started or run.created
+            changes: dict[str, Any] = {"status": "interrupted", "ended": ended, "eta_s": None, "message": APP_GONE}
             try:
-                self._store.write_status(run.id, status | changes)
+                self._store.write_status(run_id, status | changes)
             except (OSError, InputError) as error:
-                logger.warning("Run %s could not be marked as interrupted: %s", run.id, error)
+                logger.warning("Run %s could not be marked as interrupted: %s", run_id, error)
         return replace(run, **changes)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

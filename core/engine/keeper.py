@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.engine.cluster import Cluster
+from core.engine.context import check_file_name
 from core.engine.live import Live
 from core.engine.store import Store
 from core.engine.uploads import packed
@@ -19,6 +20,7 @@ from core.errors import InputError
 
 logger = logging.getLogger(__name__)
 _TICK_S = 0.05
+_RETRY_S = 1.0
 APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
 _LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
 _KILLED = (
@@ -38,19 +40,24 @@ class Keeper:
         self._topic = f"deconditioning-{uuid.uuid4().hex[:12]}"
         self._inbox: queue.Queue[tuple[str, Any]] = queue.Queue()
         self._active: dict[str, Live] = {}
+        self._unwritten: dict[str, Live] = {}  # ended, but not all of it is on disk
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._leaving = False
+        self._tried = 0.0
         self.cluster.hear(self._topic, lambda event: self._inbox.put(("event", event[1])))
 
     def live(self, run_id: str) -> Live | None:
-        """The active run of that id, if it is ours."""
-        return self._active.get(run_id)
+        """The run of that id, if it is ours and active or not wholly on disk."""
+        return self._active.get(run_id) or self._unwritten.get(run_id)
+
+    def forget(self, run_id: str) -> None:
+        """Write no more of an ended run: it is to be deleted."""
+        self._unwritten.pop(run_id, None)
 
     def take(self, live: Live) -> None:
-        """Take charge of a new run."""
-        self._store.write_status(live.run.id, live.status())
+        """Take charge of a new run, whose first status is on disk."""
         with self._lock:
             if self._closed:
                 raise InputError("The engine was closed: reload the page.")
@@ -76,6 +83,8 @@ class Keeper:
             self._thread.join(timeout=10)
         for run_id in list(self._active):
             self._end(run_id, "interrupted", APP_GONE)
+        for run_id, live in self._unwritten.items():
+            logger.error("Run %s is lost, it could not be written: %s", run_id, live.trouble)
         self.cluster.close()
         atexit.unregister(self.close)
 
@@ -89,7 +98,8 @@ class Keeper:
         tended = 0.0
         while True:
             try:
-                kind, content = self._inbox.get(timeout=_TICK_S if self._active else None)
+                wait = _TICK_S if self._active else _RETRY_S if self._unwritten else None
+                kind, content = self._inbox.get(timeout=wait)
                 if kind == "close":
                     return
                 handlers[kind](content)
@@ -100,6 +110,7 @@ class Keeper:
             if time.monotonic() - tended > _TICK_S:
                 tended = time.monotonic()
                 self._tend()
+                self._retry()
 
     def _submit(self, run_id: str) -> None:
         live = self._active.get(run_id)
@@ -144,13 +155,13 @@ class Keeper:
             if live.stopping:
                 self._flag(live.run.id).set()
         elif kind == "best":
-            live.best = event["result"]
-            self._store.write_result(live.run.id, {**event["result"], "partial": True})
+            live.keep({**event["result"], "partial": True})
         elif kind == "trace":
             mark = {"attempt": live.run.attempt} if live.run.attempt > 1 else {}
-            self._store.add_trace(live.run.id, [row | mark for row in event["rows"]])
+            live.rows += [row | mark for row in event["rows"]]
             for row in event["rows"]:
                 live.advance(row, now)
+        self._save(live)
 
     def _ended(self, run_id: str) -> None:
         live = self._active.get(run_id)
@@ -161,7 +172,7 @@ class Keeper:
             try:
                 self._finish(live, live.future.result(timeout=120))
             except Exception as error:
-                self._end(run_id, "failed", f"The result could not be brought home or written: {error}.")
+                self._end(run_id, "failed", f"The result could not be brought home: {error}.")
         elif state == "error":
             cause = live.future.exception(timeout=10)
             killed = type(cause).__name__ == "KilledWorker"
@@ -172,12 +183,9 @@ class Keeper:
             self._end(run_id, "interrupted", _LOST)
 
     def _finish(self, live: Live, end: dict[str, Any]) -> None:
-        """Write what came back: files, then the result, then the status that announces them."""
+        """Keep what came back: files, the result, and the status that announces them."""
         run_id, message = live.run.id, end["message"]
-        for name, data in end["files"].items():
-            self._store.write_file(run_id, name, data)
-        if end["result"] is not None:
-            self._store.write_result(run_id, end["result"])
+        live.keep(end["result"], {check_file_name(name): data for name, data in end["files"].items()})
         if end["status"] == "cancelled" and not message:
             message = _CANCELLED if end["result"] is not None else "Cancelled before there was a first result."
         self._end(run_id, end["status"], message)
@@ -186,14 +194,11 @@ class Keeper:
         live = self._active.get(run_id)
         if live is None:
             return
-        last = {"status": status, "message": message, "ended": time.time(), "eta_s": None}
-        if status == "done":
-            last["progress"] = 1.0
-        try:  # the record in memory stays active until the disk tells the whole story
-            self._store.write_status(run_id, live.status(**last))
-        except (OSError, InputError) as error:
-            logger.warning("The end of run %s could not be written: %s", run_id, error)
+        changes = {"status": status, "message": message, "ended": time.time(), "eta_s": None}
+        live.change(**changes, **({"progress": 1.0} if status == "done" else {}))
+        self._unwritten[run_id] = live  # seen as ended from here on, from memory until the disk tells the whole story
         self._active.pop(run_id, None)
+        self._save(live)
         if live.stopping and live.future is not None and self.cluster.connected:
             with contextlib.suppress(Exception):  # the flag is forgotten with the scheduler anyway
                 self._flag(run_id).clear()
@@ -207,20 +212,40 @@ class Keeper:
                 if self._store.asked_to_cancel(run_id):
                     self._cancel(run_id)
                 if live.due(now):
-                    self._store.write_status(run_id, live.status())
-                    live.wrote(now)
+                    self._save(live)
                 if live.future is not None and live.future.done() and not live.ending:
                     live.ending = True
                     self._inbox.put(("ended", run_id))  # behind the reports that came before it
                 elif live.future is not None and not self.cluster.connected:
                     self._end(run_id, "interrupted", _LOST)
-            except InputError:  # the folder was removed by hand: nobody waits for this run
-                if live.future is not None:
-                    live.future.cancel()
-                self._active.pop(run_id, None)
-            except OSError as error:
-                live.wrote(now)
-                logger.warning("The status of run %s could not be written: %s", run_id, error)
+            except InputError:  # the scheduler cannot be asked: the next turn tells
+                continue
+
+    def _retry(self) -> None:
+        """Ended runs that are not wholly on disk."""
+        now = time.monotonic()
+        if self._unwritten and now - self._tried > _RETRY_S:
+            self._tried = now
+            for live in list(self._unwritten.values()):
+                self._save(live)
+
+    def _save(self, live: Live) -> None:
+        """Write what is new of a run; what cannot be written stays in memory, and the run says so."""
+        run_id = live.run.id
+        try:
+            live.save(self._store)
+        except InputError:  # the folder was removed by hand: nobody waits for this run
+            if live.future is not None:
+                live.future.cancel()
+            self._active.pop(run_id, None)
+            self._unwritten.pop(run_id, None)
+        except OSError as error:
+            live.wrote(time.time())  # not at every turn
+            if not live.trouble:
+                logger.warning("Run %s cannot be written: %s", run_id, error)
+            live.trouble = error.strerror or str(error)
+        else:
+            self._unwritten.pop(run_id, None)
 
     def _flag(self, run_id: str) -> Any:
         from distributed import Event

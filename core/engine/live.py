@@ -1,4 +1,4 @@
-"""A run of this engine that has not ended: its record in memory, its status on disk."""
+"""A run of this engine that is not wholly on disk yet: its record in memory, and what is still to be written."""
 
 import time
 from dataclasses import replace
@@ -6,13 +6,22 @@ from typing import Any
 
 from core.engine.owner import Owner
 from core.engine.records import Run
+from core.engine.store import Store
 
 _WRITE_S = 0.5
 _BEAT_S = 5.0
+NOT_SAVED = (
+    "It cannot be written to disk ({}): it is kept in memory and tried again every second. Make room in the runs "
+    "folder, and do not close the app before this sentence has gone."
+)
 
 
 class Live:
-    """The moving part of one run. ``run`` is replaced at every change; ``status`` is what goes to disk."""
+    """The moving part of one run. ``run`` is replaced at every change; ``status`` is what goes to disk.
+
+    ``rows`` of the trace, ``result`` and ``files`` are kept until ``save`` has written them; ``trouble`` says why it
+    could not.
+    """
 
     def __init__(self, run: Run, owner: Owner) -> None:
         self.run = run
@@ -21,7 +30,11 @@ class Live:
         self.stopping = False
         self.ending = False
         self.written = 0.0
-        self.best: dict[str, Any] | None = None
+        self.rows: list[dict[str, Any]] = []
+        self.result: dict[str, Any] | None = None
+        self.files: dict[str, bytes] = {}
+        self.trouble = ""
+        self._unsaved = False
         self._changed = True
         self._rate_from: tuple[float, float] | None = None
 
@@ -56,9 +69,37 @@ class Live:
         done, spent = progress - self._rate_from[1], now - self._rate_from[0]
         self.change(progress=progress, eta_s=spent / done * (1 - progress) if done > 0 else None)
 
+    def keep(self, result: dict[str, Any] | None = None, files: dict[str, bytes] | None = None) -> None:
+        """Take a result, files, to be saved."""
+        if result is not None:
+            self.result, self._unsaved = result, True
+        if files:
+            self.files |= files
+            self.change(files=tuple(sorted({*self.run.files, *files})))
+
+    def save(self, store: Store) -> None:
+        """Write what is not on disk yet, in the order in which readers may rely on it; ``OSError`` as it comes."""
+        if self.rows:
+            store.add_trace(self.run.id, self.rows)
+            self.rows = []
+        for name in list(self.files):
+            store.write_file(self.run.id, name, self.files[name])
+            del self.files[name]
+        if self._unsaved and self.result is not None:
+            store.write_result(self.run.id, self.result)
+            self._unsaved = False
+        if not self.run.active or self.due(time.time()):
+            store.write_status(self.run.id, self.status())
+            self.wrote(time.time())
+        self.trouble = ""
+
     def view(self, now: float) -> Run:
-        """The run as seen now: the time left goes down between two reports."""
+        """The run as seen now: the time left goes down between two reports; what could not be written is shown."""
         run = self.run
+        if self.trouble:
+            run = replace(run, message=f"{run.message} {NOT_SAVED.format(self.trouble)}".strip())
+        if not run.active:
+            return replace(run, result=self.result)
         if run.eta_s is None or run.heard is None:
             return run
         return replace(run, eta_s=max(0.0, run.eta_s - (now - run.heard)))

@@ -7,7 +7,9 @@ import uuid
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_SILENCE_S = 60.0  # an engine on another machine counts as gone after this long without a beat
+#: An engine of another process counts as gone after so many seconds without a beat: on another machine, on this one
+#: (where its process is seen: it may be alive and have lost the run, or its disk be full).
+_SILENCE_S, _STUCK_S = 60.0, 120.0
 _engines_here: set[str] = set()
 
 
@@ -37,7 +39,7 @@ class Owner:
 
 
 def is_alive(owner: Any, beat: float | None) -> bool:
-    """Whether the engine that wrote ``owner`` into a status, and last ``beat``, still runs."""
+    """Whether the engine that wrote ``owner`` into a status, and last ``beat``, still runs and has the run."""
     try:
         token, pid, born, host = owner["token"], int(owner["pid"]), float(owner["born"]), owner["host"]
     except (KeyError, TypeError, ValueError):
@@ -47,7 +49,8 @@ def is_alive(owner: Any, beat: float | None) -> bool:
     if pid == os.getpid():
         return token in _engines_here
     found = _born(pid)
-    return found is not None and abs(found - born) < 2.0
+    stuck = beat is not None and time.time() - beat > _STUCK_S
+    return found is not None and abs(found - born) < 2.0 and not stuck
 
 
 def _born(pid: int) -> float | None:

@@ -87,6 +87,7 @@ class Run:
     ``status`` is queued, running, done, cancelled, failed or interrupted; ``message`` is the last
     sentence the task (or the engine) said; ``heard`` is when the worker was last heard of;
     ``attempt`` counts starts (2 when a lost worker process made the run start again);
+    ``owner`` is the mark of the visitor who began it (``core.engine.visitor``), empty when that is nobody;
     ``result`` is the task's result, or its best so far when the run did not end.
     """
 
@@ -103,6 +104,7 @@ class Run:
     files: tuple[str, ...] = ()
     heard: float | None = None
     attempt: int = 0
+    owner: str = ""
 
     @property
     def active(self) -> bool:

@@ -10,12 +10,16 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from core.engine.context import check_file_name
+from core.engine import disk
+from core.engine.context import check_file_name, is_file_name
 from core.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from core.errors import InputError
 
-_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+_ID = re.compile(r"\d{8}-\d{6}-(?:[0-9a-f]{8}){1,2}")
+_OWNER = re.compile(r"[0-9a-f]{64}")
 _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody else's
+_LARGEST = 2**63 - 1  # larger whole numbers are none of ours; tables and floats cannot hold them
+PARTS = ("spec.json", "status.json", "trace.jsonl", "result.json")
 
 
 class Store:
@@ -35,14 +39,22 @@ class Store:
             )
         return folder
 
-    def create(self, spec: RunSpec) -> str:
-        """Make the folder of a new run and write its spec."""
+    def create(self, spec: RunSpec, owner: str = "", status: dict[str, Any] | None = None) -> str:
+        """Make the folder of a new run with its spec, whose it is (a `Visitor`'s mark) and its first status."""
+        run_id = time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(8)
+        folder = self.root / run_id
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            run_id = time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(4)
-            folder = self.root / run_id
             folder.mkdir()
-            write_json(folder / "spec.json", spec.to_dict())
+            try:
+                if owner:
+                    disk.write(folder, "owner", owner.encode())
+                disk.write_json(folder, "spec.json", spec.to_dict())
+                if status is not None:
+                    disk.write_json(folder, "status.json", status)
+            except OSError:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
         except OSError as error:
             raise InputError(
                 f"The runs folder {self.root} cannot be written ({error.strerror}): "
@@ -59,7 +71,7 @@ class Store:
         return sorted((name for name in names if _ID.fullmatch(name)), reverse=True)
 
     def read(self, run_id: str) -> tuple[Run, dict[str, Any]]:
-        """A run as it stands on disk, and its raw status (with the owner)."""
+        """A run as it stands on disk, and its raw status (with the engine that writes it)."""
         folder = self.folder(run_id)
         stamp = _stamp(folder)
         seen = self._seen.get(run_id)
@@ -69,43 +81,51 @@ class Store:
 
     def write_status(self, run_id: str, status: dict[str, Any]) -> None:
         """Replace a run's status, at once and whole."""
-        write_json(self.folder(run_id) / "status.json", status)
+        disk.write_json(self.folder(run_id), "status.json", status)
 
     def write_result(self, run_id: str, result: dict[str, Any]) -> None:
         """Replace a run's result, at once and whole."""
-        write_json(self.folder(run_id) / "result.json", result)
+        disk.write_json(self.folder(run_id), "result.json", result)
 
     def write_file(self, run_id: str, name: str, data: bytes) -> None:
         """Write one named file of a run, at once and whole."""
         folder = self.folder(run_id) / "files"
         folder.mkdir(exist_ok=True)
-        _write(folder / check_file_name(name), data)
+        disk.write(folder, check_file_name(name), data)
 
     def read_file(self, run_id: str, name: str) -> bytes:
         """The bytes of one named file of a run."""
         try:
-            return (self.folder(run_id) / "files" / check_file_name(name)).read_bytes()
+            return disk.read(self.folder(run_id) / "files", check_file_name(name))
         except OSError:
             raise InputError(f"Run {run_id} has no file {name!r}: it may have been removed by hand.") from None
 
+    def parts(self, run_id: str) -> dict[str, bytes]:
+        """Settings, status, trace, result and files of a run as they lie on disk, by their path in its folder."""
+        folder, found = self.folder(run_id), {}
+        for path in (*PARTS, *(f"files/{name}" for name in _files(folder))):
+            where, _, name = f"./{path}".rpartition("/")
+            try:
+                found[path] = disk.read(folder / where, name)
+            except OSError:
+                continue  # not there, or no regular file
+        return found
+
     def add_trace(self, run_id: str, rows: list[dict[str, Any]]) -> None:
-        """Append rows to a run's trace."""
+        """Append rows to a run's trace: all of them or, with an ``OSError``, none."""
         text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
-        with open(self.folder(run_id) / "trace.jsonl", "a", encoding="utf-8") as file:
-            file.write(text)
+        disk.append(self.folder(run_id), "trace.jsonl", text.encode())
 
     def trace(self, run_id: str) -> list[dict[str, Any]]:
         """All rows of a run's trace so far; only what was added since the last call is read."""
-        path = self.folder(run_id) / "trace.jsonl"
+        folder = self.folder(run_id)
         offset, rows = self._traces.pop(run_id, (0, []))
         try:
-            size = path.stat().st_size
+            size = disk.size(folder, "trace.jsonl")
             if size < offset:
                 offset, rows = 0, []
             if size > offset:
-                with open(path, "rb") as file:
-                    file.seek(offset)
-                    text = file.read(_MOST_BYTES)
+                text = disk.read(folder, "trace.jsonl", _MOST_BYTES, offset)
                 whole = text[: text.rfind(b"\n") + 1]
                 offset, rows = offset + len(whole), rows + _rows(whole)
         except OSError:
@@ -117,11 +137,14 @@ class Store:
 
     def ask_to_cancel(self, run_id: str) -> None:
         """Leave a note that asks the run's owner, another process, to stop it."""
-        (self.folder(run_id) / "cancel").touch()
+        try:
+            disk.write(self.folder(run_id), "cancel", b"")
+        except OSError as error:
+            raise InputError(f"Run {run_id} cannot be asked to stop ({error.strerror}): make room.") from None
 
     def asked_to_cancel(self, run_id: str) -> bool:
         """Whether another process left that note."""
-        return (self.root / run_id / "cancel").exists()
+        return os.path.lexists(self.root / run_id / "cancel")
 
     def remove(self, run_id: str) -> None:
         """Delete a run's folder; it disappears from the list at once."""
@@ -136,38 +159,23 @@ class Store:
         self._traces.pop(run_id, None)
 
 
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write JSON so that a reader sees the old file or the new one, never half of one."""
-    _write(path, json.dumps(data, allow_nan=False, indent=1).encode())
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.parent / f".{path.name[:60]}.{secrets.token_hex(6)}.part"
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
 def _stamp(folder: Path) -> tuple[Any, ...]:
     stamps: list[Any] = []
     for name in ("spec.json", "status.json", "result.json", "files"):
         try:
-            stat = (folder / name).stat()
+            stat = (folder / name).lstat()
             stamps.append((stat.st_mtime_ns, stat.st_size, stat.st_ino))
         except OSError:
             stamps.append(None)
     return tuple(stamps)
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
+def _read_json(folder: Path, name: str) -> dict[str, Any] | None:
     """The JSON object in a file, or None when there is none that can be read."""
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        if disk.size(folder, name) > _MOST_BYTES:
             return None
-        data = jsonable(json.loads(path.read_bytes()))  # NaN, Infinity and 1e400 become null
+        data = _tidy(json.loads(disk.read(folder, name)))
     except (OSError, ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
@@ -177,12 +185,26 @@ def _rows(text: bytes) -> list[dict[str, Any]]:
     rows = []
     for line in text.splitlines():
         try:
-            row = jsonable(json.loads(line))
+            row = _tidy(json.loads(line))
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
             rows.append(row)
     return rows
+
+
+def _tidy(value: Any) -> Any:
+    """JSON data without what no page can show: NaN, Infinity and 1e400 become null, and so do endless whole numbers;
+    halves of characters become question marks."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) <= _LARGEST else None
+    if isinstance(value, dict):
+        return {_tidy(key): _tidy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    return jsonable(value)
 
 
 def _number(value: Any, low: float = 0.0, high: float = 1e11) -> float | None:
@@ -191,21 +213,26 @@ def _number(value: Any, low: float = 0.0, high: float = 1e11) -> float | None:
 
 
 def _files(folder: Path) -> tuple[str, ...]:
+    return tuple(name for name in disk.names(folder / "files") if is_file_name(name))
+
+
+def _owner(folder: Path) -> str:
+    """Whose run it is; nobody's where that cannot be read."""
     try:
-        names = [entry.name for entry in os.scandir(folder / "files") if entry.is_file(follow_symlinks=False)]
-    except OSError:
-        return ()
-    return tuple(sorted(name for name in names if not name.startswith(".")))
+        mark = disk.read(folder, "owner", 65).decode("ascii")
+    except (OSError, ValueError):
+        return ""
+    return mark if _OWNER.fullmatch(mark) else ""
 
 
 def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:
     """A run from its folder; whatever cannot be read is replaced by a sentence in ``message``."""
-    status = _read_json(folder / "status.json") or {}
+    status = _read_json(folder, "status.json") or {}
     state, message = status.get("status"), str(status.get("message") or "")[:2000]
     if state not in ACTIVE + ENDED:
         state, message, status = "interrupted", "The status of this run cannot be read: it was damaged.", {}
     try:
-        spec = RunSpec.from_dict(_read_json(folder / "spec.json"))
+        spec = RunSpec.from_dict(_read_json(folder, "spec.json"))
     except InputError:
         spec = RunSpec(task="unknown", title="Settings damaged")
         state = state if state in ENDED else "interrupted"
@@ -221,9 +248,10 @@ def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:
         progress=_number(status.get("progress"), 0.0, 1.0),
         eta_s=_number(status.get("eta_s")),
         message=message,
-        result=_read_json(folder / "result.json"),
+        result=_read_json(folder, "result.json"),
         files=_files(folder),
         heard=_number(status.get("heard")),
+        owner=_owner(folder),
         attempt=int(_number(status.get("attempt"), 0, 1e6) or 0),
     )
     return run, status

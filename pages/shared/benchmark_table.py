@@ -10,6 +10,7 @@ from core.engine import RunSpec
 from core.errors import InputError
 from core.experiments.benchmark_table import table_rows
 from core.experiments.downscaling_benchmark import expanded
+from core.experiments.run_content import benchmark_rows
 from core.figures.colours import model_name
 from core.figures.roll import model_dots
 from core.metrics import Comparison, pairwise_wilcoxon
@@ -92,13 +93,16 @@ def show(table: BenchmarkTable) -> None:
     rows, told = _stored_rows(table)
     mark = _mark(table) if rows else ""
     if run is not None and run.active:
-        follow(run, lambda trace: _tables(table, [row["row"] for row in trace if "row" in row], "so far", ""),
-               doing="Benchmark")  # fmt: skip
+
+        def so_far(trace: list[dict[str, Any]]) -> None:
+            _tables(table, benchmark_rows([row.get("row") for row in trace], table.group), "so far", "")
+
+        follow(run, so_far, doing="Benchmark")
         return
     if run is not None:
         outcome(run, "The benchmark is done", "Cancelled; the finished fits are shown")
-        if run.result and run.result.get("rows"):
-            rows, told, mark = run.result["rows"], f"from run {run.id}", run.id
+        if found := benchmark_rows((run.result or {}).get("rows"), table.group):
+            rows, told, mark = found, f"from run {run.id}", run.id
     _tables(table, rows, told, mark)
 
 

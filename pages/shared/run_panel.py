@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core.engine import Run, RunSpec
+from core.engine.compare import run_sentences
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
@@ -44,8 +45,19 @@ def run_of(task: str) -> Run | None:
             continue
         if run.spec.task == task:
             st.session_state[_slot(task)] = asked
-            return run
+            return _checked(run)
     return None
+
+
+def _checked(run: Run) -> Run | None:
+    """The run with a content that pages can rely on; None, and a sentence, where its settings are damaged."""
+    from core.experiments.run_content import readable
+
+    try:
+        return readable(run)
+    except InputError as error:
+        refusal(error)
+        return None
 
 
 def learned_once(run: Run) -> Any:
@@ -117,7 +129,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
     title = words.get(run.status, f"{run.status.capitalize()}: {sentence_of(run.message)}")
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
-    for warning in (run.result or {}).get("warnings", []):
+    for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
 
 

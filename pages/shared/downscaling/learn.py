@@ -9,6 +9,7 @@ import streamlit as st
 from core.engine import Run, RunSpec
 from core.experiments import interactive
 from core.experiments.guard import beside_bilinear, bilinear_error
+from core.experiments.run_content import hyperparameters, learned_downscaling, number_in
 from core.experiments.settings import DownscaleSettings, spec_to_settings
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import field_scale, mean_panel
@@ -112,7 +113,7 @@ def open_run(run: Run) -> None:
     """A link ``?run=ID`` on a fresh page opens the run's own data, model and (learned) hyperparameters."""
     opened = st.session_state.setdefault("_opened", set())
     settings = run.spec.settings
-    if run.id in opened or "source" not in settings:
+    if run.id in opened:
         return
     opened.add(run.id)
     if st.session_state.get("_data") is not None:
@@ -144,7 +145,7 @@ def open_run(run: Run) -> None:
 def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     """The run's panel: live while it goes on, its outcome when it has ended."""
     run = current_run()
-    if run is None or "settings" not in run.spec.settings:
+    if run is None:
         return
     if run.active:
 
@@ -172,7 +173,7 @@ def same_problem(run: Run, choice: Choice) -> bool:
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
     """The hyperparameters of the best evaluation of the latest stage."""
-    told = [row for row in rows if isinstance(row.get("hyperparameters"), Mapping)]
+    told = hyperparameters(rows)
     if not told:
         return {}
     stage = [row for row in told if row.get("stage") == told[-1].get("stage")]
@@ -201,21 +202,9 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
     if not same_problem(run, choice) or learned["model"] != spec.model:
         return
     taken.add(run.id)
-    found = _learned_spec(learned)
+    found = learned_downscaling(learned)
     if len(found.kernel.terms) == len(spec.kernel.terms):
         set_values(slider_values(found, problem.data.bags.count))
-
-
-def _learned_spec(learned: dict[str, Any]) -> ModelSpec:
-    mediator = learned["mediator_kernel"]
-    return ModelSpec(
-        learned["model"],
-        KernelSpec.from_dict(learned["kernel"]),
-        KernelSpec.from_dict(mediator) if mediator else None,
-        learned["regularisation"],
-        learned["noise"],
-        learned["point_noise"],
-    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -232,7 +221,7 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
 
 
 def _ended(run: Run) -> None:
-    evidence = ((run.result or {}).get("diagnostics") or {}).get("log_evidence")
+    evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
     outcome(run, "Learned", "Cancelled, the best so far is on the sliders", more)
     with st.expander("How it went"):

@@ -13,6 +13,7 @@ from core.engine import Run, RunSpec
 from core.errors import Cancelled
 from core.experiments.evidence_surface import AXES, Surface, evidence_surface, read
 from core.experiments.one_dimension import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
+from core.experiments.run_content import hyperparameters
 from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
 from core.models.spec import ModelSpec
 from core.wording import signed
@@ -256,7 +257,7 @@ def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:
     run = run_of(TASK)
     if run is None or run.spec.settings["line"] != line.to_dict():
         return None
-    rows = [row["hyperparameters"] for row in get_engine().trace(run.id) if row.get("hyperparameters")]
+    rows = [row["hyperparameters"] for row in hyperparameters(get_engine().trace(run.id))]
     path = [[row[name] for name in names] for row in rows if all(row.get(name, 0) > 0 for name in names)]
     return np.array(path) if path else None
 
