@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from core.errors import InputError, short
 from core.fields.hdf5 import open_hdf5
 
@@ -145,6 +147,10 @@ def _times_sign(shape: tuple[int, ...]) -> str:
 def _decoded(name: Any, variable: "xr.Variable", times: bool = True, load: bool = False) -> "xr.Variable":
     from xarray.conventions import decode_cf_variable
 
+    for packing in ("scale_factor", "add_offset"):
+        value = np.asarray(variable.attrs.get(packing, 1.0))
+        if value.dtype.kind not in "iuf" or value.size != 1:
+            raise ValueError(f"its `{packing}` is {short(ValueError(str(value.tolist())), 40)}, which is no number")
     found = decode_cf_variable(name, variable, decode_times=times, decode_timedelta=False, stack_char_dim=False)
     return found.load() if load else found
 

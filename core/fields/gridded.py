@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.grid import Grid
-from core.fields.validity import only_valid
+from core.fields.validity import DOUBTFUL, only_valid
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,6 +50,11 @@ class Fields:
     notes: tuple[str, ...]
     source: str
     licence: str
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The notes on values that count as data and may be missing ones: to be seen before the result."""
+        return tuple(note for note in self.notes if DOUBTFUL in note)
 
     def variables(self) -> dict[str, Variable]:
         """The numeric fields on the grid, by name."""

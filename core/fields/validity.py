@@ -19,6 +19,8 @@ USUAL_MARKS = (
     -32767.0, 32767.0, -32768.0, 65535.0, -2147483647.0, 2147483647.0, -2147483648.0,
 )  # fmt: skip
 _RANGE = ("valid_range", "valid_min", "valid_max")
+#: In sentences on values that count as data and may be none.
+DOUBTFUL = "look like missing values"
 _MOST_NOTES = 12
 
 
@@ -128,7 +130,7 @@ def _look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds 
             good = valid
     for mark, count in _marks(values, good):
         notes.append(
-            f"`{name}`: {count} of {mark:g}, far from all others, count as data but look like missing values without "
+            f"`{name}`: {count} of {mark:g}, far from all others, count as data but {DOUBTFUL} without "
             "a mark: give the field a `_FillValue` if they are."
         )
     return bounds, notes

@@ -122,6 +122,8 @@ def choose(hidden: DeltaGenerator) -> Choice:
         coarse = _pick("Coarse target from another file", "coarse", others, NONE, names)
         mediator = _pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
     fields = fields_of(key)
+    for doubt in fields.doubts[:3]:
+        st.warning(sentence_of(doubt))
     source = Source(key, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with st.expander("Variables and cells"):
         spec = _spec(fields, source, hidden)

@@ -35,7 +35,8 @@ def test_attributes_that_make_no_sense_cost_their_variable(attributes, tmp_path)
     (tmp_path / "a.nc").write_bytes(hdf5(lambda file: file["bad"].attrs.update(attributes), fields=("q", "bad")))
     found = open_fields(tmp_path / "a.nc")
     assert set(found.variables()) == {"q"}
-    assert any("Left out" in note and "`bad`" in note for note in found.notes)
+    name, value = next(iter(attributes.items()))
+    assert any(f"`bad`: its `{name}` is {value}, which is no number" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_64BIT"])

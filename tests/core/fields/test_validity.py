@@ -119,6 +119,7 @@ def test_marks_without_a_word_are_data_and_said(mark, tmp_path, capsys):
     assert (found.values("q")[3, 3:6] == np.float32(mark)).all()
     words = f"`q`: 3 values of {mark:g}, far from all others, count as data but look like missing values"
     assert any(words in note for note in found.notes) and not any("`t`" in note for note in found.notes)
+    assert len(found.doubts) == 1 and words in found.doubts[0]
     spec = DownscalingSpec("t", ("q",), block=(4, 6))
     assert any(words in note for note in make_problem(found, spec).notes)
     main(["downscale", str(tmp_path / "a.nc"), "--target", "t", "--covariates", "q", "--block", "4", "6",
