@@ -15,7 +15,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run test format bench bench-latency bench-swiss-roll bench-downscaling fuzz clean
+.PHONY: run test format bench bench-latency bench-load bench-swiss-roll bench-downscaling fuzz clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -43,16 +43,22 @@ format:
 # tests/benchmarks/results, which the page Benchmarks shows. Only some: make bench ARGS="-k bench_models".
 BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench_*"
 BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_start_up.py
+LOAD := tests/benchmarks/bench_load.py
 
 bench:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
-	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) $(ARGS)
+	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) $(ARGS)
 
 # What a person waits for, in Chromium, and what the processes hold in memory.
 bench-latency:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	@$(VENV) -m scripts.browser
 	$(VENV) $(BENCH) $(BROWSER) $(ARGS)
+
+# Twenty people at once, without a browser.
+bench-load:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(VENV) $(BENCH) $(LOAD) $(ARGS)
 
 # The papers' tables, through the run engine; each writes the file that its page shows on opening.
 bench-swiss-roll:

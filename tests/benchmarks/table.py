@@ -14,7 +14,8 @@ from core.experiments.measurements import Measurement as Row
 RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.
 KEPT: list[tuple[str, Sequence[Row]]] = []
-BROWSER = ("latency", "start_up")
+#: Measured by another target than `make bench`.
+TARGETS = {"latency": "bench-latency", "start_up": "bench-latency", "load": "bench-load"}
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 
 
@@ -31,7 +32,7 @@ def keep(name: str, rows: Sequence[Row]) -> None:
 
 def command(name: str) -> str:
     """How to measure again."""
-    return "make bench-latency" if name in BROWSER else f'make bench ARGS="-k bench_{name}"'
+    return f"make {TARGETS[name]}" if name in TARGETS else f'make bench ARGS="-k bench_{name}"'
 
 
 def facts() -> dict[str, object]:

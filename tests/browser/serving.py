@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = (
     "--server.address=127.0.0.1",
     "--server.headless=true",
-    "--server.fileWatcherType=none",
     "--browser.gatherUsageStats=false",
 )
 
@@ -49,7 +48,8 @@ def running_app(
     ``serve`` is the module that serves, with its arguments, and ``folder`` where it does so.
     """
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [sys.executable, "-m", *serve, f"--server.port={port}", *OPTIONS]
+    shipped = () if folder == ROOT else ("--server.fileWatcherType=none",)  # there is no configuration elsewhere
+    command = [sys.executable, "-m", *serve, f"--server.port={port}", *OPTIONS, *shipped]
     variables = {**os.environ, "DECONDITIONING_RUNS": str(runs), **environment}
     with log.open("a") as output:
         process = subprocess.Popen(
