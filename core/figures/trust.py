@@ -8,14 +8,14 @@ from core.metrics.trust import LEVELS, Trust
 TITLE = "How far to trust it"
 
 
-def mark_colour(found: Trust, dark: bool = False) -> str:
-    """The colour of a verdict."""
-    return VERDICTS["good" if found.verdict == "about right" else "bad"][dark]
+def mark_of(found: Trust) -> str:
+    """What the colour of a verdict is called in the palette (`VERDICTS`)."""
+    return "good" if found.verdict == "about right" else "bad"
 
 
 def draw_trust(axes: Any, found: Trust, aspect: float) -> None:
     """On Matplotlib axes of that height over width: the verdict, and a line for each level, ring and dot on it."""
-    colour = mark_colour(found)
+    colour = VERDICTS[mark_of(found)][0]
     before, verdict = found.sentence.rsplit(": ", 1)
     axes.set_title(TITLE, fontsize=9.5, loc="left")
     axes.set_axis_off()

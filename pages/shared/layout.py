@@ -148,10 +148,10 @@ def score_table(
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         label = escape((names or {}).get(model, model_name(model)))
         body += f'<tr><th scope="row">{swatch}{label}</th>{cells}</tr>'
-    text = f"<caption>{escape(caption)}</caption>" if caption else ""
-    table = f"<table>{text}<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    said = f"<p>{escape(caption)}</p>" if caption else ""
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
     named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
-    st.html(f'<div class="lab-table"><div class="lab-scroll" {named}>{table}</div></div>')
+    st.html(f'<div class="lab-table">{said}<div class="lab-scroll" {named}>{table}</div></div>')
 
 
 def _heading(name: str, units: str) -> str:

@@ -7,11 +7,10 @@ import streamlit as st
 
 from core.experiments.downscale import coarse_scores
 from core.fields import DownscalingProblem
-from core.figures.trust import TITLE, mark_colour
+from core.figures.trust import TITLE, mark_of
 from core.metrics import Trust, trust
 from core.metrics.trust import LEVELS
 from pages.shared.downscaling.picture import View
-from pages.shared.theme import is_dark
 from pages.shared.words import plain
 
 
@@ -31,8 +30,8 @@ def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
     (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
-    colour = mark_colour(found, is_dark())
-    st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{_picture(found.held, colour)}</div>')
+    picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
+    st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
     st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
 

@@ -1,0 +1,138 @@
+"""On a phone: an open sidebar leaves the picture it moves in sight, and tables wider than the screen say so."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.steps import opened, overflow, settled
+from tests.waiting import HANG_MS
+
+WIDTH, HEIGHT = 390, 844
+#: Pixels of a picture that must stay in sight above the sheet.
+LEAST_IN_SIGHT = 200
+#: A page and a slider in its sidebar, which moves a picture at once.
+SLIDERS = [("/line", "Lengthscale of k"), ("/sparse", "Lengthscale of k"), ("/simulate", "Observed mean")]
+#: Charts drawn anew since `before`, of which so many pixels are in sight and nothing lies over what is.
+MOVED = """([before, least]) => {
+  const main = document.querySelector('[data-testid=stMain]').getBoundingClientRect();
+  return [...document.querySelectorAll('.live-chart')].some((chart, index) => {
+    const { left, right, top, bottom } = chart.getBoundingClientRect();
+    const [from, to] = [Math.max(top, main.top), Math.min(bottom, main.bottom)];
+    if (chart.dataset.revision === before[index] || to - from < least) return false;
+    const seen = [0.25, 0.5, 0.75, 0.95].map(share => document.elementFromPoint((left + right) / 2, from + share * (to - from)));
+    return seen.every(element => chart.contains(element));
+  });
+}"""
+REVISIONS = "() => [...document.querySelectorAll('.live-chart')].map(chart => chart.dataset.revision)"
+DRAWN = f"() => {{ const all = ({REVISIONS})(); return all.length && all.every(Boolean); }}"
+
+
+@pytest.fixture
+def phone(browser: Browser, server: str) -> Iterator[Page]:
+    """A window of 390 × 844 that is touched."""
+    context = browser.new_context(
+        base_url=server, viewport={"width": WIDTH, "height": HEIGHT}, has_touch=True, reduced_motion="reduce"
+    )
+    context.set_default_timeout(HANG_MS)
+    yield context.new_page()
+    context.close()
+
+
+def with_sheet(phone: Page, address: str) -> Locator:
+    """Open a page and its sidebar; the sidebar."""
+    opened(phone, address)
+    phone.wait_for_function(DRAWN)
+    phone.get_by_test_id("stExpandSidebarButton").tap()
+    sheet = phone.get_by_test_id("stSidebar")
+    expect(sheet).to_have_attribute("data-collapsed", "false")
+    return sheet
+
+
+def box(place: Locator) -> dict[str, float]:
+    found = place.bounding_box()
+    assert found is not None
+    return dict(found)
+
+
+@pytest.mark.parametrize(("address", "label"), SLIDERS)
+def test_the_picture_that_a_slider_moves_stays_in_sight(phone: Page, address: str, label: str) -> None:
+    sheet = with_sheet(phone, address)
+    assert phone.evaluate(MOVED, [[], LEAST_IN_SIGHT])  # some picture is in sight at once
+    slider = sheet.get_by_role("slider", name=label).first
+    before = phone.evaluate(REVISIONS)
+    slider.focus()
+    phone.keyboard.press("ArrowRight")
+    phone.wait_for_function(MOVED, arg=[before, LEAST_IN_SIGHT])
+    settled(phone)
+    before = phone.evaluate(REVISIONS)
+    handle = box(slider.locator("xpath=ancestor::*[@data-testid='stSlider']"))
+    phone.touchscreen.tap(handle["x"] + 0.75 * handle["width"], box(slider)["y"] + box(slider)["height"] / 2)
+    phone.wait_for_function(MOVED, arg=[before, LEAST_IN_SIGHT])
+
+
+def test_the_sheet_lies_below_the_page_and_goes_away(phone: Page) -> None:
+    sheet, main = with_sheet(phone, "/line"), phone.get_by_test_id("stMain")
+    assert box(sheet)["height"] <= 0.45 * HEIGHT + 1
+    assert box(sheet)["width"] == WIDTH
+    assert box(main)["y"] + box(main)["height"] <= box(sheet)["y"] + 1
+    assert overflow(phone) == 0
+    inside = phone.get_by_test_id("stSidebarContent")
+    assert inside.evaluate("content => content.scrollHeight > content.clientHeight + 100")
+    shown = main.evaluate("main => main.scrollTop")
+    phone.mouse.move(WIDTH / 2, HEIGHT - 60)
+    phone.mouse.wheel(0, 3000)
+    phone.wait_for_function("() => document.querySelector('[data-testid=stSidebarContent]').scrollTop > 200")
+    assert main.evaluate("main => main.scrollTop") == shown
+    links = phone.get_by_test_id("stSidebarNavLink")
+    inside.evaluate("content => content.scrollTo(0, 0)")
+    expect(links.filter(has_text="One dimension")).to_be_in_viewport()
+    close = phone.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+    inside.evaluate("content => content.scrollTo(0, 9999)")
+    expect(close).to_be_in_viewport()
+    close.tap()
+    expect(sheet).to_have_attribute("data-collapsed", "true")
+    phone.wait_for_function(f"() => document.querySelector('[data-testid=stMain]').clientHeight === {HEIGHT}")
+
+
+def hint(table: Locator) -> str:
+    """What a table says of its width, in a line above it."""
+    said = table.evaluate("place => getComputedStyle(place, '::before').content")
+    return "" if said == "none" else said.strip('"')
+
+
+def test_a_table_wider_than_the_screen_says_so_and_scrolls_by_keyboard(phone: Page) -> None:
+    opened(phone, "/line")
+    table = phone.locator(".lab-table").first
+    scroller = table.locator(".lab-scroll")
+    expect(table).to_have_attribute("data-more", "right")
+    assert hint(table) == "scroll →"
+    assert scroller.get_attribute("role") == "region"
+    assert (scroller.get_attribute("aria-label") or "").endswith("it scrolls sideways")
+    phone.keyboard.press("Tab")
+    scroller.focus()
+    outline = scroller.evaluate("place => [getComputedStyle(place).outlineStyle, getComputedStyle(place).outlineWidth]")
+    assert outline == ["solid", "2px"]
+    phone.keyboard.press("ArrowRight")
+    expect(table).to_have_attribute("data-more", "both")
+    assert hint(table) == "← scroll →"
+    for _ in range(40):
+        phone.keyboard.press("ArrowRight")
+    expect(table).to_have_attribute("data-more", "left")
+    assert hint(table) == "← scroll"
+    assert overflow(phone) == 0
+
+
+def test_a_data_frame_says_so_too(phone: Page) -> None:
+    opened(phone, "/roll")
+    frame = phone.get_by_test_id("stDataFrame").first
+    expect(frame).to_have_attribute("data-more", "right")
+    assert hint(frame) == "scroll →"
+
+
+def test_a_table_that_fits_says_nothing(page: Page) -> None:
+    opened(page, "/line")
+    table = page.locator(".lab-table").first
+    expect(table).to_have_attribute("data-more", "")
+    assert hint(table) == ""
+    assert table.locator(".lab-scroll").get_attribute("tabindex") is None
