@@ -24,10 +24,11 @@ def caches() -> Iterator[None]:
 
 @pytest.fixture
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
-    """Opens a page by its file's name in a new session; the engine is this test's, on an empty runs folder."""
+    """Opens a page by its file's name, at an address, in a new session; the engine is this test's, on an empty folder."""
 
-    def opened(name: str) -> AppTest:
+    def opened(name: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
+        app.query_params.update(query)
         return app.switch_page(str(ROOT / "pages" / name)).run()
 
     state._holder.clear()
