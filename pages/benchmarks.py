@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.experiments.downscaling_benchmark import EXACT, VARIATIONAL
-from pages.shared.benchmark_table import BenchmarkTable, headline, show, start_controls
+from pages.shared.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
 from pages.shared.layout import page_header
 from pages.shared.measured import show_measured
 from pages.shared.pages import page_link
@@ -23,6 +23,7 @@ def main() -> None:
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     headline(table)
+    st.markdown(mediation(table))
     with st.expander("All models and scores, which differences are more than chance, run it here",
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)

@@ -34,6 +34,26 @@ def table_rows(
     return out
 
 
+def mediated_beside_plain(
+    rows: Sequence[Mapping[str, Any]], group: str, titles: Mapping[str, str], mediated: str, plain: str
+) -> str:
+    """How often a mediated model's RMSE is the larger, group by group, with its signed-rank test; "" without rows."""
+    from core.metrics import pairwise_wilcoxon
+
+    told = []
+    for value, title in titles.items():
+        mine = [row for row in rows if row[group] == value and row["model"] in (mediated, plain)]
+        found = {(row["model"], row["seed"]): row["scores"]["rmse"] for row in mine if row["scores"]}
+        seeds = [seed for model, seed in found if model == mediated and (plain, seed) in found]
+        if not seeds:
+            continue
+        (test,) = pairwise_wilcoxon(mine, "rmse")
+        more = sum(found[mediated, seed] > found[plain, seed] for seed in seeds)
+        chance = "too few for a test" if test.note else f"p = {test.p_value:.1g}"
+        told.append(f"{title} {more} of {len(seeds)} ({chance})")
+    return "; ".join(told)
+
+
 def kept(spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, cancelled: bool) -> dict[str, Any]:
     """What a benchmark leaves: its settings, its rows, the version that made them."""
     import core
