@@ -38,11 +38,11 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def nothing_comes_of_it(page: Page, *shown: str) -> None:
     """Open whatever can be opened; the words are there, and no more than words."""
     for text in shown:
-        page.wait_for_function(f"text => ({TEXT})().includes(text)", arg=text, timeout=120_000)
-    settled(page, 120)
+        page.wait_for_function(f"text => ({TEXT})().includes(text)", arg=text)
+    settled(page)
     page.evaluate(OPEN)
-    page.wait_for_function(DRAWN, timeout=60_000)
-    settled(page, 120)
+    page.wait_for_function(DRAWN)
+    settled(page)
     assert exceptions(page) == []
     found = page.locator(MADE).evaluate_all("all => all.map(one => one.outerHTML.slice(0, 200))")
     assert [html for html in found if "katex" not in html or "203.0.113" in html or "x^2" in html] == []
@@ -73,7 +73,7 @@ def test_a_file(new_page, app: str, address: str, data: bytes, shown: str) -> No
     give(page, f"{hostile.HOSTILE}.dat", data)
     nothing_comes_of_it(page, shown)
     give(page, f"{hostile.HOSTILE}.dat", b"\x00\x01")
-    expect(page.locator("[data-testid=stAlertContentError]").first).to_be_visible(timeout=60_000)
+    expect(page.locator("[data-testid=stAlertContentError]").first).to_be_visible()
     nothing_comes_of_it(page)
 
 

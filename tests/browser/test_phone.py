@@ -20,7 +20,8 @@ MOVED = """([before, least]) => {
     const { left, right, top, bottom } = chart.getBoundingClientRect();
     const [from, to] = [Math.max(top, main.top), Math.min(bottom, main.bottom)];
     if (chart.dataset.revision === before[index] || to - from < least) return false;
-    const seen = [0.25, 0.5, 0.75, 0.95].map(share => document.elementFromPoint((left + right) / 2, from + share * (to - from)));
+    const at = share => document.elementFromPoint((left + right) / 2, from + share * (to - from));
+    const seen = [0.25, 0.5, 0.75, 0.95].map(at);
     return seen.every(element => chart.contains(element));
   });
 }"""

@@ -24,7 +24,7 @@ def caches() -> Iterator[None]:
 
 @pytest.fixture
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
-    """Opens a page by its file's name, at an address, in a new session; the engine is this test's, on an empty folder."""
+    """Opens a page by its file's name, at an address, in a new session; the engine is this test's."""
 
     def opened(name: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
