@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 #: Longer than anything takes on a busy machine: who waits this long waits for something that hangs.
-HANG_S = 600.0
+HANG_S = 300.0
 HANG_MS = 1000 * HANG_S
 
 

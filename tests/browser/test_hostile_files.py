@@ -59,7 +59,7 @@ def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
 @pytest.mark.parametrize(
     ("address", "data", "shown"),
     [
-        ("/downscale", hostile.fields(), "long ![p](http://203.0.113.1/x.png)"),
+        ("/downscale", hostile.fields(), "Long ![p](http://203.0.113.1/x.png)"),
         ("/follow?f-system=own series", hostile.series(), "of the training part's variance of ![p](http"),
         ("/simulate?lf-problem=Own table", hostile.simulations(), "puts theta ![p](http"),
         ("/distributions?d-data=Own table", hostile.measures(), "of the variance of outcome ![p](http"),
