@@ -1,4 +1,5 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
+# `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
 # Tests run in two processes, each file in one of them, then those in the browser, by themselves, in one process.
 # All in one process, to see them in order: make test WORKERS=0.
@@ -15,11 +16,15 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run test format bench bench-latency bench-load bench-swiss-roll bench-downscaling fuzz clean
+.PHONY: run serve test format bench bench-latency bench-load bench-swiss-roll bench-downscaling fuzz clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	@exec $(VENV) -m scripts.serve
+
+serve:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@DECONDITIONING_SHARED=true STREAMLIT_SERVER_HEADLESS=true exec $(VENV) -m scripts.serve
 
 test:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test

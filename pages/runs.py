@@ -1,14 +1,16 @@
 """Page Runs: every fit, its state and what came of it; compare two, take all of it home."""
 
 import json
+import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from core.engine import Engine, Run
+from core.engine import Run, Visitor
 from core.engine.archive import zip_runs
 from core.engine.compare import compare_settings, run_model, run_scores, run_sentences
 from core.engine.series import trace_series
@@ -17,8 +19,10 @@ from core.wording import duration
 from pages.shared.layout import notes, page_header, score_table
 from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live
+from pages.shared.run_panel import tell_whose
 from pages.shared.state import apply_values, get_engine, set_values
 from pages.shared.theme import is_dark
+from pages.shared.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.shared.words import plain, sentence_of
 
 STATES = {
@@ -36,11 +40,13 @@ def main() -> None:
     page_header("Runs", "Every fit, its state and what came of it. A run goes on when this page is left or closed.")
     apply_values()
     engine = get_engine()
-    runs = engine.runs()
+    rights()
+    own = engine.runs()
+    runs = [*own, *linked(engine, own)]
     if not runs:
         empty()
     active = any(run.active for run in runs)
-    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(runs))
+    st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(own))
     if not runs:
         return
     left, right = st.columns(2)
@@ -49,7 +55,36 @@ def main() -> None:
     if run is None:
         return
     st.fragment(detail, run_every=1.0 if run.active else None)(engine, run.id, other.id if other else None)
-    take_home(engine, runs)
+    if own:
+        take_home(engine, own)
+
+
+def rights() -> None:
+    """On a shared server: whose runs these are, and the way in for who looks after all of them."""
+    if not is_shared():
+        return
+    if sees_everything():
+        st.info("You see everybody's runs and uploads, until this page is reloaded.")
+        return
+    kept = "" if cookie() else " Your browser keeps no cookies: they are yours only until you reload this page."
+    st.caption(f"These are the runs of your browser; whoever has a link to one can look at it, not change it.{kept}")
+    if "DECONDITIONING_ADMIN" in os.environ:
+        with st.expander("Administrator"):
+            secret = st.text_input("Secret", type="password", key="administrator")
+            if secret and become_administrator(secret):
+                st.rerun()
+            elif secret:
+                st.error("That is not the secret of DECONDITIONING_ADMIN.")
+
+
+def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:
+    """Runs that the address names and that are somebody else's."""
+    known, found = {run.id for run in own}, []
+    for asked in dict.fromkeys(st.query_params.get(query) for query in ("run", "with")):
+        if asked and asked not in known:
+            with suppress(InputError):  # `chosen` says so
+                found.append(engine.get(asked))
+    return found
 
 
 def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -63,7 +98,7 @@ def empty() -> None:
     page_link("downscaling.py", "Go to page Downscaling")
 
 
-def overview(engine: Engine, seen: list[tuple[str, str]]) -> None:
+def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
     """The list of runs and the progress of those that go on; redraws the page when a run begins or ends."""
     runs = engine.runs()
     if states(runs) != seen:
@@ -100,7 +135,7 @@ def overview_row(run: Run) -> dict[str, Any]:
     }
 
 
-def going_on(engine: Engine, run: Run, where: str) -> None:
+def going_on(engine: Visitor, run: Run, where: str) -> None:
     """State, progress, time left and Cancel of a run that has not ended."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
@@ -111,7 +146,7 @@ def going_on(engine: Engine, run: Run, where: str) -> None:
         if silent > 15:
             words.append(f"not heard of for {duration(silent)}")
         st.progress(run.progress or 0.0, text=" · ".join(words))
-    if button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
+    if engine.is_mine(run) and button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
         attempt(engine.cancel, run.id, f"{name_of(run)} is asked to stop; its best so far is kept.")
 
 
@@ -135,7 +170,7 @@ def chosen(place: Any, label: str, query: str, runs: Sequence[Run], *, optional:
     return by_id[pick]
 
 
-def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
+def detail(engine: Visitor, run_id: str, other_id: str | None) -> None:
     """Everything about a run, beside another one where asked."""
     try:
         runs = [engine.get(found) for found in (run_id, other_id) if found]
@@ -152,7 +187,7 @@ def detail(engine: Engine, run_id: str, other_id: str | None) -> None:
         files(engine, run)
 
 
-def heading(engine: Engine, run: Run) -> None:
+def heading(engine: Visitor, run: Run) -> None:
     """Title, state and what can be done with the run."""
     word, colour = STATES[run.status]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -161,6 +196,7 @@ def heading(engine: Engine, run: Run) -> None:
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
     took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
     st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed}")
+    tell_whose(run)
     if run.active:
         going_on(engine, run, "detail")
         return
@@ -173,13 +209,15 @@ def heading(engine: Engine, run: Run) -> None:
             page_link("swiss_roll.py", "Open on page Swiss roll", query={"run": run.id}, icon=":material/cyclone:")
         if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
             run_again(engine, run)
+        if not engine.is_mine(run):
+            return
         with st.popover("Delete"):
             st.markdown("Delete this run and its files for good?")
             if st.button("Delete for good", key=f"delete-{run.id}", type="primary"):
                 attempt(engine.delete, run.id, f"{name_of(run)} was deleted.")
 
 
-def trace_plots(engine: Engine, run: Run) -> None:
+def trace_plots(engine: Visitor, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
     from core.figures.traces import hyperparameter_trace, objective_trace
 
@@ -222,7 +260,7 @@ def settings_table(runs: Sequence[Run]) -> None:
         st.dataframe(table, hide_index=True, width="stretch")
 
 
-def files(engine: Engine, run: Run) -> None:
+def files(engine: Visitor, run: Run) -> None:
     """Everything of a run that can be taken home."""
     st.markdown(f"**Files of {plain(name_of(run))}**")
     with st.container(horizontal=True):
@@ -241,14 +279,16 @@ def files(engine: Engine, run: Run) -> None:
         )
 
 
-def take_home(engine: Engine, runs: Sequence[Run]) -> None:
+def take_home(engine: Visitor, runs: Sequence[Run]) -> None:
     """All runs in one file."""
     st.divider()
     ids = [run.id for run in runs]
+    which = f"all {len(ids)} runs" if len(ids) > 1 else "the run"
     st.download_button(
-        f"Download all {len(ids)} runs (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
+        f"Download {which} (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
     )
-    st.caption(f"They lie in {plain(engine.root)}, one folder a run.")
+    if engine.everything:
+        st.caption(f"Runs lie in {plain(engine.root)}, one folder each.")
 
 
 def attempt(action: Any, run_id: str, done: str) -> None:
@@ -262,7 +302,7 @@ def attempt(action: Any, run_id: str, done: str) -> None:
     st.rerun(scope="app")
 
 
-def run_again(engine: Engine, run: Run) -> None:
+def run_again(engine: Visitor, run: Run) -> None:
     """Submit the run's settings again and open the new run."""
     try:
         again = engine.rerun(run.id)

@@ -27,10 +27,11 @@ from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals, score_table
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, run_of, trace_charts
+from pages.shared.run_panel import begin_run, is_busy, run_of, trace_charts
 from pages.shared.state import apply_values, get_engine, log_slider, on_sliders, set_values
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
+from pages.shared.visitor import visitor_mark
 
 TASK = "sparse-representation"
 STORED = "sparse_representation.json"
@@ -101,7 +102,7 @@ def choose_learning(count: int, seed: int) -> SparseSettings:
 def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
     """Learn as a run."""
     run = run_of(TASK)
-    if st.button("Learn the points", type="primary", width="stretch", disabled=run is not None and run.active):
+    if st.button("Learn the points", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
         begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
 
@@ -116,16 +117,17 @@ def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:
         found = {row["model"]: spec_from_dict(row["learned"]) for row in rows if row["model"] in LEARNABLE}
     run, folder = run_of(TASK), get_engine().root
     changed = folder.stat().st_mtime_ns if folder.is_dir() else 0
-    return found | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None)
+    return found | _learned_by_runs(toy, count, changed, (run.id, run.status) if run else None, visitor_mark())
 
 
 @st.cache_data(show_spinner=False, max_entries=16, ttl=5)
 def _learned_by_runs(
-    toy: ToySpec, count: int, changed: int, of_page: tuple[str, str] | None
+    toy: ToySpec, count: int, changed: int, of_page: tuple[str, str] | None, mark: str
 ) -> dict[str, SparseRepresentation]:
     """Learned by ended runs of exactly this problem, the latest of each version.
 
-    The folder is scanned again when it or the page's run has changed, and every few seconds for what others learn.
+    The folder is scanned again when it or the page's run has changed, and every few seconds; every visitor (``mark``)
+    has runs of their own.
     """
 
     def fits(run: Run) -> bool:

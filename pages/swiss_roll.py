@@ -11,7 +11,7 @@ from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from pages.shared import run_panel
 from pages.shared.layout import explain, page_header, refusals
-from pages.shared.run_panel import begin_run, run_of
+from pages.shared.run_panel import begin_run, is_busy, run_of
 from pages.shared.state import apply_values, set_values
 from pages.shared.swiss_roll import compare, controls, picture
 
@@ -50,7 +50,7 @@ def body() -> None:
 def learn_button(roll: RollSpec, settings: RollSettings) -> None:
     """Learn the hyperparameters as a run that starts from the sliders' values."""
     run = run_of(TASK)
-    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=run is not None and run.active):
+    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
         title = f"{MODELS[settings.model].title}: swiss roll, {roll.matching}"
         given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
         begin_run(RunSpec(TASK, given, roll.seed, title))

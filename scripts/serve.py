@@ -1,15 +1,18 @@
 """Start the app: ``python -m scripts.serve [streamlit options]``.
 
-The same as ``streamlit run app.py``, except for what concerns a page's own address:
+The same as ``streamlit run app.py``, except for what concerns a page's own address and who may look:
 
 - The folder ``pages/`` is not taken for Streamlit's old style of several pages. Otherwise the first visitor of a fresh
   server who opens a page's own address is told that it does not exist, because Streamlit learns of ``st.navigation``
   only when ``/`` has run once.
 - The document at a page's address says where the server is. Otherwise Streamlit's frontend first looks for it below
   that address, and every browser console begins with two errors 404.
+- It listens on this machine alone. With ``DECONDITIONING_SHARED=true`` it listens on every interface, and each browser
+  gets a secret in a cookie, which tells whose runs and uploads are whose.
 """
 
 import os
+import secrets
 import sys
 from pathlib import Path
 
@@ -23,15 +26,18 @@ from streamlit.web import cli
 from streamlit.web.server.starlette import starlette_app
 
 from pages.shared.pages import PAGES
+from pages.shared.visitor import COOKIE, is_shared
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 #: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.
 WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href }</script>'
+_YEAR_S = 365 * 24 * 3600
 
 
 def main() -> None:
     """Run Streamlit's own command line on this app; one core is left to the browser, which waits for it."""
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
+    os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")
     PagesManager.uses_pages_directory = False
     streamlit_routes = starlette_app.create_streamlit_routes
 
@@ -44,14 +50,22 @@ def main() -> None:
 
 
 def page_routes() -> list[BaseRoute]:
-    """One for every page but the first, whose address is /: Streamlit's own document, and in it where the server is."""
+    """One for every page: Streamlit's own document, in it where the server is, and with it a visitor's cookie."""
     document = Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
     base = config.get_option("server.baseUrlPath").strip("/")
+    folder = f"/{base}/" if base else "/"
 
-    def answer(_: Request) -> HTMLResponse:
-        return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+    def answer(request: Request) -> HTMLResponse:
+        response = HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+        if is_shared() and COOKIE not in request.cookies:
+            response.headers["Cache-Control"] = "no-store"
+            encrypted = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+            response.set_cookie(
+                COOKIE, secrets.token_hex(32), _YEAR_S, path=folder, secure=encrypted, httponly=True, samesite="lax"
+            )
+        return response
 
-    return [Route("/".join(["", *([base] if base else []), page.url_path]), answer) for page in PAGES[1:]]
+    return [Route(folder + path, answer) for path in ("", *(page.url_path for page in PAGES[1:]))]
 
 
 if __name__ == "__main__":

@@ -5,5 +5,6 @@ from core.engine.engine import Engine
 from core.engine.here import run_here
 from core.engine.records import Run, RunSpec
 from core.engine.tasks import TASKS
+from core.engine.visitor import Visitor
 
-__all__ = ["TASKS", "Context", "Engine", "Run", "RunSpec", "run_here"]
+__all__ = ["TASKS", "Context", "Engine", "Run", "RunSpec", "Visitor", "run_here"]

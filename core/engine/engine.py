@@ -52,7 +52,7 @@ class Engine:
     def submit(self, spec: RunSpec, owner: str = "") -> str:
         """Queue a run and return its id; does not wait for the embedded cluster to start.
 
-        ``owner`` is a visitor's mark (`as_user` gives it), empty for nobody's.
+        ``owner`` is a visitor's mark (``core.engine.visitor``), empty for nobody's.
         Raises ``InputError`` for an unknown task, a folder that cannot be written, or a scheduler
         that does not answer.
         """

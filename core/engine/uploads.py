@@ -16,6 +16,24 @@ def upload_folder() -> Path:
     return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
 
 
+def claim(digest: str, mark: str, name: str) -> None:
+    """Put an upload, under its file's name, into a visitor's list; there is none where the machine is one person's."""
+    if mark:
+        folder = _claims(mark)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / digest).write_text(name, encoding="utf-8")
+
+
+def claims(mark: str) -> dict[str, str]:
+    """Digest → file name of everything in a visitor's list."""
+    folder = _claims(mark)
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} if folder.is_dir() else {}
+
+
+def _claims(mark: str) -> Path:
+    return upload_folder() / "claims" / mark
+
+
 def digest_of(data: bytes) -> str:
     """What names an upload: the first 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(data).hexdigest()[:16]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from core.distribution_regression.subjects import Subjects
 from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
-from core.engine.uploads import digest_of, upload_folder
+from core.engine.uploads import claim, claims, digest_of, upload_folder
 from core.errors import InputError
 
 
-def keep_table(data: bytes, name: str) -> str:
-    """Keep a table whose header can be read, and return its key; ``InputError`` with nothing kept otherwise."""
+def keep_table(data: bytes, name: str, mark: str = "") -> str:
+    """Keep a table whose header can be read, in that visitor's list; its key, or an ``InputError`` and nothing kept."""
     if len(data) > MOST_BYTES:
         raise InputError(f"{name} has {len(data) / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read.")
     names = columns_of(data)
@@ -23,18 +23,20 @@ def keep_table(data: bytes, name: str) -> str:
     partial.write_bytes(data)
     partial.replace(folder / f"{key}.csv")
     (folder / f"{key}.json").write_text(json.dumps({"name": name[:120]}), encoding="utf-8")
+    claim(key, mark, name[:120])
     return key
 
 
-def kept_tables() -> dict[str, str]:
-    """Key → file name of every table that is kept."""
+def kept_tables(mark: str = "") -> dict[str, str]:
+    """Key → file name of every table that is kept, or of those of one visitor."""
     found = {}
     for path in sorted((upload_folder() / "tables").glob("*.csv")):
         try:
             found[path.stem] = str(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["name"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
-    return found
+    own = claims(mark) if mark else found
+    return {key: own[key] for key in found if key in own}
 
 
 def table_columns(key: str) -> tuple[str, ...]:

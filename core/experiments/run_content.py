@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from core.engine.compare import run_sentences
 from core.engine.records import Run
 from core.errors import InputError
 from core.models.spec import ModelSpec
@@ -21,7 +22,7 @@ def readable(run: Run) -> Run:
     """The run as a page may use it: settings as its task takes them, a result that can be taken over, or none.
 
     Raises ``InputError`` where the settings are no settings of the task. Where the result is damaged it is left out,
-    and the run's message says so.
+    and the run's warnings say so.
     """
     settings, result = _PARSERS.get(run.spec.task, (dict, dict))
     if not _is_parsed(settings, run.spec.settings):
@@ -33,8 +34,11 @@ def readable(run: Run) -> Run:
     learned = run.result.get("learned")
     if not learned or _is_parsed(result, learned):
         return run
-    said = f"{run.message} What this run learned cannot be read, its result is damaged: run it again.".strip()
-    return replace(run, result=run.result | {"learned": None}, message=said)
+    told = [
+        *run_sentences(run, "warnings"),
+        "What this run learned cannot be read, its result is damaged: run it again.",
+    ]
+    return replace(run, result=run.result | {"learned": None, "warnings": told})
 
 
 def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:

@@ -4,24 +4,27 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.uploads import UPLOAD, upload_folder, write_upload
+from core.engine.uploads import UPLOAD, claim, claims, upload_folder, write_upload
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
 
 
-def keep_upload(data: bytes, name: str) -> str:
+def keep_upload(data: bytes, name: str, mark: str = "") -> str:
     """Check an uploaded file in a separate process, keep it, and return its key ``upload:<digest>``.
 
-    Raises ``InputError`` with one sentence on anything wrong with the file; nothing is kept then.
+    ``mark`` is the visitor's (``core.engine.visitor``), in whose list it is to be. Raises ``InputError`` with one
+    sentence on anything wrong with the file; nothing is kept then.
     """
     from core.fields import open_upload
 
     open_upload(data, name)
-    return write_upload(data, json.dumps({"name": name[:120]}).encode())
+    key = write_upload(data, json.dumps({"name": name[:120]}).encode())
+    claim(key.removeprefix(UPLOAD), mark, name[:120])
+    return key
 
 
-def kept_uploads() -> dict[str, str]:
-    """Key → file name of every upload that is kept."""
+def kept_uploads(mark: str = "") -> dict[str, str]:
+    """Key → file name of every upload that is kept, or of those of one visitor."""
     found = {}
     for path in sorted(upload_folder().glob("*.json")):
         try:
@@ -29,8 +32,9 @@ def kept_uploads() -> dict[str, str]:
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if path.with_suffix(".nc").is_file():
-            found[f"{UPLOAD}{path.stem}"] = name
-    return found
+            found[path.stem] = name
+    own = claims(mark) if mark else found
+    return {f"{UPLOAD}{digest}": own[digest] for digest in found if digest in own}
 
 
 def open_source(key: str) -> Fields:

@@ -97,7 +97,7 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> di
 def _decades(series: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
     """A logarithmic axis with about five labels, at powers of ten."""
     known = [v for values in series.values() for v in values if v is not None and np.isfinite(v) and v > 0]
-    span = np.log10(max(known) / min(known)) if known else 1.0
+    span = np.log10(max(known)) - np.log10(min(known)) if known else 1.0
     return {"type": "log", "dtick": max(1, int(np.ceil(span / 5))), "exponentformat": "power"}
 
 

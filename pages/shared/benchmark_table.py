@@ -15,7 +15,7 @@ from core.figures.colours import model_name
 from core.figures.roll import model_dots
 from core.metrics import Comparison, pairwise_wilcoxon
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, outcome, run_of
+from pages.shared.run_panel import begin_run, follow, is_busy, outcome, run_of
 from pages.shared.stored import FOLDER, stored
 from pages.shared.theme import is_dark
 from pages.shared.words import sentence_of
@@ -46,8 +46,7 @@ def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
     run = run_of(table.task)
     left, middle, _ = st.columns([2, 2, 3], vertical_alignment="bottom")
     seeds = int(left.number_input("Seeds", 1, 50, 2, key=f"seeds-{table.task}"))
-    busy = run is not None and run.active
-    if middle.button("Run the benchmark here", disabled=busy, key=f"begin-{table.task}", width="stretch"):
+    if middle.button("Run the benchmark here", disabled=is_busy(run), key=f"begin-{table.task}", width="stretch"):
         given = {**settings, "seeds": list(range(seeds))}
         begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
 

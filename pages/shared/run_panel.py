@@ -49,6 +49,17 @@ def run_of(task: str) -> Run | None:
     return None
 
 
+def is_busy(run: Run | None) -> bool:
+    """Whether a run of this visitor goes on, so that they begin no other one of the same kind."""
+    return run is not None and run.active and get_engine().is_mine(run)
+
+
+def tell_whose(run: Run) -> None:
+    """A sentence above a run that is somebody else's."""
+    if not get_engine().is_mine(run):
+        st.info("Somebody else began this run and you have its link: look at it; what you learn is a run of your own.")
+
+
 def _checked(run: Run) -> Run | None:
     """The run with a content that pages can rely on; None, and a sentence, where its settings are damaged."""
     from core.experiments.run_content import readable
@@ -84,10 +95,11 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
             left = f" · about {duration(now.eta_s)} left" if now.eta_s is not None else ""
             said = sentence_of(now.message or "waiting for the engine")
             text.progress(now.progress or 0.0, text=f"{doing}: {said}{left}")
-            if button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
+            if engine.is_mine(now) and button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
                 _cancel(run)
             draw(engine.trace(run.id))
 
+    tell_whose(run)
     live()
 
 
@@ -125,6 +137,7 @@ def watch(
 
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
+    tell_whose(run)
     words = {"done": done, "cancelled": cancelled}
     took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
     title = words.get(run.status, f"{run.status.capitalize()}: {sentence_of(run.message)}")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.shared.visitor import sees_everything, visitor_mark
+
 if TYPE_CHECKING:
-    from core.engine import Engine
+    from core.engine import Visitor
 
 PENDING = "_pending_values"
 #: From one stop of a log slider to the next, in log10.
@@ -31,9 +33,11 @@ def _holder() -> EngineHolder:
     return EngineHolder()
 
 
-def get_engine() -> "Engine":
-    """The run engine, one per server, shared by all sessions and pages."""
-    return _holder().engine
+def get_engine() -> "Visitor":
+    """The run engine, one per server, as this visitor may use it."""
+    from core.engine import Visitor
+
+    return Visitor(_holder().engine, visitor_mark(), sees_everything())
 
 
 def set_values(values: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = (
-    "--server.address=127.0.0.1",
     "--server.headless=true",
     "--browser.gatherUsageStats=false",
 )

@@ -9,12 +9,15 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.address import LONGEST
 from pages.shared.likelihood_free.controls import SLIDERS
 from pages.shared.pages import PAGES
+from pages.shared.state import slider_key
 from tests.pages.reading import as_shown, elements
 
 ROOT = Path(__file__).resolve().parents[2]
 ABSURD = ("inf", "-inf", "nan", "1e400", str(2**70), "", "abc", "9" * (LONGEST + 1), ["30", "20"])
 #: Values that no control takes, and none is silent about.
 REFUSED = ("inf", "nan", "9" * (LONGEST + 1))
+#: These follow what was learned, and leave an address aside without a word.
+FOLLOWING = set(map(slider_key, SLIDERS))
 
 
 def opened(name: str, address: dict[str, Any]) -> AppTest:
@@ -57,7 +60,7 @@ def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
         assert complaints(page) == complaints(usual), value
         if value in REFUSED:
             assert values(page, keys) == values(usual, keys), value
-            told = [key for key in keys if key not in SLIDERS]  # these follow what was learned, without a word
+            told = [key for key in keys if key not in FOLLOWING]
             assert all(f"{key}={value[:40]}" in said(page) for key in told), said(page)
 
 

@@ -5,7 +5,7 @@ from tests.corpus.crafted import outside
 
 
 def given(open_page, name: str, data: bytes):
-    page = open_page("downscaling.py", 120)
+    page = open_page("downscaling.py")
     return page.file_uploader(key="files").set_value([(name, data, "application/x-netcdf")]).run()
 
 

@@ -15,6 +15,7 @@ from core.experiments.distribution_regression import part
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.shared.layout import refusal
 from pages.shared.state import set_values
+from pages.shared.visitor import listed, put_into_link, visitor_mark
 from pages.shared.words import plain
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
@@ -82,7 +83,7 @@ def choose_data() -> Chosen:
 def _own() -> Chosen:
     """A table that is kept, or a new one."""
     _upload()
-    tables = kept_tables()
+    tables = listed(kept_tables, "d-table")
     if not tables:
         raise InputError(
             "There is no table yet: upload a CSV with one row per measurement and columns for the subject, the value "
@@ -91,6 +92,7 @@ def _own() -> Chosen:
     if st.session_state.get("d-table") not in (None, *tables):
         del st.session_state["d-table"]
     key = st.selectbox("Table", list(tables), key="d-table", bind="query-params", format_func=tables.__getitem__)
+    put_into_link(str(key))
     roles = _roles(str(key))
     prepared = _table(str(key), roles)
     found = prepared.subjects
@@ -112,7 +114,7 @@ def _upload() -> None:
     if mark not in st.session_state:
         try:
             st.session_state[mark] = None
-            key = keep_table(data, file.name)
+            key = keep_table(data, file.name, visitor_mark())
         except InputError as error:
             st.session_state[mark] = str(error)
         else:

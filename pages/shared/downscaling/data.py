@@ -15,6 +15,7 @@ from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
 from pages.shared.layout import refusal
 from pages.shared.state import set_values
+from pages.shared.visitor import listed, put_into_link, visitor_mark
 from pages.shared.words import plain, sentence_of
 
 NONE = "(none)"
@@ -63,7 +64,7 @@ def _sources() -> dict[str, str]:
     from core.datasets import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
-    uploads = kept_uploads()
+    uploads = listed(kept_uploads, "data", "coarse", "third")
     twice = [name for name, count in Counter(uploads.values()).items() if count > 1]
     for key, name in uploads.items():
         names[key] = f"Upload: {name}" + (f" ({key.removeprefix(UPLOAD)[:6]})" if name in twice else "")
@@ -82,7 +83,7 @@ def _upload() -> None:
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
-                key = keep_upload(data, file.name)
+                key = keep_upload(data, file.name, visitor_mark())
         except InputError as error:
             st.session_state[mark] = str(error)
             refusal(f"{file.name}: {error}")
@@ -121,6 +122,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
         others = [NONE, *names]
         coarse = _pick("Coarse target from another file", "coarse", others, NONE, names)
         mediator = _pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
+    put_into_link(*(one for one in (key, coarse, mediator) if one.startswith(UPLOAD)))
     fields = fields_of(key)
     for doubt in fields.doubts[:3]:
         st.warning(sentence_of(doubt))

@@ -23,7 +23,7 @@ from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.model import family_values, slider_values
 from pages.shared.downscaling.picture import View, quick_view
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, follow, outcome, run_of, trace_charts
+from pages.shared.run_panel import begin_run, follow, is_busy, outcome, run_of, trace_charts
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 from pages.shared.words import sentence_of
@@ -82,9 +82,8 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
 
 def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]) -> None:
     """The Learn button: starts a run from the sliders' values and puts it into the address."""
-    run = current_run()
-    active = run is not None and run.active
-    if not st.button("Learn hyperparameters", type="primary", width="stretch", disabled=active, key="learn"):
+    busy = is_busy(current_run())
+    if not st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn"):
         return
     start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
     task = RunSpec(

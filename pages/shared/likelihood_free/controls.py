@@ -135,9 +135,8 @@ def inferred(choice: Choice, settings: Settings) -> Inference:
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
     if _PLACED not in st.session_state and "lf-mode" not in st.query_params:
-        forget_address(
-            *SLIDERS, *map(slider_key, SLIDERS)
-        )  # an address without a mode means q̄: its slider values are of another moment
+        # an address without a mode means q̄: its slider values are of another moment
+        forget_address(*SLIDERS, *map(slider_key, SLIDERS))
     if _moved():
         st.session_state["lf-mode"] = BY_HAND
     mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",

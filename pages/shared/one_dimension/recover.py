@@ -23,7 +23,7 @@ from pages.shared.layout import explain, score_table
 from pages.shared.one_dimension import controls
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
-from pages.shared.run_panel import begin_run, run_of
+from pages.shared.run_panel import begin_run, is_busy, run_of
 from pages.shared.state import get_engine, set_values
 from pages.shared.theme import is_dark
 
@@ -131,7 +131,7 @@ def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
 
 def _learn_button(line: LineSpec, settings: LineSettings) -> None:
     run = run_of(TASK)
-    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=run is not None and run.active):
+    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
         begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
 

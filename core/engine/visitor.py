@@ -1,0 +1,98 @@
+"""What one visitor may do with an engine's runs: list their own, read any whose id they have, change their own.
+
+On one person's machine everything is theirs. In a room (``pages.shared.visitor`` tells which it is) a visitor is a
+secret that their browser keeps; the runs folder holds only its hash, the visitor's *mark*.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.engine.engine import Engine
+from core.engine.records import Run, RunSpec
+from core.errors import InputError
+
+#: Runs of one visitor that may wait or go on at the same time, so that one person does not fill a room's queue.
+MOST_ACTIVE = 3
+
+
+def mark_of(secret: str) -> str:
+    """A visitor's mark: the SHA-256 of their secret, in hexadecimal digits."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """An engine as one visitor has it.
+
+    Parameters
+    ----------
+    engine : the server's engine.
+    mark : whose eyes these are; empty where the machine is one person's.
+    everything : whether all runs are theirs, as for that one person or an administrator.
+    """
+
+    engine: Engine
+    mark: str = ""
+    everything: bool = True
+
+    @property
+    def root(self) -> Path:
+        """The runs folder."""
+        return self.engine.root
+
+    def is_mine(self, run: Run) -> bool:
+        """Whether this visitor may change the run."""
+        return self.everything or (bool(run.owner) and run.owner == self.mark)
+
+    def runs(self) -> tuple[Run, ...]:
+        """The visitor's runs, newest first."""
+        return tuple(filter(self.is_mine, self.engine.runs()))
+
+    def get(self, run_id: str) -> Run:
+        """One run by its id, whoever began it: a link opens it."""
+        return self.engine.get(run_id)
+
+    def trace(self, run_id: str) -> list[dict[str, Any]]:
+        """Everything a run reported so far."""
+        return self.engine.trace(run_id)
+
+    def file(self, run_id: str, name: str) -> bytes:
+        """The bytes of one of a run's files."""
+        return self.engine.file(run_id, name)
+
+    def parts(self, run_id: str) -> dict[str, bytes]:
+        """Everything of a run by its path in the run's folder."""
+        return self.engine.parts(run_id)
+
+    def submit(self, spec: RunSpec) -> str:
+        """Queue a run of this visitor; its id."""
+        if not self.everything and sum(run.active for run in self.runs()) >= MOST_ACTIVE:
+            raise InputError(
+                f"{MOST_ACTIVE} runs of yours are waiting or going on, and a shared server begins no more: cancel one "
+                "on page Runs, or wait."
+            )
+        return self.engine.submit(spec, self.mark)
+
+    def rerun(self, run_id: str) -> str:
+        """Submit the same spec again, as this visitor's; the new run's id."""
+        return self.submit(self.get(run_id).spec)
+
+    def cancel(self, run_id: str) -> None:
+        """Ask one of the visitor's runs to stop; its best so far is kept."""
+        self._check(run_id, "cancelled")
+        self.engine.cancel(run_id)
+
+    def delete(self, run_id: str) -> None:
+        """Remove one of the visitor's ended runs for good."""
+        self._check(run_id, "deleted")
+        self.engine.delete(run_id)
+
+    def wait(self, run_id: str, timeout: float = 60.0) -> Run:
+        """Block until a run has ended (or ``timeout`` seconds passed) and return it."""
+        return self.engine.wait(run_id, timeout)
+
+    def _check(self, run_id: str, verb: str) -> None:
+        if not self.is_mine(self.get(run_id)):
+            raise InputError(f"Run {run_id} is somebody else's: it can be {verb} only in the browser that began it.")

@@ -1,0 +1,79 @@
+"""Who looks at the page, where the server is shared by a room: a secret in a cookie that ``scripts.serve`` gives.
+
+Without ``DECONDITIONING_SHARED`` the machine is one person's, there is no cookie, and everything is theirs.
+"""
+
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+COOKIE = "deconditioning-visitor"
+UPLOADS = "upload"
+_SECRET, _ADMINISTRATOR = "_visitor-secret", "_administrator"
+_WRONG_SECRET_S = 1.0
+
+
+def is_shared() -> bool:
+    """Whether several people use this server, each with runs and uploads of their own."""
+    return os.environ.get("DECONDITIONING_SHARED", "").strip().lower() in ("1", "true", "yes", "on")
+
+
+def cookie() -> str | None:
+    """The secret that this browser keeps, which tells whose runs are whose; None where it keeps none."""
+    found = st.context.cookies.get(COOKIE)
+    return found if isinstance(found, str) else None
+
+
+def visitor_mark() -> str:
+    """The visitor's mark; empty where the server is not shared. A browser without cookies has one until a reload."""
+    if not is_shared():
+        return ""
+    from core.engine.visitor import mark_of
+
+    return mark_of(cookie() or st.session_state.setdefault(_SECRET, secrets.token_hex(32)))
+
+
+def sees_everything() -> bool:
+    """Whether all runs and uploads are this visitor's to see and change."""
+    return not is_shared() or bool(st.session_state.get(_ADMINISTRATOR))
+
+
+def listed(kept: Callable[[str], dict[str, str]], *controls: str) -> dict[str, str]:
+    """Those uploads that the visitor may choose: their own, and those that a link or a run put into these controls.
+
+    ``kept(mark)`` tells key → name of one visitor's uploads, or with an empty mark of all. A link names uploads of
+    other visitors by their keys in ``?upload=…``, as controls put into it only what they show.
+    """
+    everyone = kept("")
+    if sees_everything():
+        return everyone
+    own = kept(visitor_mark())
+    asked: set[Any] = {*st.query_params.get(UPLOADS, "").split(",")}
+    asked |= {st.session_state.get(key) for key in controls}
+    return {key: own.get(key, name) for key, name in everyone.items() if key in own or key in asked}
+
+
+def put_into_link(*chosen: str | None) -> None:
+    """Where the server is shared: the keys of uploads that the page shows, for whom its address is given to."""
+    keys = ",".join(dict.fromkeys(filter(None, chosen)))
+    if not is_shared() or st.query_params.get(UPLOADS, "") == keys:
+        return
+    if keys:
+        st.query_params[UPLOADS] = keys
+    else:
+        st.query_params.pop(UPLOADS, None)
+
+
+def become_administrator(secret: str) -> bool:
+    """Whether the secret is that of ``DECONDITIONING_ADMIN``; if so this session sees everything."""
+    wanted = os.environ.get("DECONDITIONING_ADMIN", "")
+    if wanted and hmac.compare_digest(secret.encode(), wanted.encode()):
+        st.session_state[_ADMINISTRATOR] = True
+        return True
+    time.sleep(_WRONG_SECRET_S)  # nobody tries a thousand of them
+    return False
