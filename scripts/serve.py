@@ -11,6 +11,7 @@ The same as ``streamlit run app.py``, except for what concerns a page's own addr
   gets a secret in a cookie, which tells whose runs and uploads are whose.
 """
 
+import logging
 import os
 import secrets
 import sys
@@ -31,6 +32,7 @@ from pages.shared.visitor import COOKIE, is_shared
 APP = Path(__file__).resolve().parents[1] / "app.py"
 #: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.
 WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href }</script>'
+logger = logging.getLogger("streamlit.deconditioning")
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -42,11 +44,23 @@ def main() -> None:
     streamlit_routes = starlette_app.create_streamlit_routes
 
     def routes(runtime: Runtime) -> list[BaseRoute]:
+        tell_who_may_come()
         return [*page_routes(), *streamlit_routes(runtime)]
 
     starlette_app.create_streamlit_routes = routes
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
     cli.main()
+
+
+def tell_who_may_come() -> None:
+    """Warn when others reach a server that takes everybody for its one user."""
+    address = config.get_option("server.address")
+    if not is_shared() and address not in ("localhost", "127.0.0.1", "::1"):
+        logger.warning(
+            "The app listens on %s, and whoever reaches it sees and deletes all runs and uploads: use `make serve`, or "
+            "set DECONDITIONING_SHARED=true.",
+            address or "every interface",
+        )
 
 
 def page_routes() -> list[BaseRoute]:

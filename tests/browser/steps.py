@@ -31,6 +31,7 @@ OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll('[da
 BACKGROUND = """() => getComputedStyle(document.querySelector('[data-testid=stApp]'))
   .backgroundColor.match(/[0-9.]+/g).slice(0, 3).map(Number)"""
 
+SHOWN = "theme => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme === theme"
 OPEN_EXPANDERS = """() => {
   const closed = [...document.querySelectorAll('details:not([open]) > summary')];
   closed.forEach(summary => summary.click());
@@ -113,6 +114,14 @@ def overflow(page: Page) -> int:
 def darkness(page: Page) -> float:
     """0 for a white background, 1 for a black one."""
     return 1 - sum(page.evaluate(BACKGROUND)) / (3 * 255)
+
+
+def turned_dark(page: Page) -> Page:
+    """The same page after its browser has gone dark, when Python has answered."""
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(SHOWN, arg="dark")
+    settled(page)
+    return page
 
 
 def exceptions(page: Page) -> list[str]:

@@ -60,6 +60,10 @@ def test_a_server_listens_on_this_machine_alone_until_it_is_shared(server: str, 
     assert listens_on(server) == {"127.0.0.1"}
     with running_app(tmp_path / "runs", tmp_path / "log.txt", DECONDITIONING_SHARED="true") as url:
         assert listens_on(url) & {*EVERY_INTERFACE}
+    assert "whoever reaches it" not in (tmp_path / "log.txt").read_text()
+    with running_app(tmp_path / "runs", tmp_path / "log.txt", STREAMLIT_SERVER_ADDRESS="0.0.0.0"):
+        pass
+    assert "whoever reaches it sees and deletes all runs" in (tmp_path / "log.txt").read_text()
 
 
 def test_without_sharing_there_is_no_cookie(page: Page) -> None:

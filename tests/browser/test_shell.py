@@ -1,4 +1,4 @@
-"""Every page opens: its own title, no exception, no console error, nothing fetched elsewhere, no sideways scroll."""
+"""The navigation, and a page that is opened at its own address."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.steps import darkness, exceptions, opened, overflow
+from pages.shared.pages import PAGES
+from tests.browser.steps import opened
 
 LINKS = "[data-testid=stSidebarNavLink], [data-testid=stTopNavLink]"
 
@@ -23,25 +24,7 @@ def addresses(browser, server: str) -> list[str]:
 
 
 def test_the_navigation_holds_the_pages(addresses: list[str]) -> None:
-    assert len(addresses) == len(set(addresses)) >= 3, addresses
-
-
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["wide and light", "narrow and dark"])
-def test_every_page_opens_cleanly(new_page: Callable[..., Page], addresses: list[str], width: int, dark: bool) -> None:
-    wrong, titles = [], set()
-    for address in addresses:
-        page = opened(new_page(width=width, dark=dark), address)
-        seen = {
-            "exceptions": exceptions(page),
-            "console errors": page.errors,
-            "fetched elsewhere": page.foreign,
-            "pixels too wide": overflow(page),
-            "wrong theme": "" if (darkness(page) > 0.5) == dark else f"darkness {darkness(page):.2f}",
-        }
-        wrong += [f"{address}: {what}: {value}" for what, value in seen.items() if value]
-        titles.add(page.title())
-    assert not wrong, "\n".join(wrong)
-    assert len(titles) == len(addresses), titles
+    assert addresses == ["/", *(f"/{page.url_path}" for page in PAGES[1:])]
 
 
 def test_a_page_opened_at_its_own_address_finds_its_server_at_once(new_page: Callable[..., Page], server: str) -> None:

@@ -1,38 +1,16 @@
-"""Light and dark: every word can be read on every page, and pictures change colour with the theme."""
+"""Light and dark: pale words are found (test_every_page looks for them), and pictures change with the theme."""
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page
 
 from core.figures.colours import HUES
-from pages.shared.pages import PAGES
 from tests.browser.contrast import pale_words
-from tests.browser.steps import darkness, open_expanders, opened, redrawn, revision, settled
+from tests.browser.steps import SHOWN, opened, redrawn, revision, turned_dark
 
-ADDRESSES = ["/", *(f"/{page.url_path}" for page in PAGES[1:])]
 #: A picture of page One dimension that holds nothing random.
 PICTURE = "o-function"
 COLOUR = "mark => getComputedStyle(mark).backgroundColor"
-SHOWN = "theme => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme === theme"
-
-
-def turned_dark(page: Page) -> Page:
-    """The same page after its browser has gone dark, when Python has answered."""
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(SHOWN, arg="dark")
-    settled(page)
-    return page
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_every_word_can_be_read(page: Page, address: str) -> None:
-    opened(page, address)
-    open_expanders(page)
-    pale = [f"light, {words}" for words in pale_words(page)]
-    assert darkness(turned_dark(page)) > 0.5
-    pale += [f"dark, {words}" for words in pale_words(page)]
-    assert not pale, "\n".join(pale)
 
 
 def test_the_look_finds_pale_words(page: Page) -> None:

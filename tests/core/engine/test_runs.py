@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from core.engine import Engine, Run
@@ -43,6 +44,13 @@ def test_result_and_files_come_back_and_are_on_disk(engine: Engine) -> None:
 def test_worker_is_polite_and_single_threaded(engine: Engine) -> None:
     result = done(engine, toy("count")).result
     assert result is not None and result["nice"] >= 10 and result["threads"] == "1"
+
+
+def test_workers_listen_on_this_machine_alone(engine: Engine) -> None:
+    done(engine, toy("count"))
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    heard = [one.laddr.ip for process in family for one in process.net_connections() if one.status == "LISTEN"]
+    assert len(heard) >= 3 and set(heard) == {"127.0.0.1"}
 
 
 @pytest.mark.parametrize(("task", "result"), [("count", True), ("stubborn", False)])

@@ -1,4 +1,5 @@
-"""Everything on every page and in every view is read as it is meant: equations as mathematics, sliders as values."""
+"""Every page, in every view and with everything open, light and dark, wide and narrow: equations are mathematics,
+sliders say their values, words can be read, nothing is wider than the window, goes wrong or is fetched elsewhere."""
 
 import ast
 
@@ -7,7 +8,8 @@ from playwright.sync_api import Page
 
 from core.models.catalogue import MODELS
 from pages.shared.pages import FOLDER, PAGES
-from tests.browser.steps import opened, overflow, settled, unfolded
+from tests.browser.contrast import pale_words
+from tests.browser.steps import darkness, exceptions, opened, overflow, settled, turned_dark, unfolded
 
 WITHOUT = ("/", "/tables", "/all-runs")
 #: Every place of the pages that gives an equation, and where to read it.
@@ -45,7 +47,7 @@ LOOK = r"""async () => {
     const node = walker.currentNode;
     if (/\$\$|\$[^$\n]+\$|\\[a-zA-Z]{2,}|\^[{\\]/.test(node.data) && visible(node)) raw.push(node.data.slice(0, 80));
   }
-  const all = selector => [...document.querySelectorAll(selector)];
+  const number = /^[\d.,−-]+(e-?\d+)?%?$/, all = selector => [...document.querySelectorAll(selector)];
   return {
     'raw TeX': raw,
     'not understood': all('.katex-error, .katex [style*="color"]').map(element => element.textContent.slice(0, 80)),
@@ -54,7 +56,7 @@ LOOK = r"""async () => {
     'handles not said as they are read': all('[data-testid=stSlider]').map(slider => [
       [...slider.querySelectorAll('[data-testid=stSliderThumbValue]')].map(text => text.textContent),
       [...slider.querySelectorAll('input[type=range]')].map(input => input.getAttribute('aria-valuetext')),
-    ]).filter(([read, said]) => String(read) !== String(said) || read.some(text => !/^[\d.,−-]+(e-?\d+)?$/.test(text))),
+    ]).filter(([read, said]) => String(read) !== String(said) || !read.every(text => number.test(text))),
     'without display': all('[data-testid=stExpander]').filter(e => /^\S* ?The equation/.test(e.innerText.trim()))
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };
@@ -62,23 +64,44 @@ LOOK = r"""async () => {
 EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
 
 
+def look(page: Page, where: str) -> list[str]:
+    """What is not as it should be on the page as it is."""
+    seen = page.evaluate(LOOK) | {
+        "pixels too wide": overflow(page),
+        "too pale": pale_words(page),
+        "exceptions": exceptions(page),
+    }
+    return [f"{where}: {what}: {value}" for what, value in seen.items() if value]
+
+
 def wrong(page: Page, expected: int) -> list[str]:
-    """What is not as it should be, with everything opened; the window is narrow in the end."""
-    found = []
+    """What is not as it should be, with everything opened; the window is narrow and dark in the end."""
+    found = [] if darkness(page) < 0.5 else ["not light"]
     for where in unfolded(page):
-        seen = page.evaluate(LOOK) | {"pixels too wide": overflow(page)}
-        found += [f"{where}: {what}: {value}" for what, value in seen.items() if value]
+        found += look(page, where)
     if (equations := page.locator(EXPANDERS).count()) != expected:
         found.append(f"{equations} equations, not {expected}")
+    found += look(turned_dark(page), "dark")
+    if darkness(page) < 0.5:
+        found.append("not dark")
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
-    seen = page.evaluate(LOOK) | {"pixels too wide": overflow(page)}
-    return found + [f"narrow: {what}: {value}" for what, value in seen.items() if value]
+    found += look(page, "narrow and dark")
+    return found + [f"{what}: {one}" for what in ("errors", "foreign") for one in getattr(page, what)]
 
 
 @pytest.mark.parametrize("address", EXPECTED)
-def test_everything_on_the_page_is_read_as_mathematics(page: Page, address: str) -> None:
-    assert not (found := wrong(opened(page, address), EXPECTED[address])), "\n".join(found)
+def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> None:
+    opened(page, address)
+    title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), "Deconditioning Lab")
+    assert title in page.title() and page.locator("h1").first.inner_text() == title
+    assert not (found := wrong(page, EXPECTED[address])), "\n".join(found)
+
+
+@pytest.mark.parametrize("address", ["/", "/downscale"])
+def test_a_page_opens_narrow_and_dark(new_page, address: str) -> None:
+    page = opened(new_page(width=390, dark=True), address)
+    assert darkness(page) > 0.5 and not look(page, "at once") and not page.errors and not page.foreign
 
 
 def test_every_page_and_every_equation_is_opened_here() -> None:
