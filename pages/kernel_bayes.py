@@ -219,7 +219,7 @@ $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda\,k_Y(y
 
 $n = {spec.pairs}$ pairs from $N((0, 1), V)$, $\ell = {spec.prior}$ draws of the prior $N(0, V_{{XX}}/2)$. Form (a) puts
 its weights on the prior's draws. The conditional mean simulates at those draws; densities weigh them by a kernel
-estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of its own and keeps the nearest {ABC_SHARE:.1%}.
+estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of its own and keeps the nearest {100 * ABC_SHARE:g} %.
 """,
         "Fukumizu et al. 2013, §3 and §5.1-5.2; Song et al. 2013",
     )

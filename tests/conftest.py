@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     hypothesis.settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=SLOW)
     hypothesis.settings.load_profile("same")
-    for variable in ("DECONDITIONING_DATA", "DASK_SCHEDULER_ADDRESS"):
+    for variable in ("DECONDITIONING_DATA", "DECONDITIONING_SHARED", "DASK_SCHEDULER_ADDRESS"):
         os.environ.pop(variable, None)
     folder = tempfile.TemporaryDirectory(prefix="deconditioning-runs-", ignore_cleanup_errors=True)
     os.environ["DECONDITIONING_RUNS"] = folder.name

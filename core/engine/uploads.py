@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from core.engine import disk
+from core.errors import InputError
+
 UPLOAD = "upload:"
 _KEY = re.compile(r"upload:([0-9a-f]{16})")
+
+
+class NotKept(InputError):
+    """Nothing is wrong with an upload but that it could not be written: it may be tried again."""
 
 
 def upload_folder() -> Path:
@@ -16,12 +23,26 @@ def upload_folder() -> Path:
     return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
 
 
+def keep(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder of uploads, in that order, each at once and whole.
+
+    Raises `NotKept` with a sentence where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            disk.write(folder, name, data)
+    except OSError as error:
+        raise NotKept(
+            f"The upload cannot be kept ({error.strerror}): make room in the runs folder, or set DECONDITIONING_RUNS "
+            "to a folder that can be written."
+        ) from None
+
+
 def claim(digest: str, mark: str, name: str) -> None:
     """Put an upload, under its file's name, into a visitor's list; there is none where the machine is one person's."""
     if mark:
-        folder = _claims(mark)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / digest).write_text(name, encoding="utf-8")
+        keep(_claims(mark), {digest: name.encode("utf-8", "replace")})
 
 
 def claims(mark: str) -> dict[str, str]:
@@ -41,12 +62,8 @@ def digest_of(data: bytes) -> str:
 
 def write_upload(data: bytes, about: bytes) -> str:
     """Keep a file and what is said about it (JSON bytes); returns its key ``upload:<digest>``."""
-    folder, digest = upload_folder(), digest_of(data)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{digest}.json").write_bytes(about)
-    partial = folder / f"{digest}.{os.getpid()}.part"
-    partial.write_bytes(data)
-    partial.replace(folder / f"{digest}.nc")
+    digest = digest_of(data)
+    keep(upload_folder(), {f"{digest}.nc": data, f"{digest}.json": about})
     return f"{UPLOAD}{digest}"
 
 

@@ -1,12 +1,11 @@
 """Uploaded long tables, kept by content beside the runs so that a reload or a link finds them again."""
 
 import json
-import os
 from pathlib import Path
 
 from core.distribution_regression.subjects import Subjects
 from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
-from core.engine.uploads import claim, claims, digest_of, upload_folder
+from core.engine.uploads import claim, claims, digest_of, keep, upload_folder
 from core.errors import InputError
 
 
@@ -17,12 +16,9 @@ def keep_table(data: bytes, name: str, mark: str = "") -> str:
     names = columns_of(data)
     if len(names) < 3:
         raise InputError(f"{name} has the columns {', '.join(names)}: it needs a subject, a value and an outcome.")
-    folder, key = upload_folder() / "tables", digest_of(data)
-    folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f"{key}.{os.getpid()}.part"
-    partial.write_bytes(data)
-    partial.replace(folder / f"{key}.csv")
-    (folder / f"{key}.json").write_text(json.dumps({"name": name[:120]}), encoding="utf-8")
+    key = digest_of(data)
+    about = json.dumps({"name": name[:120]}).encode()
+    keep(upload_folder() / "tables", {f"{key}.csv": data, f"{key}.json": about})
     claim(key, mark, name[:120])
     return key
 

@@ -80,12 +80,12 @@ def _sentence(share: float, basis: str, count: int) -> str:
     if not count:
         return "There are no covariates: inside a cell only the coordinates can tell one pixel from another."
     if basis == "truth":
-        said = f"The covariates explain {share:.0%} of the target's variance inside the coarse cells (linearly)"
+        said = f"The covariates explain {100 * share:.0f} % of the target's variance inside the coarse cells (linearly)"
         weak = "expect little detail beyond an interpolation, choose covariates that vary with the target"
     else:
         said = (
-            f"Without a high-resolution truth: the covariates explain {share:.0%} of the variance between coarse cells "
-            "(linearly), which only hints at the variance inside them"
+            f"Without a high-resolution truth: the covariates explain {100 * share:.0f} % of the variance between "
+            "coarse cells (linearly), which only hints at the variance inside them"
         )
         weak = "expect little, or check that both files belong to the same place and time"
     return f"{said}; {weak}." if share < WEAK else f"{said}."

@@ -98,7 +98,7 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
     share = min(turned, 1 - turned)
     if share > _FOLDED:
         raise InputError(
-            f"{both} make no grid, {share:.0%} of the cells are turned against the others: the positions are "
+            f"{both} make no grid, {100 * share:.0f} % of the cells are turned against the others: the positions are "
             "scrambled, write them again in the order of rows and columns."
         )
 

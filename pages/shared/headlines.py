@@ -96,6 +96,21 @@ def starting(found: list[Measured]) -> str:
     )
 
 
+def room(found: list[Measured]) -> str:
+    """Twenty people at once: how long they wait to arrive, and for a picture, without and with a fit."""
+    rows = _rows(found)
+    arrived = [row for row in rows if row.what == "Arrival, until the heading"]
+    moved = [row for row in rows if row.what.startswith("Moved slider") and row.size.startswith("all")]
+    health = [row for row in rows if row.what.startswith("Health")]
+    if not arrived or not moved or not health:
+        return ""
+    return (
+        f"Twenty people who arrive at once see their page's heading after {_took(arrived)}; when all of them move a "
+        f"slider at the same moment, each sees the new picture after {_took(moved)} (medians, without and with a fit). "
+        f"The server never took more than {max(row.ours for row in health):.2g} s to answer."
+    )
+
+
 def plain_number(value: float) -> str:
     """Three digits without powers of ten: 0.0332, 10.6, 31,200."""
     rounded = float(f"{value:.3g}")

@@ -31,6 +31,7 @@ TITLES = {
     "filtering": "Filtering",
     "latency": "From a key press to the picture",
     "start_up": "Start-up",
+    "load": "Twenty people at once",
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
@@ -55,6 +56,7 @@ TOPICS = (
     Topic("Many time steps", ("store",), headlines.many_steps),
     Topic("Waiting", ("latency",), headlines.waiting),
     Topic("Start-up and memory", ("start_up",), headlines.starting),
+    Topic("A room", ("load",), headlines.room),
 )
 
 

@@ -30,7 +30,7 @@ STRANGE: tuple[Any, ...] = (
     None, True, 0, -1, 0.5, 1e308, 1e-308, 2**63, 10**400, "", "x", "\ud800", "![p](http://203.0.113.1/)", [], {},
     [[]], [None], ["x", 1], {"": None}, {"a": {"b": []}}, [[1, "x"], {}],
 )  # fmt: skip
-MUTATIONS = 24
+MUTATIONS = 12
 
 
 def learned(name: str, columns: tuple[str, ...], mediators: tuple[str, ...]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def test_it_opens_on_a_finished_example(page):
     assert complaints(page) == []
     assert page.title[0].value == "Downscaling"
     assert "440 coarse values" in words(page)
-    assert "83%" in words(page) and "12:00 UTC, level height 645 m" in words(page)
+    assert "83 %" in words(page) and "12:00 UTC, level height 645 m" in words(page)
     assert "Bag GP" in table(page)
 
 
@@ -111,7 +111,7 @@ def test_hidden_cells_are_said_first_with_their_control_beside(page):
 def test_the_second_example_warns(page):
     page.selectbox(key="data").set_value("ukv-75m").run()
     assert complaints(page) == []
-    assert any("27%" in box.value and "expect little" in box.value for box in page.warning)
+    assert any("27 %" in box.value and "expect little" in box.value for box in page.warning)
 
 
 @pytest.mark.parametrize("key", ["h-noise", "h-k0-0-0", "h-k1s", "h-k1-0-0"])

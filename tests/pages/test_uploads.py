@@ -1,5 +1,8 @@
-"""An upload on page Downscaling: one that reaches for another file is refused, doubtful values are seen at once."""
+"""Uploads: one that reaches for another file is refused, doubtful values are seen, a full disk loses nothing."""
 
+import errno
+
+from core.engine import disk
 from tests.core.fields.samples import netcdf, region
 from tests.corpus.crafted import outside
 
@@ -23,3 +26,18 @@ def test_values_that_may_be_missing_are_a_warning(open_page):
     page = given(open_page, "odd.nc", netcdf(data))
     assert not page.exception
     assert [box for box in page.warning if "1 value of -9999" in box.value and "look like missing values" in box.value]
+
+
+def test_what_cannot_be_kept_is_a_sentence_and_tried_again(open_page, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "write", refuse)
+        page = given(open_page, "mine.nc", netcdf(region(12, 16)))
+        assert not page.exception and "Read-only file system): make room in the runs folder" in page.error[0].value
+        table = open_page("distribution_regression.py", **{"d-data": "Own table"})
+        table.file_uploader(key="d-file").set_value(("mine.csv", b"who,x,y\n1,2,3\n1,3,3\n2,2,4\n2,1,4\n", "text/csv"))
+        assert not table.run().exception and any("Read-only file system" in box.value for box in table.error)
+    assert page.run().selectbox(key="data").value.startswith("upload:") and not page.error
+    assert table.run().selectbox(key="d-table").options == ["mine.csv"]

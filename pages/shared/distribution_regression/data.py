@@ -9,6 +9,7 @@ import streamlit as st
 from core.distribution_regression.simulate import Simulated, SimulationSpec, simulate
 from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
 from core.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
+from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.experiments.distribution_compare import Prepared
 from core.experiments.distribution_regression import part
@@ -113,11 +114,14 @@ def _upload() -> None:
     mark = f"d-seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
     if mark not in st.session_state:
         try:
-            st.session_state[mark] = None
             key = keep_table(data, file.name, visitor_mark())
+        except NotKept as error:  # tried again at every run
+            refusal(f"{file.name}: {error}")
+            return
         except InputError as error:
             st.session_state[mark] = str(error)
         else:
+            st.session_state[mark] = None
             set_values({"d-table": key})
     if st.session_state[mark]:
         refusal(f"{file.name}: {st.session_state[mark]}")

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
@@ -85,7 +86,8 @@ def _upload() -> None:
             with st.spinner(f"Checking {plain(file.name)} …"):
                 key = keep_upload(data, file.name, visitor_mark())
         except InputError as error:
-            st.session_state[mark] = str(error)
+            if not isinstance(error, NotKept):  # that is tried again at every run
+                st.session_state[mark] = str(error)
             refusal(f"{file.name}: {error}")
             continue
         st.session_state[mark] = True
