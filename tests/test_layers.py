@@ -3,13 +3,14 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
+GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
 RECORDS = GROUND | {"observations", "posterior"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 METHODS = KERNELS | {"embeddings"}
@@ -23,6 +24,7 @@ LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHO
 ALLOWED = {
     "__init__": set(),
     "errors": set(),
+    "lazy": set(),
     "wording": set(),
     "device": {"errors"},
     "expressions": {"errors"},
@@ -42,7 +44,7 @@ ALLOWED = {
     "fields": GROUND | {"observations"},
     "tables": FIELDS,
     "datasets": FIELDS,
-    "metrics": {"errors", "posterior"},
+    "metrics": {"errors", "lazy", "posterior"},
     "figures": {"wording", "errors", "posterior", "fields", "metrics"},
     "engine": GROUND,
     "experiments": LIBRARY | {"engine"},
@@ -128,6 +130,32 @@ def test_the_allowed_arrows_make_no_circle() -> None:
         leaves = {part for part, below in remaining.items() if not below & remaining.keys() - {part}}
         assert leaves, f"circle among {sorted(remaining)}"
         remaining = {part: below for part, below in remaining.items() if part not in leaves}
+
+
+def test_no_package_waits_for_its_modules() -> None:
+    """Two visitors who import at the same time would wait for each other (`core.lazy`)."""
+    packages = [path for part in ("core", "pages") for path in (ROOT / part).rglob("__init__.py")]
+    packages.remove(ROOT / "core" / "cli" / "__init__.py")  # a command has no visitors
+    assert len(packages) > 10
+    eager = {
+        str(path.relative_to(ROOT)): ast.unparse(node)
+        for path in packages
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and not ast.unparse(node).startswith(("from typing ", "from core.lazy "))
+    }
+    assert eager == {}
+
+
+@pytest.mark.parametrize("package", ["datasets", "engine", "fields", "metrics", "tables"])
+def test_a_package_hands_out_what_it_names(package: str) -> None:
+    found = import_module(f"core.{package}")
+    modules = {path.stem for path in (ROOT / "core" / package).glob("*.py")}
+    assert set(found.__all__) == set(found._MODULES) and not modules & set(found.__all__)
+    for name, module in found._MODULES.items():
+        assert getattr(found, name) is getattr(import_module(f"core.{package}.{module}"), name)
+    with pytest.raises(AttributeError, match=f"module 'core.{package}' has no attribute 'nothing'"):
+        found.nothing  # noqa: B018
 
 
 def test_importing_core_is_light() -> None:

@@ -5,10 +5,11 @@ Twenty of them cost no more than the server's own work, so they can arrive at on
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -18,6 +19,14 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 
 from tests.waiting import HANG_S
+
+T = TypeVar("T")
+
+
+def visit(visits: Coroutine[Any, Any, T]) -> T:
+    """Run visits to their end, in a thread: the caller's may have an event loop, as Playwright's tests have."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, visits).result()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,32 @@
 """The catalogue of data, the generator of the made-up planet, and a first guess of settings for a new file."""
 
-from core.datasets.atmosphere import make_atmosphere
-from core.datasets.catalogue import Entry, atmosphere_fields, catalogue, find, folder_problem
-from core.datasets.suggest import suggest_spec
+from typing import TYPE_CHECKING
 
-__all__ = ["Entry", "atmosphere_fields", "catalogue", "find", "folder_problem", "make_atmosphere", "suggest_spec"]
+from core.lazy import lazily
+
+if TYPE_CHECKING:
+    from core.datasets.atmosphere import make_atmosphere
+    from core.datasets.entries import Entry, atmosphere_fields, catalogue, find, folder_problem
+    from core.datasets.suggest import suggest_spec
+
+_MODULES = {
+    "make_atmosphere": "atmosphere",
+    "Entry": "entries",
+    "atmosphere_fields": "entries",
+    "catalogue": "entries",
+    "find": "entries",
+    "folder_problem": "entries",
+    "suggest_spec": "suggest",
+}
+
+__all__ = [
+    "Entry",
+    "atmosphere_fields",
+    "catalogue",
+    "find",
+    "folder_problem",
+    "make_atmosphere",
+    "suggest_spec",
+]
+
+__getattr__ = lazily(__name__, _MODULES)

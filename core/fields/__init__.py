@@ -3,8 +3,9 @@
 Names are imported when first used, so that the reader process stays light.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core.lazy import lazily
 
 if TYPE_CHECKING:
     from core.fields.baselines import bicubic, bilinear, bilinear_left_out, constant
@@ -22,31 +23,31 @@ if TYPE_CHECKING:
     from core.fields.store import load_fields, save_fields
     from core.fields.upload import open_upload
 
-_HOME = {
+_MODULES = {
+    "bicubic": "baselines",
+    "bilinear": "baselines",
+    "bilinear_left_out": "baselines",
+    "constant": "baselines",
+    "reaggregate": "blocks",
+    "scaled_coordinates": "coordinates",
+    "ExplainedShare": "explained",
+    "explained_share": "explained",
+    "to_dataset": "export",
+    "to_netcdf_bytes": "export",
     "Grid": "grid",
     "Fields": "gridded",
     "Variable": "gridded",
-    "open_fields": "opening",
     "fields_from_dataset": "opening",
-    "open_upload": "upload",
-    "save_fields": "store",
-    "load_fields": "store",
-    "DownscalingSpec": "spec",
+    "open_fields": "opening",
+    "make_problem_from_files": "pair",
     "DownscalingProblem": "problem",
     "make_problem": "problem",
-    "make_problem_from_files": "pair",
-    "scaled_coordinates": "coordinates",
     "Scale": "scaling",
     "Scaling": "scaling",
-    "constant": "baselines",
-    "bilinear": "baselines",
-    "bilinear_left_out": "baselines",
-    "bicubic": "baselines",
-    "ExplainedShare": "explained",
-    "explained_share": "explained",
-    "reaggregate": "blocks",
-    "to_dataset": "export",
-    "to_netcdf_bytes": "export",
+    "DownscalingSpec": "spec",
+    "load_fields": "store",
+    "save_fields": "store",
+    "open_upload": "upload",
 }
 
 __all__ = [
@@ -76,8 +77,4 @@ __all__ = [
     "to_netcdf_bytes",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'core.fields' has no attribute {name!r}")
-    return getattr(import_module(f"core.fields.{_HOME[name]}"), name)
+__getattr__ = lazily(__name__, _MODULES)

@@ -15,7 +15,7 @@ from core.figures.colours import SCALES, rgb
 from core.figures.panel import Panel
 from core.figures.style import DARK, LIGHT
 from core.figures.trust import draw_trust
-from core.metrics.trust import Trust
+from core.metrics.trusting import Trust
 
 if TYPE_CHECKING:
     from cartopy.crs import CRS

@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.figures.colours import VERDICTS
-from core.metrics.trust import LEVELS, Trust
+from core.metrics.trusting import LEVELS, Trust
 
 TITLE = "How far to trust it"
 

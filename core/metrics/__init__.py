@@ -4,14 +4,42 @@ Error is prediction − truth everywhere. Weights (cell areas) are normalised ov
 outside the square. Scipy, scikit-image and scoringrules are imported by the functions that need them.
 """
 
-from core.metrics.calibration import calibration, pit
-from core.metrics.field_scores import score_field, score_points, score_units
-from core.metrics.pointwise import bias, mae, pearson, rmse
-from core.metrics.probabilistic import coverage, coverage_sd, crps_ensemble, crps_gaussian
-from core.metrics.significance import Comparison, holm, pairwise_wilcoxon
-from core.metrics.spatial import ssim
-from core.metrics.summarise import summarise
-from core.metrics.trust import Trust, trust
+from typing import TYPE_CHECKING
+
+from core.lazy import lazily
+
+if TYPE_CHECKING:
+    from core.metrics.calibrating import calibration, pit
+    from core.metrics.field_scores import score_field, score_points, score_units
+    from core.metrics.pointwise import bias, mae, pearson, rmse
+    from core.metrics.probabilistic import coverage, coverage_sd, crps_ensemble, crps_gaussian
+    from core.metrics.significance import Comparison, holm, pairwise_wilcoxon
+    from core.metrics.spatial import ssim
+    from core.metrics.summary import summarise
+    from core.metrics.trusting import Trust, trust
+
+_MODULES = {
+    "calibration": "calibrating",
+    "pit": "calibrating",
+    "score_field": "field_scores",
+    "score_points": "field_scores",
+    "score_units": "field_scores",
+    "bias": "pointwise",
+    "mae": "pointwise",
+    "pearson": "pointwise",
+    "rmse": "pointwise",
+    "coverage": "probabilistic",
+    "coverage_sd": "probabilistic",
+    "crps_ensemble": "probabilistic",
+    "crps_gaussian": "probabilistic",
+    "Comparison": "significance",
+    "holm": "significance",
+    "pairwise_wilcoxon": "significance",
+    "ssim": "spatial",
+    "summarise": "summary",
+    "Trust": "trusting",
+    "trust": "trusting",
+}
 
 __all__ = [
     "Comparison",
@@ -35,3 +63,5 @@ __all__ = [
     "summarise",
     "trust",
 ]
+
+__getattr__ = lazily(__name__, _MODULES)

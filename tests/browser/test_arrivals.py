@@ -8,7 +8,7 @@ from pathlib import Path
 from pages.shared.pages import PAGES
 from tests.browser.serving import ROOT, running_app
 from tests.browser.telling import MAGIC, WATCHES
-from tests.visitor import Visitor
+from tests.visitor import Visitor, visit
 
 TELLING = "tests.browser.telling"
 #: The front page is at the root of the address.
@@ -30,7 +30,7 @@ async def arrivals(url: str, count: int) -> list[tuple[list[str], list[str]]]:
 def test_twenty_at_once_reach_their_pages_and_no_file_is_watched(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     with running_app(tmp_path / "runs", log, (TELLING,)) as url:
-        found = asyncio.run(arrivals(url, 20))
+        found = visit(arrivals(url, 20))
     titles = ["Deconditioning Lab", *(page.title for page in PAGES[1:])]
     assert [headings[:1] for headings, _ in found] == [[title] for title in islice(cycle(titles), 20)]
     assert [troubles for _, troubles in found if troubles] == []
@@ -41,7 +41,7 @@ def test_twenty_at_once_reach_their_pages_and_no_file_is_watched(tmp_path: Path)
 def test_a_server_that_watches_files_and_adds_magic_is_found_out(tmp_path: Path) -> None:
     log, otherwise = tmp_path / "log.txt", ("--server.fileWatcherType=auto", "--runner.magicEnabled=true")
     with running_app(tmp_path / "runs", log, (TELLING, *otherwise)) as url:
-        asyncio.run(arrivals(url, 1))
+        visit(arrivals(url, 1))
     assert WATCHES in log.read_text() and MAGIC in log.read_text()
 
 

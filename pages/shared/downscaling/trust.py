@@ -9,7 +9,7 @@ from core.experiments.downscale import coarse_scores
 from core.fields import DownscalingProblem
 from core.figures.trust import TITLE, mark_of
 from core.metrics import Trust, trust
-from core.metrics.trust import LEVELS
+from core.metrics.trusting import LEVELS
 from pages.shared.downscaling.picture import View
 from pages.shared.words import plain
 

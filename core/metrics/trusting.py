@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.metrics.calibration import calibration
+from core.metrics.calibrating import calibration
 from core.metrics.points import scored_points
 
 Verdict = Literal["too narrow", "about right", "too wide"]
