@@ -249,7 +249,9 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
         best=shown.best, path=_path(shown.names, line), dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-surface", later=True)
-    st.caption(f"Star: best of the picture ({np.nanmax(shown.values):.1f}); circle: the sliders; line: learning.")
+    st.caption(
+        f"Star: best of the picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; line: learning."
+    )
 
 
 def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:
