@@ -4,7 +4,8 @@ from playwright.sync_api import Page
 
 #: Least contrast of text with what lies behind it (WCAG 2.2, 1.4.3).
 LEAST = 4.5
-#: Every visible text with its colour and its ground; faces under it, opacities and the `fill` of pictures count.
+#: Every visible text with its colour and its ground; faces under it, opacities, the `fill` of pictures and
+#: the face of a legend count.
 PALE = r"""least => {
   const channels = colour => {
     const [a, b, c, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
@@ -21,6 +22,10 @@ PALE = r"""least => {
     if (!styles.has(node)) styles.set(node, getComputedStyle(node));
     return styles.get(node);
   };
+  const filled = shape => {
+    const ink = channels(styleOf(shape).fill);
+    return [...ink.slice(0, 3), ink[3] * Number(styleOf(shape).fillOpacity)];
+  };
   const scrolls = node => /auto|scroll/.test(styleOf(node).overflowY) && node.scrollHeight > node.clientHeight + 1;
   const groundOf = element => { // a face lies behind a word where it reaches; what scrolls lies behind all inside
     const box = element.getBoundingClientRect(), [x, y] = [box.x + box.width / 2, box.y + box.height / 2], faces = [];
@@ -31,7 +36,8 @@ PALE = r"""least => {
       if (!near || (x >= left && x <= right && y >= top && y <= bottom)) faces.unshift(styleOf(node).backgroundColor);
       opacity *= Number(styleOf(node).opacity);
     }
-    return [faces.map(channels).reduce((under, top) => over(top, under), [255, 255, 255, 1]), opacity];
+    const legend = element.closest('.legend')?.querySelector('rect.bg'), drawn = legend ? [filled(legend)] : [];
+    return [[...faces.map(channels), ...drawn].reduce((under, top) => over(top, under), [255, 255, 255, 1]), opacity];
   };
   const app = document.querySelector('[data-testid=stApp]'), found = [];
   const left = 'style, script, .katex-mathml, :disabled, [aria-disabled=true]';

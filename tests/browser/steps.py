@@ -35,10 +35,8 @@ SHOWN = "theme => getComputedStyle(document.querySelector('[data-testid=stApp]')
 OPEN_EXPANDERS = """() => {
   const closed = [...document.querySelectorAll('details:not([open]) > summary')];
   closed.forEach(summary => summary.click());
-  window.unfolding = closed.map(summary => summary.parentElement);
   return closed.length;
 }"""
-OPENED = "() => window.unfolding.every(expander => expander.open || !expander.isConnected)"
 
 
 def settled(page: Page) -> None:
@@ -87,10 +85,15 @@ def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight")
 
 
 def open_expanders(page: Page) -> None:
-    """Open expanders until none is closed: some come only with the one around them."""
-    while page.evaluate(OPEN_EXPANDERS):
-        page.wait_for_function(OPENED, timeout=HANG_MS)
-        settled(page)
+    """Open expanders until none is closed: some come with the one around them, some are redrawn while clicked."""
+
+    def none_closed() -> bool:
+        closed = page.evaluate(OPEN_EXPANDERS)
+        if closed:
+            settled(page)
+        return not closed
+
+    wait_for(none_closed, "the last expander")
 
 
 def revision(page: Page, key: str) -> str:
@@ -139,9 +142,8 @@ def unfolded(page: Page) -> Iterator[str]:
         open_expanders(page)
         yield f"tab {tab.inner_text()}"
     for button in page.locator("[data-testid=stPopover] button").all():
-        button.click()
-        page.locator("[data-testid=stPopoverBody]").wait_for()
+        body = page.locator("[data-testid=stPopoverBody]")
+        wait_for(lambda button=button, body=body: body.is_visible() or button.click(), "a popover", every=1.0)
         open_expanders(page)
         yield f"popover {button.inner_text()}"
-        page.keyboard.press("Escape")
-        page.locator("[data-testid=stPopoverBody]").wait_for(state="detached")
+        wait_for(lambda body=body: not body.count() or page.keyboard.press("Escape"), "a popover's end", every=1.0)
