@@ -47,7 +47,7 @@ class Visitor:
 
     def __init__(self, url: str, page: str = "", query: str = "") -> None:
         self._address = f"ws://{urlsplit(url).netloc}/_stcore/stream"
-        self._page, self._query = page, query
+        self._page, self._query, self._hash = page, query, ""
         self.headings: list[str] = []
         self.texts: list[str] = []
         self.troubles: list[str] = []
@@ -109,7 +109,7 @@ class Visitor:
     async def _run(self, fragment: str = "", *pressed: WidgetState, again: bool = False) -> None:
         message = BackMsg()
         state = message.rerun_script
-        state.page_name, state.query_string = self._page, self._query
+        state.page_name, state.query_string, state.page_script_hash = self._page, self._query, self._hash
         state.fragment_id, state.is_auto_rerun = fragment, again
         state.context_info.url = "http://localhost/"
         state.widget_states.widgets.extend([*self._widgets.values(), *pressed])
@@ -131,6 +131,8 @@ class Visitor:
             self.page_runs += message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
         elif kind == "session_event" and message.session_event.HasField("script_compilation_exception"):
             self.troubles.append(message.session_event.script_compilation_exception.message)
+        elif kind == "navigation":
+            self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "new_session" and not message.metadata.run.fragment_ids:

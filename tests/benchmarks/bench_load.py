@@ -25,7 +25,7 @@ PEOPLE, ROUNDS, CANCELS = 20, 6, 3
 #: The page they work on: its slider, between these values, moves this picture.
 PAGE, QUERY, SLIDER, VALUES, PICTURE = "line", "o-view=Bayes%27+rule", "b-x", (-2.0, 2.0), "b-posterior"
 #: A fit that goes on for as long as it is looked at.
-LEARNER = ("line", "o-starts=10&o-steps=300")
+LEARNER = ("line", "o-n=400&o-m=400&o-starts=10&o-steps=300")
 LEARN, CANCEL = "Learn hyperparameters", "Cancel"
 EVERY_S = 0.1
 
@@ -85,15 +85,16 @@ async def visits(url: str, health: Health) -> list[Row]:
     async with AsyncExitStack() as stack:
         people = [await stack.enter_async_context(Visitor(url, PAGE, QUERY)) for _ in range(PEOPLE)]
         for person in people:
-            await person.until(lambda person=person: person.page_runs)
+            await person.until(lambda person=person: person.page_runs and PICTURE in person.pictures)
         rows += await moves(people, health, "no fit")
         learner = await stack.enter_async_context(Visitor(url, *LEARNER))
         await learning(learner)
         rows += await moves(people, health, "a fit going on")
-        cancelled = [await cancel(learner)]
-        for _ in range(CANCELS - 1):
+        await ended(learner)
+        cancelled = []
+        for _ in range(CANCELS):
             await learning(learner)
-            cancelled.append(await cancel(learner))
+            cancelled.append(await ended(learner))
         assert not any(person.troubles for person in [*people, learner])
     size = "one fit, 20 sessions open"
     return [*rows, row("Cancel, until the page says so", size, statistics.median(cancelled), cancelled)]
@@ -156,9 +157,9 @@ async def learning(learner: Visitor) -> None:
     await learner.until(lambda: CANCEL in learner.buttons and "run-hyperparameters" in learner.pictures)
 
 
-async def cancel(learner: Visitor) -> float:
-    """Seconds from the press until the page says that the fit was cancelled."""
+async def ended(learner: Visitor) -> float:
+    """Cancel the fit, which may have ended by itself; seconds until the page says how it ended."""
     begun = time.perf_counter()
     await learner.press(CANCEL)
-    await learner.until(lambda: any(text.startswith("Cancelled") for text in learner.texts))
+    await learner.until(lambda: any(text.startswith(("Cancelled", "Learned in")) for text in learner.texts))
     return time.perf_counter() - begun
