@@ -30,7 +30,7 @@ def rows(name: str) -> list[dict]:
 
 def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     titles = [found.value for found in page.subheader]
-    assert titles[:2] == ["Accuracy of downscaling", "Time beside a plain implementation"] and len(titles) == 6
+    assert titles[:2] == ["Accuracy of downscaling", "Time beside a plain implementation"] and len(titles) == 7
     assert not any(block.proto.expanded for block in page.expander)
     assert len(page.dataframe) > 3 and list(page.dataframe[0].value["Seeds"]) == [10, 10, 2]
     assert len(page.dataframe) == 1 + len(page.expander[0].dataframe)
@@ -39,6 +39,13 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     table = page.expander[0].dataframe[0].value
     assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
+
+
+def test_the_headline_of_a_room_is_that_of_its_rows(page: AppTest):
+    rows = json.loads((ROOT / "tests" / "benchmarks" / "results" / "load.json").read_text())["rows"]
+    longest = max(row["ours"] for row in rows if "Health" in row["what"])
+    (said,) = (block.value for block in page.markdown if "Twenty people who arrive at once" in block.value)
+    assert f"never took more than {longest:.2g} s to answer" in said
 
 
 def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
