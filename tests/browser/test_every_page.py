@@ -61,17 +61,25 @@ LOOK = r"""async () => {
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };
 }"""
+#: A fault counts when it is there so many times, each after the page has settled.
+LOOKS = 6
 EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
 
 
 def look(page: Page, where: str) -> list[str]:
-    """What is not as it should be on the page as it is."""
-    seen = page.evaluate(LOOK) | {
-        "pixels too wide": overflow(page),
-        "too pale": pale_words(page),
-        "exceptions": exceptions(page),
-    }
-    return [f"{where}: {what}: {value}" for what, value in seen.items() if value]
+    """What is not as it should be on the page, and stays so: what has just been redrawn fades in for a moment."""
+    wrong: dict[str, object] = {}
+    for _ in range(LOOKS):
+        seen = page.evaluate(LOOK) | {
+            "pixels too wide": overflow(page),
+            "too pale": pale_words(page),
+            "exceptions": exceptions(page),
+        }
+        wrong = {what: value for what, value in seen.items() if value}
+        if not wrong:
+            break
+        settled(page)
+    return [f"{where}: {what}: {value}" for what, value in wrong.items()]
 
 
 def wrong(page: Page, expected: int) -> list[str]:
