@@ -51,7 +51,8 @@ LOOK = r"""async () => {
   return {
     'raw TeX': raw,
     'not understood': all('.katex-error, .katex [style*="color"]').map(element => element.textContent.slice(0, 80)),
-    'clipped': all('.katex-display').filter(e => e.scrollHeight > e.clientHeight + 1)
+    'clipped': all('.katex-display')
+      .filter(e => !e.closest('details:not([open])') && e.scrollHeight > e.clientHeight + 1)
       .map(e => `${e.clientHeight} of ${e.scrollHeight} px: ${e.textContent.slice(0, 80)}`),
     'handles not said as they are read': all('[data-testid=stSlider]').map(slider => [
       [...slider.querySelectorAll('[data-testid=stSliderThumbValue]')].map(text => text.textContent),
