@@ -1,6 +1,7 @@
 """Uploaded files of a run: kept by content beside the runs, and sent along to workers that do not share the folder."""
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,20 @@ def keep(folder: Path, files: Mapping[str, bytes]) -> None:
             f"The upload cannot be kept ({error.strerror}): make room in the runs folder, or set DECONDITIONING_RUNS "
             "to a folder that can be written."
         ) from None
+
+
+def kept(folder: Path, ending: str, mark: str = "") -> dict[str, str]:
+    """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if path.with_suffix(ending).is_file():
+            found[path.stem] = name
+    own = claims(mark) if mark else found
+    return {digest: own[digest] for digest in found if digest in own}
 
 
 def claim(digest: str, mark: str, name: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from core.distribution_regression.subjects import Subjects
 from core.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
-from core.engine.uploads import claim, claims, digest_of, keep, upload_folder
+from core.engine.uploads import claim, digest_of, keep, kept, upload_folder
 from core.errors import InputError
 
 
@@ -25,14 +25,7 @@ def keep_table(data: bytes, name: str, mark: str = "") -> str:
 
 def kept_tables(mark: str = "") -> dict[str, str]:
     """Key → file name of every table that is kept, or of those of one visitor."""
-    found = {}
-    for path in sorted((upload_folder() / "tables").glob("*.csv")):
-        try:
-            found[path.stem] = str(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    own = claims(mark) if mark else found
-    return {key: own[key] for key in found if key in own}
+    return kept(upload_folder() / "tables", ".csv", mark)
 
 
 def table_columns(key: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from core.engine.uploads import UPLOAD, claim, claims, upload_folder, write_upload
+from core.engine.uploads import UPLOAD, claim, kept, upload_folder, write_upload
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
 
@@ -25,16 +25,7 @@ def keep_upload(data: bytes, name: str, mark: str = "") -> str:
 
 def kept_uploads(mark: str = "") -> dict[str, str]:
     """Key → file name of every upload that is kept, or of those of one visitor."""
-    found = {}
-    for path in sorted(upload_folder().glob("*.json")):
-        try:
-            name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if path.with_suffix(".nc").is_file():
-            found[path.stem] = name
-    own = claims(mark) if mark else found
-    return {f"{UPLOAD}{digest}": own[digest] for digest in found if digest in own}
+    return {f"{UPLOAD}{digest}": name for digest, name in kept(upload_folder(), ".nc", mark).items()}
 
 
 def open_source(key: str) -> Fields:
