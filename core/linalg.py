@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from core.errors import InputError
@@ -49,15 +49,18 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     """Factorise a symmetric positive definite matrix, with the least jitter that works.
 
     Jitters in ``JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
-    the factor, to be shown to the user. Raises ``InputError`` when none suffices.
+    the factor, to be shown to the user. A pivot that is nothing but rounding, ``L_ii² ≤ n ε A_ii``, does not count
+    as one: whether it comes out above 0 differs between processors. Raises ``InputError`` when none suffices.
+    Source: Higham 2002, *Accuracy and Stability of Numerical Algorithms*, Theorem 10.7.
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
     identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
     for relative in JITTERS:
         jitter = relative * scale
-        lower, failed = torch.linalg.cholesky_ex(matrix + jitter * identity if jitter else matrix)
-        if not int(failed):
+        raised = matrix + jitter * identity if jitter else matrix
+        lower, failed = torch.linalg.cholesky_ex(raised)
+        if not bool(failed.bool() | _only_rounding(lower, raised)):
             return Factor(lower, jitter)
     raise InputError(
         f"The {name} ({len(matrix)}×{len(matrix)}) is singular even with {JITTERS[-1]:.0e} of its mean diagonal added: "
@@ -95,7 +98,7 @@ def solve_positive_batch(
 ) -> Float[Tensor, "s n k"]:
     """``A_s⁻¹ B_s`` of many symmetric positive definite matrices; ``InputError`` where one is not, no jitter."""
     lower, failed = torch.linalg.cholesky_ex(matrices)
-    if bool(failed.any()) or not bool(torch.isfinite(lower).all()):
+    if bool((failed.bool() | _only_rounding(lower, matrices)).any()) or not bool(torch.isfinite(lower).all()):
         raise InputError(
             f"The {name} ({matrices.shape[-1]}×{matrices.shape[-1]}) is singular: raise the regularisation δ."
         )
@@ -143,6 +146,12 @@ def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[T
             "leave one out."
         )
     return basis[:, columns:].contiguous()
+
+
+def _only_rounding(lower: Float[Tensor, "*s n n"], matrix: Float[Tensor, "*s n n"]) -> Bool[Tensor, "*s"]:
+    """Whether a pivot of a Cholesky factor is no larger than what rounding leaves of a pivot of 0."""
+    pivots, diagonal = (each.detach().diagonal(dim1=-2, dim2=-1) for each in (lower, matrix))
+    return (pivots.square() <= matrix.shape[-1] * torch.finfo(matrix.dtype).eps * diagonal).any(-1)
 
 
 def _refuse_infinite(matrix: Tensor, name: str) -> None:

@@ -36,6 +36,18 @@ def test_jitter_is_the_least_that_works_and_is_returned():
     assert 0 < factor.jitter <= 1e-6 * scale * 1.001
 
 
+def test_a_pivot_of_rounding_alone_is_none():
+    """A singular matrix whose last digit makes Cholesky end: on another processor it would not."""
+    almost = torch.ones(2, 2, dtype=torch.float64)
+    almost[1, 1] += torch.finfo(torch.float64).eps
+    assert not int(torch.linalg.cholesky_ex(almost).info)
+    assert linalg.cholesky(almost).jitter > 0
+    with pytest.raises(InputError, match="is singular"):
+        linalg.solve_positive_batch(torch.stack([spd(2), almost]), torch.ones(2, 2, 1, dtype=torch.float64))
+    scaled = spd() * torch.logspace(-9, 9, 6, dtype=torch.float64).outer(torch.logspace(-9, 9, 6, dtype=torch.float64))
+    assert linalg.cholesky(scaled).jitter == 0, "rows of other units are not singular"
+
+
 def test_hopeless_matrices_are_refused_with_a_remedy():
     with pytest.raises(InputError, match="raise the noise"):
         linalg.cholesky(-spd())
