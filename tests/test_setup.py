@@ -126,7 +126,7 @@ def test_make_test_runs_both_parts_whatever_becomes_of_the_first(
     assert (run.returncode == 0) == green
     first, second = (line for line in run.stdout.splitlines() if line.startswith(("computing", "in browser")))
     assert first == "computing -m pytest --part computing --numprocesses=1 --dist=loadfile -k some"
-    assert second == "in browser -m pytest --part browser -k some"
+    assert second == "in browser -m pytest --part browser --numprocesses=1 --dist=loadfile -k some"
 
 
 @pytest.mark.parametrize(("part", "other"), [("browser", "tests/test_setup.py"), ("computing", "tests/browser")])

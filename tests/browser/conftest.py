@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from scripts.browser import ADVICE, find_browser
 from tests.browser.serving import running_app
@@ -58,26 +58,29 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def new_page(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
-    """Make windows onto the app: `new_page(width=390, dark=True)`."""
-    contexts = []
+@pytest.fixture(scope="session")
+def windows(browser: Browser, server: str) -> BrowserContext:
+    """One browser of a person who keeps what it has fetched: scripts are read and compiled once, not in every test."""
+    return browser.new_context(base_url=server, reduced_motion="reduce")
 
-    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = server) -> Page:
-        context = browser.new_context(
-            base_url=url,
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-            accept_downloads=True,
-        )
+
+@pytest.fixture
+def new_page(browser: Browser, windows: BrowserContext) -> Iterator[Callable[..., Page]]:
+    """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`, as another person."""
+    opened: list[Page | BrowserContext] = []
+
+    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = "") -> Page:
+        context = browser.new_context(base_url=url, reduced_motion="reduce") if url else windows
         context.set_default_timeout(HANG_MS)
-        contexts.append(context)
-        return watched(context.new_page())
+        page = context.new_page()
+        opened.append(context if url else page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        return watched(page)
 
     yield make
-    for context in contexts:
-        context.close()
+    for one in opened:
+        one.close()
 
 
 @pytest.fixture

@@ -78,49 +78,39 @@ def test_the_whole_path(new_page, server: str) -> None:
     assert not page.errors and not page.foreign and not exceptions(page)
 
 
-def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str) -> None:
-    page = opened(new_page(), QUICK)
-    exact(page)
-    learn(page)
-    page.get_by_text(re.compile(r"^Learned in")).wait_for()
-    exact(page)
-    learned = page.url
-    assert "run=" in learned and "h-k0s-is=" in learned
-
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="NetCDF").click()
-    data = Path(waiting.value.path()).read_bytes()
-    fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
-    assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
-    assert fields["mean"].attrs["units"] == "K" and "settings" in fields.attrs
-
-    shown = posterior_map(page)["sum"]
-    page.reload()
-    exact(page)
-    assert page.url == learned
-    shows(page, shown)
-    other = opened(new_page(), learned.removeprefix(server))
-    exact(other)
-    shows(other, shown)
-    assert not exceptions(other)
-
-
-def test_a_restarted_app_still_knows_its_runs(new_page, tmp_path: Path) -> None:
+def test_what_was_learned_is_taken_home_and_comes_back(new_page, tmp_path: Path) -> None:
     runs, log = tmp_path / "runs", tmp_path / "log.txt"
     with running_app(runs, log) as url:
-        page = opened(new_page(url=url))
-        opened(page, QUICK)
+        page = opened(new_page(url=url), QUICK)
         exact(page)
         learn(page)
         page.get_by_text(re.compile(r"^Learned in")).wait_for()
-        run = re.search(r"run=([\w-]+)", page.url).group(1)
+        exact(page)
+        learned = page.url
+        assert "run=" in learned and "h-k0s-is=" in learned
+
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name="NetCDF").click()
+        data = Path(waiting.value.path()).read_bytes()
+        fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
+        assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
+        assert fields["mean"].attrs["units"] == "K" and "settings" in fields.attrs
+
+        shown = posterior_map(page)["sum"]
+        page.reload()
+        exact(page)
+        assert page.url == learned
+        shows(page, shown)
+        assert not exceptions(page)
         page.close()
-    with running_app(runs, log) as url:
-        page = opened(new_page(url=url))
-        opened(page, f"/all-runs?run={run}")
+    run = re.search(r"run=([\w-]+)", learned)[1]
+    with running_app(runs, log) as url:  # started anew, it knows its runs; another window opens them
+        page = opened(new_page(url=url), f"/all-runs?run={run}")
         page.get_by_text("downscaled.nc").first.wait_for()
         assert not exceptions(page)
         opened(page, f"/downscale?run={run}")
         exact(page)
+        shows(page, shown)
         expect(page.get_by_text(re.compile("110 coarse values|18 × 18 pixels")).first).to_be_visible()
+        assert not exceptions(page)
         page.close()

@@ -13,6 +13,7 @@ import pytest
 
 from core.engine import Engine, disk
 from core.engine.archive import zip_runs
+from core.engine.records import ACTIVE
 from core.engine.store import Store
 from core.errors import InputError
 from tests.core.engine.conftest import ended, progressing, toy
@@ -51,7 +52,7 @@ def test_a_run_on_a_full_disk_is_kept_and_written_later(
     assert [row["step"] for row in engine.trace(run_id)] == list(range(1, 201))
     assert json.loads(engine.parts(run_id)["result.json"])["reached"] == 200
     assert zip_runs(engine, [run_id]).count(b"numbers.txt")
-    assert Store(engine.root).read(run_id)[0].status == "running", "the disk does not know yet"
+    assert Store(engine.root).read(run_id)[0].status in ACTIVE, "the disk does not know yet"
     with pytest.raises(InputError, match="ended already"):
         engine.cancel(run_id)
     fill(False)
