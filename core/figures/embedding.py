@@ -7,7 +7,7 @@ import numpy as np
 
 from core.figures.colours import SERIES, Colours, colour_scale, hue, model_colour, series_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
-from core.wording import duration
+from core.wording import duration, signed
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
@@ -90,7 +90,7 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
         }
         for name, values in lines.items()
     ]  # fmt: skip
-    picture = _frame(f"Embedding at y = {y:.2f}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
+    picture = _frame(f"Embedding at y = {signed(y, 2)}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
     picture["margin"] = picture["margin"] | {"t": 74}
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x)", dark, automargin=False)
@@ -120,7 +120,10 @@ def exponent_plot(
                 "hovertemplate": f"minimax point of {name}: a = %{{x:.3f}}, exponent %{{y:.3f}}<extra></extra>",
             }
         )  # fmt: skip
-    picture = _frame("Exponent r of the rate M^(−r)", height, dark) | {"showlegend": True, "hovermode": "x unified"}
+    picture = _frame("Exponent r of the rate, a power −r of M", height, dark) | {
+        "showlegend": True,
+        "hovermode": "x unified",
+    }
     picture["margin"] = picture["margin"] | {"t": 54}
     picture["xaxis"] = axis("a: how fast the first stage's N grows with M", dark, automargin=False)
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")

@@ -29,9 +29,10 @@ PLACES = {
     "shared/one_dimension/recover.py": "/line",
     "shared/one_dimension/trip.py": "/line?o-view=There+and+back",
 }
-#: Models that say more than the one their page opens with.
+#: Views and models that say more than what their page opens with.
 MORE = [
-    f"/downscale?model={MODELS[name].title.replace(' ', '+')}" for name in ("task_transformed_gp", "variational_gp")
+    "/bayes?k-more=error+against+n+and+time",
+    *(f"/downscale?model={MODELS[name].title.replace(' ', '+')}" for name in ("task_transformed_gp", "variational_gp")),
 ]
 EXPECTED = {
     **dict.fromkeys(WITHOUT, 0),
@@ -45,7 +46,8 @@ LOOK = r"""async () => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), raw = [];
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (/\$\$|\$[^$\n]+\$|\\[a-zA-Z]{2,}|\^[{\\]/.test(node.data) && visible(node)) raw.push(node.data.slice(0, 80));
+    const tex = /\$\$|\$[^$\n]+\$|\\[a-zA-Z]{2,}|\^[{\\(\d.−-]/;
+    if (tex.test(node.data) && visible(node)) raw.push(node.data.slice(0, 80));
   }
   const number = /^[\d.,−-]+(e-?\d+)?%?$/, all = selector => [...document.querySelectorAll(selector)];
   return {
@@ -129,8 +131,8 @@ def test_the_look_itself_finds_what_is_wrong(page: Page) -> None:
     opened(page)
     page.evaluate(
         r"""() => document.querySelector('[data-testid=stMain] h1').insertAdjacentHTML('afterend',
-        '<p>$$ x = \\frac{1}{2} $$</p><p>\\bar K</p><p class="katex-error">x</p>'
+        '<p>$$ x = \\frac{1}{2} $$</p><p>\\bar K</p><p>n^−0.5</p><p class="katex-error">x</p>'
         + '<p class="katex"><b style="color: #cc0000">\\nosuch</b></p>')"""
     )
     seen = page.evaluate(LOOK)
-    assert len(seen["raw TeX"]) == 2 and len(seen["not understood"]) == 2
+    assert len(seen["raw TeX"]) == 3 and len(seen["not understood"]) == 2

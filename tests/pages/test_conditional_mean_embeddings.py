@@ -132,7 +132,7 @@ def test_other_parameters_are_measured_now(rates):
     rates.slider(key="e-b").set_value(1.05).run()
     assert "minimax point lies at a* = **1.02**" in words(rates)
     until(rates, lambda: "Measuring" not in words(rates))
-    assert "M^−" in words(rates).split("A circle with 33")[1]
+    assert "$M^{-" in words(rates).split("A circle with 33")[1]
     rates.toggle(key="e-flat").set_value(True).run()
     assert "a* = **1.67**" in words(rates) and "A circle with 5" in words(rates)
 

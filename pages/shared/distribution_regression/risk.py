@@ -82,9 +82,9 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
     st.markdown(f"Measured slopes in {symbol}: {said}.")
     if along == "n":
         st.markdown(
-            "Theorem 3 bounds the risk by n^(−2α/(2α+1)), for a Matérn prior of the order α of f₀ and enough measures: "
-            f"−{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So few subjects, with "
-            f"m = {fixed}, are not yet at that limit."
+            r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior of the order α of f₀ and "
+            f"enough measures: −{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So "
+            f"few subjects, with m = {fixed}, are not yet at that limit."
         )
     st.markdown("Mean risks compared over the same runs:")
     for second_model in _densities(kept):

@@ -18,7 +18,7 @@ from core.experiments.conditional_means import (
     true_embedding,
 )
 from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
-from core.wording import duration
+from core.wording import duration, signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain, score_table
 from pages.shared.picture_first import picture_first
@@ -154,11 +154,12 @@ def _scores(found: Comparison) -> None:
         model: {"of E[X | Y = y]": found.regression_rmse[name], "of μ(x, y)": found.embedding_rmse[name]}
         for model, name in (("cmp", "standard"), ("shrinkage_cmp", "shrinkage"))
     }
+    first, last = (signed(float(found.y[end]), 2) for end in (0, -1))
     score_table(
         rows,
         columns=("of E[X | Y = y]", "of μ(x, y)"),
         names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
-        caption=f"RMSE against the truth, over y from {float(found.y[0]):.2f} to {float(found.y[-1]):.2f}",
+        caption=f"RMSE against the truth, over y from {first} to {last}",
     )
 
 
@@ -208,7 +209,7 @@ def costs(layout: BagLayout) -> None:
         slot.markdown(costs_said(layout, here))
         st.caption(
             "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
-            f"500; hollow marks are extrapolated); the N×N time grows as N^{growth(kept):.1f}. "
+            f"500; hollow marks are extrapolated); the N×N time grows as $N^{{{growth(kept):.1f}}}$. "
             "Large marks: the data above, on this server."
         )
 

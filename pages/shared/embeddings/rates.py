@@ -19,6 +19,7 @@ from core.experiments.rates import (
     samples_exponent,
 )
 from core.figures.embedding import exponent_plot, grid_plot, rate_plot
+from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.layout import explain
 from pages.shared.plotly_live import plotly_live
@@ -41,8 +42,8 @@ def show() -> None:
     a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
     enough = "more first-stage samples would still help" if a < best else "more first-stage samples gain nothing"
     st.markdown(
-        f"With a = {a:.3g} the first stage is given N = M^{power:.3g} samples and the excess risk falls as "
-        f"**M^−{rate_exponent(a, difficulty):.3g}**; the minimax point lies at a* = **{best:.3g}**: {enough}."
+        f"With a = {a:.3g} the first stage is given $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
+        f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
     )
     left, right = st.columns(2)
     with left:
@@ -57,11 +58,11 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
         a = st.slider("a", 0.1, 3.0, 0.8, 0.05, key="e-a", bind="query-params",
-                      help="N = M^{a(c′+1)/(ι(c′−1))}: how many samples the first stage is given.")  # fmt: skip
+                      help=r"$N = M^{a(c'+1)/(\iota(c'-1))}$: how many samples the first stage is given.")  # fmt: skip
         flat = st.toggle("Finite features (b = ∞)", False, key="e-flat", bind="query-params",
                          help="Five features of equal weight instead of a spectrum that decays.")  # fmt: skip
         b = st.slider("b", 1.05, 10.0, 2.0, 0.05, key="e-b", bind="query-params", disabled=bool(flat),
-                      help="The n-th eigenvalue decays as n^−b: effective dimension.")  # fmt: skip
+                      help="The n-th eigenvalue decays as $n^{-b}$: effective dimension.")  # fmt: skip
         c = st.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", bind="query-params", help="Smoothness, second stage.")
         prime = st.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", bind="query-params", help="Smoothness, first stage.")
         iota = st.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", bind="query-params", help="Hölder exponent.")
@@ -144,14 +145,14 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
     theory = exact(settings.a, settings.difficulty)
     mean = errors.mean(1) if rows else alone
     middle = len(sizes) // 2
+    promised = "theorem 4.2" if name == "risk" else "range condition"
     lines = {
-        f"λ and ε alone: {slope(sizes, alone):.2f}": alone,
-        f"{'theorem 4.2' if name == 'risk' else 'range condition'}: {-theory:.2f}": mean[middle]
-        * (sizes / sizes[middle]) ** -theory,
+        f"λ and ε alone: {signed(slope(sizes, alone), 2)}": alone,
+        f"{promised}: {signed(-theory, 2)}": mean[middle] * (sizes / sizes[middle]) ** -theory,
     }
     if rows:
         found = slope(sizes[middle:], mean[middle:])
-        lines[f"measured: {found:.2f}"] = mean[middle] * (sizes / sizes[middle]) ** found
+        lines[f"measured: {signed(found, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** found
     plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
     features = 5 if settings.b is None else 33
     st.markdown(
@@ -164,7 +165,7 @@ def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None
 def reading(found: float, theory: float, name: str) -> str:
     """How the measured slope compares; the theorem bounds the risk from above, for large M."""
     bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
-    fall = f"the fall over the larger half of the sizes, M^−{found:.2f},"
+    fall = f"the fall over the larger half of the sizes, $M^{{-{found:.2f}}}$,"
     if found >= theory:
         return f"{bound}: {fall} is as steep or steeper and agrees with it."
     if found >= 0.9 * theory:

@@ -144,7 +144,7 @@ def _promise(curves: Curves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         return {}
     sizes = np.array(sorted(curves[THEOREM]), dtype=float)
     first = float(np.mean(curves[THEOREM][sizes[0]]))
-    return {"theorem 3.6: n^−1/3": (sizes, first * (sizes / sizes[0]) ** PROMISED)}
+    return {"theorem 3.6": (sizes, first * (sizes / sizes[0]) ** PROMISED)}
 
 
 def _slopes(curves: Curves) -> str:
@@ -154,7 +154,7 @@ def _slopes(curves: Curves) -> str:
         for name, by_size in curves.items()
         if len(by_size) > 1
     }
-    said = ", ".join(f"{TITLES[name]} n^{value:.2f}".replace("-", "−") for name, value in found.items())
+    said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in found.items())
     own = found.get(THEOREM, float("nan"))
     slower = (
         "Here it does not hold, or these n are too small: with the theorem's own powers the error falls more slowly. "
@@ -162,9 +162,9 @@ def _slopes(curves: Curves) -> str:
         else ""
     )
     return (
-        f"Measured: {said}. Theorem 3.6 promises at least n^−0.33 for functions of the RKHS, averaged over y, with "
-        "ε ∝ n^−1/3 and δ ∝ n^−1/6, where its smoothness condition on E[f(X) | y] holds; at a single y "
-        f"theorem 3.5 promises n^−0.30. {slower}"
+        f"Measured: {said}. Theorem 3.6 promises at least $n^{{-0.33}}$ for functions of the RKHS, averaged over y, "
+        r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, where its smoothness condition on "
+        f"E[f(X) | y] holds; at a single y theorem 3.5 promises $n^{{-0.30}}$. {slower}"
         "Kernel Bayes' rule (b) takes ε = 0.01/n, δ = 2ε as the paper's experiments do."
     )
 
