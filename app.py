@@ -4,10 +4,12 @@ import streamlit as st
 
 from pages.shared.address import told_address
 from pages.shared.pages import FAVICON, listed_pages
-from pages.shared.warm_up import warm_up
+from pages.shared.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()
 page = st.navigation(listed_pages())
+if page.url_path:
+    wait_for_arrays()
 with told_address(page.url_path):
     page.run()

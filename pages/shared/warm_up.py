@@ -32,6 +32,15 @@ def warm_up() -> threading.Thread:
     return thread
 
 
+def wait_for_arrays() -> None:
+    """Return when no other thread is in the middle of importing ``dask.array``.
+
+    SciPy asks the array libraries that it finds in ``sys.modules`` for their classes, which one that is still being
+    imported does not have: nothing may compute before. Not for the front page, which computes nothing.
+    """
+    importlib.import_module("dask.array")
+
+
 def is_warm() -> bool:
     """Whether torch, which tells the device, is imported completely."""
     module = sys.modules.get("torch")
