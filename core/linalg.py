@@ -49,9 +49,7 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     """Factorise a symmetric positive definite matrix, with the least jitter that works.
 
     Jitters in ``JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
-    the factor, to be shown to the user. A pivot that is nothing but rounding, ``L_ii² ≤ n ε A_ii``, does not count
-    as one: whether it comes out above 0 differs between processors. Raises ``InputError`` when none suffices.
-    Source: Higham 2002, *Accuracy and Stability of Numerical Algorithms*, Theorem 10.7.
+    the factor, to be shown to the user. Raises ``InputError`` when none suffices.
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
@@ -59,8 +57,8 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     for relative in JITTERS:
         jitter = relative * scale
         raised = matrix + jitter * identity if jitter else matrix
-        lower, failed = torch.linalg.cholesky_ex(raised)
-        if not bool(failed.bool() | _only_rounding(lower, raised)):
+        lower, failed = _factored(raised)
+        if not bool(failed):
             return Factor(lower, jitter)
     raise InputError(
         f"The {name} ({len(matrix)}×{len(matrix)}) is singular even with {JITTERS[-1]:.0e} of its mean diagonal added: "
@@ -97,8 +95,8 @@ def solve_positive_batch(
     matrices: Float[Tensor, "s n n"], right: Float[Tensor, "s n k"], name: str = "matrix"
 ) -> Float[Tensor, "s n k"]:
     """``A_s⁻¹ B_s`` of many symmetric positive definite matrices; ``InputError`` where one is not, no jitter."""
-    lower, failed = torch.linalg.cholesky_ex(matrices)
-    if bool((failed.bool() | _only_rounding(lower, matrices)).any()) or not bool(torch.isfinite(lower).all()):
+    lower, failed = _factored(matrices)
+    if bool(failed.any()) or not bool(torch.isfinite(lower).all()):
         raise InputError(
             f"The {name} ({matrices.shape[-1]}×{matrices.shape[-1]}) is singular: raise the regularisation δ."
         )
@@ -148,10 +146,16 @@ def contrasts(design: Float[Tensor, "n q"], name: str = "covariates") -> Float[T
     return basis[:, columns:].contiguous()
 
 
-def _only_rounding(lower: Float[Tensor, "*s n n"], matrix: Float[Tensor, "*s n n"]) -> Bool[Tensor, "*s"]:
-    """Whether a pivot of a Cholesky factor is no larger than what rounding leaves of a pivot of 0."""
+def _factored(matrix: Float[Tensor, "*s n n"]) -> tuple[Float[Tensor, "*s n n"], Bool[Tensor, "*s"]]:
+    """Cholesky factors, and whether each failed.
+
+    A pivot that is nothing but rounding, ``L_ii² ≤ n ε A_ii``, does not count as one: whether it comes out above 0
+    differs between processors. Source: Higham 2002, *Accuracy and Stability of Numerical Algorithms*, Theorem 10.7.
+    """
+    lower, failed = torch.linalg.cholesky_ex(matrix)
     pivots, diagonal = (each.detach().diagonal(dim1=-2, dim2=-1) for each in (lower, matrix))
-    return (pivots.square() <= matrix.shape[-1] * torch.finfo(matrix.dtype).eps * diagonal).any(-1)
+    rounding = matrix.shape[-1] * torch.finfo(matrix.dtype).eps * diagonal
+    return lower, failed.bool() | (pivots.square() <= rounding).any(-1)
 
 
 def _refuse_infinite(matrix: Tensor, name: str) -> None:
