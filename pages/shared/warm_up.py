@@ -10,7 +10,7 @@ import streamlit as st
 
 #: Imports hold the interpreter: the first page is on its way before they begin.
 HEAD_START_S = 0.8
-HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "distributed")
+HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "dask.array", "distributed")
 
 
 def _import_all() -> None:
