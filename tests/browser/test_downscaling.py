@@ -103,6 +103,11 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, tmp_path: Path)
         shows(page, shown)
         assert not exceptions(page)
         page.close()
+        other = opened(new_page(url=url), learned.removeprefix(url))
+        exact(other)
+        shows(other, shown)
+        assert not exceptions(other)
+        other.close()
     run = re.search(r"run=([\w-]+)", learned)[1]
     with running_app(runs, log) as url:  # started anew, it knows its runs; another window opens them
         page = opened(new_page(url=url), f"/all-runs?run={run}")

@@ -19,6 +19,7 @@ PLACES = {
     "sparse_representation.py": "/sparse",
     "swiss_roll.py": "/roll",
     "shared/distribution_regression/picture.py": "/distributions",
+    "shared/distribution_regression/risk.py": "/distributions",
     "shared/downscaling/words.py": "/downscale",
     "shared/embeddings/estimates.py": "/embeddings",
     "shared/embeddings/rates.py": "/embeddings?e-view=Rates",

@@ -59,15 +59,14 @@ def test_the_pages_have_equations() -> None:
     assert len(EQUATIONS) >= 14
 
 
-def test_no_page_hands_displayed_mathematics_to_streamlit_itself() -> None:
-    """A formula within a line, $…$, is understood everywhere."""
+def test_no_page_hands_mathematics_to_streamlit_itself() -> None:
     wrong = [
         f"{path.name}:{call.lineno}"
         for path, tree in MODULES.items()
         for call in ast.walk(tree)
         if isinstance(call, ast.Call)
         and hasattr(st, getattr(call.func, "attr", ""))
-        and any("$$" in (text_of(node) or "") for node in ast.walk(call))
+        and any("$" in (text_of(node) or "") for node in ast.walk(call))
     ]
     assert not wrong, f"give equations to layout.explain: {wrong}"
 

@@ -14,6 +14,7 @@ from core.figures.colours import model_name
 from core.figures.distribution import link_plot, predicted_plot, ridge_plot
 from core.figures.line import function_plot
 from core.figures.style import Figure
+from core.wording import signed
 from pages.shared.distribution_regression.data import Chosen
 from pages.shared.distribution_regression.model import Model, choose_model
 from pages.shared.layout import explain, score_table
@@ -82,8 +83,8 @@ def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> Non
         ceiling = _ceiling(chosen)
         st.markdown(
             f"GPDR finds f with posterior risk **{risks['gpdr']:.4f}** and {verb}; estimated densities give "
-            f"{risks['kde']:.4f}. Single outcomes say little: held-out R² is {_signed(r2['gpdr'])}, and knowing f₀ and "
-            f"every distribution would give {ceiling:.2f}."
+            f"{risks['kde']:.4f}. Single outcomes say little: held-out R² is {signed(r2['gpdr'], 2)}, and knowing "
+            f"f₀ and every distribution would give {ceiling:.2f}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -92,10 +93,6 @@ def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> Non
         f"Of subjects held out, GPDR explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _ceiling(chosen: Chosen) -> float:

@@ -9,7 +9,8 @@ from core.experiments.distribution_curves import slope, theory_exponent
 from core.experiments.distribution_regression import NARROW, MethodSettings, risk_sweep
 from core.figures.colours import model_name
 from core.figures.distribution import risk_plot
-from pages.shared.layout import refusals
+from core.wording import signed
+from pages.shared.layout import explain, refusals
 from pages.shared.plotly_live import plotly_live
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
@@ -77,11 +78,11 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
 def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
     """Slopes, the paired tests, and where the numbers come from."""
     found = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
-    said = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in found.items()).replace(" -", " −")
+    said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in found.items())
     symbol, second = along, ALONG[along][1]
     st.markdown(f"Measured slopes in {symbol}: {said}.")
     if along == "n":
-        st.markdown(
+        explain(
             r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior of the order α of f₀ and "
             f"enough measures: −{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So "
             f"few subjects, with m = {fixed}, are not yet at that limit."

@@ -209,7 +209,7 @@ def costs(layout: BagLayout) -> None:
         slot.markdown(costs_said(layout, here))
         st.caption(
             "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
-            f"500; hollow marks are extrapolated); the N×N time grows as $N^{{{growth(kept):.1f}}}$. "
+            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. "
             "Large marks: the data above, on this server."
         )
 

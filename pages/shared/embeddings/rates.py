@@ -41,7 +41,7 @@ def show() -> None:
     settings, difficulty, kind = choose()
     a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
     enough = "more first-stage samples would still help" if a < best else "more first-stage samples gain nothing"
-    st.markdown(
+    explain(
         f"With a = {a:.3g} the first stage is given $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
         f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
     )
@@ -58,11 +58,11 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
         a = st.slider("a", 0.1, 3.0, 0.8, 0.05, key="e-a", bind="query-params",
-                      help=r"$N = M^{a(c'+1)/(\iota(c'-1))}$: how many samples the first stage is given.")  # fmt: skip
+                      help="Samples of the first stage: N is a power of M in proportion to a.")  # fmt: skip
         flat = st.toggle("Finite features (b = ∞)", False, key="e-flat", bind="query-params",
                          help="Five features of equal weight instead of a spectrum that decays.")  # fmt: skip
         b = st.slider("b", 1.05, 10.0, 2.0, 0.05, key="e-b", bind="query-params", disabled=bool(flat),
-                      help="The n-th eigenvalue decays as $n^{-b}$: effective dimension.")  # fmt: skip
+                      help="The n-th eigenvalue decays as the power −b of n: effective dimension.")  # fmt: skip
         c = st.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", bind="query-params", help="Smoothness, second stage.")
         prime = st.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", bind="query-params", help="Smoothness, first stage.")
         iota = st.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", bind="query-params", help="Hölder exponent.")
