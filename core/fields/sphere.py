@@ -8,8 +8,9 @@ from core.errors import InputError
 
 
 def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
-    """Longitude (degrees) moved into [−180, 180)."""
-    return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
+    """Longitude (degrees) moved into [−180, 180); what is not finite is missing."""
+    with np.errstate(invalid="ignore"):
+        return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
 
 
 def continuous_longitude(longitude: np.ndarray, centre: float) -> np.ndarray:

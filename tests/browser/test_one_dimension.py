@@ -17,12 +17,13 @@ def learn(page: Page) -> None:
 
 def test_a_moved_slider_and_a_cancelled_learning(new_page) -> None:
     page = opened(new_page(), "/line?o-starts=10&o-steps=300")
-    before = revision(page, "o-function")
     page.locator('[data-key="o-surface"]').wait_for()
+    page.get_by_text("Cascade", exact=True).first.wait_for()  # from now on only the slider redraws the picture
+    settled(page)
+    before = revision(page, "o-function")
     move_slider(page, "Lengthscale of k", key="ArrowLeft")
     redrawn(page, "o-function", before)
     expect(page).to_have_url(re.compile("o-k-scale-is="))
-    page.get_by_text("Cascade", exact=True).first.wait_for()
     learn(page)
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text(re.compile("^Cancelled")).first.wait_for()

@@ -8,8 +8,8 @@ from core.figures.colours import HUES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import SHOWN, opened, redrawn, revision, turned_dark
 
-#: A picture of page One dimension that holds nothing random.
-PICTURE = "o-function"
+#: A picture of page One dimension that holds data only: others change when baselines arrive.
+PICTURE = "o-first"
 COLOUR = "mark => getComputedStyle(mark).backgroundColor"
 
 
