@@ -8,6 +8,7 @@ summed tile by tile, after an estimate of its cost.
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -16,7 +17,6 @@ from core.errors import InputError
 from core.kernels import bag_mean
 from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import SortedBags, sort_bags
-from core.kernels.feature_map import FeatureMap
 from core.kernels.interpolation import Interpolation, interpolate_kernel
 from core.kernels.sorted_sums import SortedLine, matern_cross, matern_gram, sort_line
 from core.kernels.spec import KernelSpec, Term
@@ -79,20 +79,20 @@ class KernelSums:
         self._features: dict[int, Float[Tensor, "n p"]] = {}
         self._line: SortedLine | None = None
         self._blocks: SortedBags | None = None
-        self._grams: dict[tuple[Term, FeatureMap | None], Float[Tensor, "n n"]] = {}
-        self._ways: dict[tuple[Term, FeatureMap | None], tuple[Route, Interpolation | None]] = {}
+        self._grams: dict[Term, Float[Tensor, "n n"]] = {}
+        self._ways: dict[Term, tuple[Route, Interpolation | None]] = {}
 
     def routes(self, kernel: KernelSpec) -> tuple[Route, ...]:
         """How each term would be summed, and in about how many seconds."""
         with torch.no_grad():
-            return tuple(self._route(term, kernel)[0] for term in kernel.terms)
+            return tuple(self._route(term)[0] for term in kernel.terms)
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M`` (n, n). Raises ``InputError`` where only tiled sums serve and would take too long."""
         total = self.bags.inputs.new_zeros(self.bags.count, self.bags.count)
         with torch.no_grad():
             for term in kernel.terms:
-                total += term.scale * self._unit_gram(term, kernel)
+                total += term.scale * self._unit_gram(term)
         return 0.5 * (total + total.T)
 
     def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
@@ -100,7 +100,7 @@ class KernelSums:
         total = inputs.new_zeros(self.bags.count, len(inputs))
         with torch.no_grad():
             for term in kernel.terms:
-                total += term.scale * self._term_cross(term, kernel, inputs)
+                total += term.scale * self._term_cross(term, inputs)
         return total
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
@@ -113,17 +113,17 @@ class KernelSums:
         with torch.no_grad():
             return diagonal(kernel.build(self.columns).to(inputs.device), inputs)
 
-    def _unit_gram(self, term: Term, kernel: KernelSpec) -> Float[Tensor, "n n"]:
+    def _unit_gram(self, term: Term) -> Float[Tensor, "n n"]:
         """A term's M at scale 1, kept while scales and noise move."""
-        key = (replace(term, scale=1.0), kernel.features)
+        key = replace(term, scale=1.0)
         if key not in self._grams:
             keep = max(1, KEPT_NUMBERS // self.bags.count**2)
             self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
-            self._grams[key] = self._term_gram(term, kernel)
+            self._grams[key] = self._term_gram(term)
         return self._grams[key]
 
-    def _term_gram(self, term: Term, kernel: KernelSpec) -> Float[Tensor, "n n"]:
-        route, found = self._route(term, kernel)
+    def _term_gram(self, term: Term) -> Float[Tensor, "n n"]:
+        route, found = self._route(term)
         if found is not None:
             weights = self._interpolated(found)
             return weights @ found.gram @ weights.T
@@ -136,33 +136,33 @@ class KernelSums:
                 f"pairs, about {duration(route.seconds)} of sums: use one column with a single Gaussian or Matérn "
                 "kernel, a longer lengthscale, fewer subjects, or values rounded to fewer digits."
             )
-        return bag_mean.gram(self._unit(term, kernel), self._sorted_bags(), check=self._check)
+        return bag_mean.gram(self._unit(term), self._sorted_bags(), check=self._check)
 
-    def _term_cross(self, term: Term, kernel: KernelSpec, inputs: Tensor) -> Float[Tensor, "n P"]:
-        route, found = self._route(term, kernel)
+    def _term_cross(self, term: Term, inputs: Tensor) -> Float[Tensor, "n P"]:
+        route, found = self._route(term)
         if found is not None:
             nodes = found.nodes[:, None]
-            return self._interpolated(found) @ evaluate(self._unit(term, kernel), nodes, inputs)
+            return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
         if route.name == "sorted":
             nu, scale = SMOOTHNESS[term.factors[0].family], term.factors[0].lengthscales[0]
             return matern_cross(self._sorted(), nu, scale, inputs[:, 0], self._check)
-        return bag_mean.cross(self._unit(term, kernel), self._sorted_bags(), inputs, check=self._check)
+        return bag_mean.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
 
-    def _unit(self, term: Term, kernel: KernelSpec):
-        return KernelSpec((Term(term.factors),), kernel.features).build(self.columns).to(self.bags.inputs.device)
+    def _unit(self, term: Term) -> gpytorch.kernels.Kernel:
+        return KernelSpec((Term(term.factors),)).build(self.columns).to(self.bags.inputs.device)
 
-    def _route(self, term: Term, kernel: KernelSpec) -> tuple[Route, Interpolation | None]:
-        key = (replace(term, scale=1.0), kernel.features)
+    def _route(self, term: Term) -> tuple[Route, Interpolation | None]:
+        key = replace(term, scale=1.0)
         if key not in self._ways:
             self._ways = dict([*self._ways.items()][-KEPT:])
-            self._ways[key] = self._find_route(term, kernel)
+            self._ways[key] = self._find_route(term)
         return self._ways[key]
 
-    def _find_route(self, term: Term, kernel: KernelSpec) -> tuple[Route, Interpolation | None]:
+    def _find_route(self, term: Term) -> tuple[Route, Interpolation | None]:
         points, subjects = len(self.bags.inputs), self.bags.count
-        line = len(self.columns) == 1 and kernel.features is None
+        line = len(self.columns) == 1
         if line and all(factor.family in SMOOTH for factor in term.factors):
-            unit = self._unit(term, kernel)
+            unit = self._unit(term)
             found = interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
             if found is not None:
                 nodes = len(found.nodes)

@@ -166,8 +166,6 @@ def empirical(points: Float[Tensor, "n d"], kernel: gpytorch.kernels.Kernel) -> 
 
 def _is_gaussian(kernel: gpytorch.kernels.Kernel) -> bool:
     terms = list(kernel.kernels)
-    return (
-        getattr(kernel, "feature_map", None) is None
-        and len(terms) == 1
-        and all(isinstance(factor, gpytorch.kernels.RBFKernel) for factor in terms[0].base_kernel.kernels)
+    return len(terms) == 1 and all(
+        isinstance(factor, gpytorch.kernels.RBFKernel) for factor in terms[0].base_kernel.kernels
     )

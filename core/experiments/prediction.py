@@ -189,7 +189,7 @@ def predict_through(
     inputs: Float[Tensor, "P d"],
     check: Check = never,
 ) -> Prediction:
-    """Posterior at ``inputs`` of a model on centroids, through inducing points or a feature map, tile by tile."""
+    """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
     columns, seen = columns_of(problem), seen_by(spec.model, data)
     given = named_posterior(spec, data, columns, check)
     mean, variance = given.mean_and_variance(inputs, check)
@@ -234,9 +234,9 @@ def predict(
 
 
 def reads_bags(spec: ModelSpec) -> bool:
-    """Whether the posterior is read from the bags' sums, term by term: no centroids, inducing points, feature map."""
+    """Whether the posterior is read from the bags' sums, term by term: no centroids, no inducing points."""
     model = named(spec.model)
-    return not (model.sparse or model.centroids or spec.kernel.features)
+    return not (model.sparse or model.centroids)
 
 
 def bags_inside(problem: DownscalingProblem) -> bool:

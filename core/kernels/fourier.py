@@ -9,7 +9,6 @@ from jaxtyping import Float
 from scipy.special import gammaincinv, ive
 from torch import Tensor
 
-from core.kernels.feature_map import FeatureNetwork
 from core.kernels.spec import Factor, KernelSpec
 
 #: Fourier features of one term of one draw.
@@ -26,11 +25,9 @@ class FourierFeatures:
     phases: tuple[Tensor, ...]
     scales: tuple[float, ...]
     slopes: tuple[tuple[Tensor, ...], ...]
-    network: FeatureNetwork | None = None
 
     def terms(self, inputs: Float[Tensor, "P d"]) -> Iterator[Float[Tensor, "P F"]]:
         """The features of one term after the other."""
-        inputs = inputs if self.network is None else self.network(inputs)
         for omega, phase, scale, slopes in zip(self.frequencies, self.phases, self.scales, self.slopes, strict=True):
             features = torch.cos(inputs @ omega.T + phase)
             for slope in slopes:
@@ -79,10 +76,6 @@ def draw_features(
 
     Source: Rahimi and Recht 2007.
     """
-    network = None
-    if spec.features:
-        network = spec.features.build(columns).to(device).requires_grad_(False)
-        columns = columns + spec.features.names
     frequencies, phases, slopes = [], [], []
     for term in spec.terms:
         omega = torch.zeros(count, len(columns), dtype=torch.float64)
@@ -99,7 +92,7 @@ def draw_features(
         phases.append((2 * math.pi * _uniform(count, generator)).to(device))
         slopes.append(tuple(tilt))
     scales = tuple(math.sqrt(2 * term.scale / count) for term in spec.terms)
-    return FourierFeatures(tuple(frequencies), tuple(phases), scales, tuple(slopes), network)
+    return FourierFeatures(tuple(frequencies), tuple(phases), scales, tuple(slopes))
 
 
 def _frequencies(factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:

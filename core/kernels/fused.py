@@ -36,7 +36,7 @@ class Tiles:
         self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
         self._own = threading.local()
         self._terms = None
-        if getattr(kernel, "feature_map", None) is None and all(isinstance(f, RADIAL) for f in _factors(kernel)):
+        if all(isinstance(factor, RADIAL) for factor in _factors(kernel)):
             centre = left.mean(0)
             self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
 

@@ -36,10 +36,8 @@ def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
 
 
 def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
-    """Whether every factor of the kernel is radial, in the inputs themselves."""
-    return getattr(kernel, "feature_map", None) is None and all(
-        isinstance(f, RADIAL) for term in kernel.kernels for f in term.base_kernel.kernels
-    )
+    """Whether every factor of the kernel is radial."""
+    return all(isinstance(factor, RADIAL) for term in kernel.kernels for factor in term.base_kernel.kernels)
 
 
 def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:

@@ -146,7 +146,7 @@ class RegionSums:
 
 
 def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> RegionSums:
-    """Prepare the sums of a kernel (no feature map) over a picture's bags: each term's way, and its few points.
+    """Prepare the sums of a kernel over a picture's bags: each term's way, and its few points.
 
     The picture's layout may be of a wider grid than its own pixels fill; regions may lie anywhere on that.
     """

@@ -1,7 +1,7 @@
 """A kernel as data: a sum of products over named columns, from which a gpytorch kernel is built."""
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gpytorch
@@ -9,7 +9,6 @@ import torch
 from gpytorch.constraints import Positive
 
 from core.errors import InputError
-from core.kernels.feature_map import FeatureMap
 
 FAMILIES = ("rbf", "matern12", "matern32", "matern52", "rational_quadratic", "periodic", "linear")
 _SMOOTHNESS = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
@@ -68,10 +67,9 @@ class Term:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """``k(x, x′) = Σ_t scale_t Π_f k_f(x, x′)`` over named columns, and over those that ``features`` makes of them."""
+    """``k(x, x′) = Σ_t scale_t Π_f k_f(x, x′)`` over named columns."""
 
     terms: tuple[Term, ...]
-    features: FeatureMap | None = None
 
     def __post_init__(self) -> None:
         if not self.terms:
@@ -84,31 +82,24 @@ class KernelSpec:
 
     def unit(self, index: int) -> "KernelSpec":
         """Term ``index`` alone with scale 1, the part whose bag sums do not depend on amplitude."""
-        return KernelSpec((replace(self.terms[index], scale=1.0),), self.features)
+        return KernelSpec((replace(self.terms[index], scale=1.0),))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-able description, inverse of ``from_dict``."""
-        features = {"features": asdict(self.features)} if self.features else {}
-        return {"terms": [_term_to_dict(term) for term in self.terms], **features}
+        return {"terms": [_term_to_dict(term) for term in self.terms]}
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "KernelSpec":
         """A specification from its JSON-able description."""
-        features = _features_from_dict(value["features"]) if value.get("features") else None
-        return KernelSpec(tuple(_term_from_dict(term) for term in value["terms"]), features)
+        return KernelSpec(tuple(_term_from_dict(term) for term in value["terms"]))
 
     def build(self, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
         """The gpytorch kernel on inputs whose columns are named ``columns``, float64, raw parameters in logarithms."""
-        seen = columns + (self.features.names if self.features else ())
-        kernel = gpytorch.kernels.AdditiveKernel(*(_build_term(term, seen) for term in self.terms)).double()
-        if self.features:
-            kernel.feature_map = self.features.build(columns)
-        return kernel
+        return gpytorch.kernels.AdditiveKernel(*(_build_term(term, columns) for term in self.terms)).double()
 
     def updated(self, kernel: gpytorch.kernels.Kernel) -> "KernelSpec":
         """This specification with the values of a kernel that ``build`` made and learning changed."""
-        terms = tuple(_read_term(term, part) for term, part in zip(self.terms, kernel.kernels, strict=True))
-        return KernelSpec(terms, self.features.updated(kernel.feature_map) if self.features else None)
+        return KernelSpec(tuple(_read_term(*pair) for pair in zip(self.terms, kernel.kernels, strict=True)))
 
 
 def _term_to_dict(term: Term) -> dict[str, Any]:
@@ -125,11 +116,6 @@ def _term_from_dict(value: dict[str, Any]) -> Term:
         for factor in value["factors"]
     )
     return Term(factors, float(value["scale"]))
-
-
-def _features_from_dict(value: dict[str, Any]) -> FeatureMap:
-    lists: dict[str, Any] = {name: tuple(value[name]) for name in ("columns", "hidden") if name in value}
-    return FeatureMap(**{**value, **lists, "weights": tuple(tuple(row) for row in value.get("weights", ()))})
 
 
 def _positive() -> Positive:

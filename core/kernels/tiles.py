@@ -19,7 +19,6 @@ TileFunction = Callable[[Tensor, Tensor], Tensor]
 
 def evaluate(kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]) -> Tensor:
     """Kernel matrix ``k(left, right)`` (n, m) of a kernel made by ``KernelSpec.build``; differentiable."""
-    left, right = extended(kernel, left), extended(kernel, right)
     total: Tensor | None = None
     for term in kernel.kernels:
         part = term.outputscale * _product(term.base_kernel, left, right)
@@ -30,13 +29,7 @@ def evaluate(kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right:
 
 def diagonal(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
     """``k(x_i, x_i)`` for every row."""
-    return kernel(extended(kernel, inputs), diag=True)
-
-
-def extended(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n e"]:
-    """Inputs with the columns of the kernel's feature map appended, where it has one."""
-    network = getattr(kernel, "feature_map", None)
-    return inputs if network is None else network(inputs)
+    return kernel(inputs, diag=True)
 
 
 def _product(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:

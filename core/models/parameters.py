@@ -17,7 +17,6 @@ LENGTHSCALE = (2e-2, 5e1)
 ROUGH_REACH = 1e1
 NOISE = (1e-6, 1e1)
 ALPHA = (5e-2, 5e1)
-WEIGHT = 10.0  # of a feature map, either way
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def log_parameter(name: str, value: float, bounds: tuple[float, float], device: 
 
 
 def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
-    """Plain numbers (inducing points, weights of a network), each between ``±reach``."""
+    """Plain numbers (inducing points), each between ``±reach``."""
     return Parameter(tuple(f"{name} {i + 1}" for i in range(raw.numel())), raw, -reach, reach, logarithm=False)
 
 
@@ -81,8 +80,6 @@ def kernel_parameters(
             found.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
         for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
             found.extend(_factor_parameters(label, factor, kernel_factor))
-    if spec.features:
-        found.extend(plain_parameter(f"{prefix} weight", row, WEIGHT) for row in kernel.feature_map.rows)
     return found
 
 
@@ -132,7 +129,7 @@ class ParameterVector:
         return np.array([p.logarithm for p in self.parameters for _ in p.names], dtype=bool)
 
     def values(self) -> dict[str, float]:
-        """The hyperparameters themselves, by name; inducing points and network weights are left out."""
+        """The hyperparameters themselves, by name; inducing points are left out."""
         pairs = zip(self.names, self.get().tolist(), self.logarithms, strict=True)
         return {name: math.exp(value) for name, value, logarithm in pairs if logarithm}
 
