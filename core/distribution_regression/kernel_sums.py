@@ -1,7 +1,7 @@
 """Sums of a kernel over the repeated measures of subjects, ``M_ij`` and ``l_i(s)``, each term by its cheapest route.
 
 ``M_ij = Σ_uv K(x_iu, x_jv)/(m_i m_j)`` and ``l_i(s) = Σ_u K(x_iu, s)/m_i`` (Tang et al., eq. 7). On one column smooth
-kernels go by Chebyshev interpolation with a checked error, a half-integer Matérn kernel by sorting; all else is
+kernels go by Chebyshev interpolation with a checked error, Matérn kernels by sorting; all else is
 summed tile by tile, after an estimate of its cost.
 """
 
@@ -17,15 +17,14 @@ from core.errors import InputError
 from core.kernels import bag_mean
 from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import SortedBags, sort_bags
+from core.kernels.families.family import Decay
 from core.kernels.interpolation import Interpolation, interpolate_kernel
-from core.kernels.sorted_sums import SortedLine, matern_cross, matern_gram, sort_line
+from core.kernels.sorted_sums import SortedLine, sort_line, sorted_cross, sorted_gram
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 from core.wording import duration
 
-SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
-SMOOTHNESS = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 #: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
 RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
@@ -127,9 +126,8 @@ class KernelSums:
         if found is not None:
             weights = self._interpolated(found)
             return weights @ found.gram @ weights.T
-        if route.name == "sorted":
-            factor = term.factors[0]
-            return matern_gram(self._sorted(), SMOOTHNESS[factor.family], factor.lengthscales[0], self._check)
+        if route.name == "sorted" and (decay := _decay(term)) is not None:
+            return sorted_gram(self._sorted(), decay, self._check)
         if route.seconds > self._most_seconds:
             raise InputError(
                 f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
@@ -143,9 +141,8 @@ class KernelSums:
         if found is not None:
             nodes = found.nodes[:, None]
             return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
-        if route.name == "sorted":
-            nu, scale = SMOOTHNESS[term.factors[0].family], term.factors[0].lengthscales[0]
-            return matern_cross(self._sorted(), nu, scale, inputs[:, 0], self._check)
+        if route.name == "sorted" and (decay := _decay(term)) is not None:
+            return sorted_cross(self._sorted(), decay, inputs[:, 0], self._check)
         return bag_mean.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
 
     def _unit(self, term: Term) -> gpytorch.kernels.Kernel:
@@ -161,13 +158,13 @@ class KernelSums:
     def _find_route(self, term: Term) -> tuple[Route, Interpolation | None]:
         points, subjects = len(self.bags.inputs), self.bags.count
         line = len(self.columns) == 1
-        if line and all(factor.family in SMOOTH for factor in term.factors):
+        if line and all(factor.kind.smooth for factor in term.factors):
             unit = self._unit(term)
             found = interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
             if found is not None:
                 nodes = len(found.nodes)
                 return Route("chebyshev", 1e-8 * points * nodes, nodes, found.error), found
-        if line and len(term.factors) == 1 and term.factors[0].family in SMOOTHNESS:
+        if line and _decay(term) is not None:
             return Route("sorted", 1e-8 * points * subjects), None
         return Route("tiled", points**2 / 2 / RATE), None
 
@@ -193,3 +190,8 @@ class KernelSums:
         if self._blocks is None:
             self._blocks = sort_bags(self.bags)
         return self._blocks
+
+
+def _decay(term: Term) -> Decay | None:
+    """The term as a polynomial times an exponential, where it is one."""
+    return term.factors[0].kind.decay(term.factors[0]) if len(term.factors) == 1 else None

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.errors import InputError
+from core.kernels.families.gaussian import Gaussian
 from core.kernels.tiles import evaluate
 
 #: Below this sum of weights an estimate of a distribution has lost its mass.
@@ -166,6 +167,4 @@ def empirical(points: Float[Tensor, "n d"], kernel: gpytorch.kernels.Kernel) -> 
 
 def _is_gaussian(kernel: gpytorch.kernels.Kernel) -> bool:
     terms = list(kernel.kernels)
-    return len(terms) == 1 and all(
-        isinstance(factor, gpytorch.kernels.RBFKernel) for factor in terms[0].base_kernel.kernels
-    )
+    return len(terms) == 1 and all(isinstance(factor.family, Gaussian) for factor in terms[0].base_kernel.kernels)

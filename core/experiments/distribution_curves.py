@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from core.kernels.families import FAMILIES
+
 
 def curves(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Risks gathered by method, n and m: ``{model, subjects, measures, seeds, risks, mean, se}``."""
@@ -72,10 +74,11 @@ def slopes(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def theory_exponent(family: str, dimension: int = 1) -> float | None:
-    """The bound's exponent of n at β = α, ``−2α/(2α + d)`` for a Matérn kernel of order α; −1 is its limit α → ∞.
+    """The bound's exponent of n at β = α, ``−2α/(2α + d)`` for a kernel of order α; −1 is its limit α → ∞.
 
     Source: Tang et al., theorems 2 and 3.
     """
-    orders = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "rbf": np.inf, "rational_quadratic": np.inf}
-    alpha = orders[family]
+    alpha = FAMILIES[family].order
+    if alpha is None:
+        return None
     return -1.0 if np.isinf(alpha) else -2 * alpha / (2 * alpha + dimension)

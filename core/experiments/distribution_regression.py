@@ -19,6 +19,7 @@ from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
 from core.experiments.reporting import peak_mb
 from core.kernels.bag_mean import Check, never
+from core.kernels.families import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 
 #: Methods with a regression function f (functional linear regression has none: see distribution_validation).
@@ -26,7 +27,8 @@ METHODS = ("gpdr", "kde", "landmark10", "landmark50")
 #: Densities by the narrower of Silverman's two rules, whatever the settings' rule is.
 NARROW = "kde_narrow"
 NOISES = ("given", "learned", "gibbs")
-FAMILIES = ("rbf", "matern12", "matern32", "matern52", "rational_quadratic")
+#: Kernels of f, named by their families: those that theorem 3 has a rate for.
+KERNELS = tuple(name for name, family in FAMILIES.items() if family.isotropic and family.order is not None)
 #: Nodes of the integral over [0, 1] in a posterior risk.
 NODES = 64
 GIBBS_DRAWS = 500
@@ -54,7 +56,7 @@ class MethodSettings:
 
     def __post_init__(self) -> None:
         for name, value, offered in (
-            ("kernel", self.family, FAMILIES), ("noise", self.noise_by, NOISES),
+            ("kernel", self.family, KERNELS), ("noise", self.noise_by, NOISES),
             ("bandwidth rule", self.bandwidth, BANDWIDTHS),
         ):  # fmt: skip
             if value not in offered:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
-from scipy.special import gammaincinv, ive
 from torch import Tensor
 
-from core.kernels.spec import Factor, KernelSpec
+from core.errors import InputError
+from core.kernels.families.draws import normal, uniform
+from core.kernels.spec import KernelSpec
 
 #: Fourier features of one term of one draw.
 FEATURES = 1024
-_DEGREES = {"matern12": 1.0, "matern32": 3.0, "matern52": 5.0}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def draw_prior(
     ``E[a² g g′ cos(ω·x+b) cos(ω·x′+b)] = (s/F) k(x, x′)`` summed over ``F = 1024`` features a term.
     """
     features = draw_features(spec, columns, generator, device)
-    return PriorDraw(features, tuple(_normal((FEATURES,), generator).to(device) for _ in spec.terms))
+    return PriorDraw(features, tuple(normal((FEATURES,), generator).to(device) for _ in spec.terms))
 
 
 def draw_features(
@@ -82,54 +82,17 @@ def draw_features(
         tilt = []
         for factor in term.factors:
             index = [columns.index(name) for name in factor.columns]
-            if factor.family == "linear":
+            shape = count, len(index)
+            if (drawn := factor.kind.frequencies(factor, shape, generator)) is not None:
+                omega[:, index] += drawn
+            elif (drawn := factor.kind.slopes(factor, shape, generator)) is not None:
                 slope = torch.zeros_like(omega)
-                slope[:, index] = _normal((count, len(index)), generator) / factor.lengthscales[0]
+                slope[:, index] = drawn
                 tilt.append(slope.to(device))
             else:
-                omega[:, index] += _frequencies(factor, (count, len(index)), generator)
+                raise InputError(f"Functions of a {factor.kind.title} kernel cannot be drawn: choose another family.")
         frequencies.append(omega.to(device))
-        phases.append((2 * math.pi * _uniform(count, generator)).to(device))
+        phases.append((2 * math.pi * uniform(count, generator)).to(device))
         slopes.append(tuple(tilt))
     scales = tuple(math.sqrt(2 * term.scale / count) for term in spec.terms)
     return FourierFeatures(tuple(frequencies), tuple(phases), scales, tuple(slopes))
-
-
-def _frequencies(factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-    """Draws from the factor's spectral measure (features × columns), or its Fourier series."""
-    if factor.family == "periodic":
-        return torch.stack([_harmonics(factor, i, shape[0], generator) for i in range(shape[1])], dim=1)
-    scales = torch.tensor(factor.lengthscales, dtype=torch.float64)
-    normal = _normal(shape, generator) / scales
-    if factor.family == "rbf":
-        return normal
-    if factor.family == "rational_quadratic":
-        # (1 + r²/2αℓ²)^−α = E[exp(−τ r²/2ℓ²)] with τ ~ Gamma(α, rate α)
-        return normal * _gamma(factor.alpha, shape[0], generator).div(factor.alpha).sqrt()[:, None]
-    degrees = _DEGREES[factor.family]
-    chi_square = 2 * _gamma(degrees / 2, shape[0], generator)
-    return normal * (degrees / chi_square).sqrt()[:, None]
-
-
-def _harmonics(factor: Factor, index: int, count: int, generator: torch.Generator) -> Tensor:
-    """``exp(−2 sin²(πd/p)/ℓ) = Σ_n e^{−1/ℓ} I_n(1/ℓ) cos(2πnd/p)``: draw the harmonic ``n``."""
-    scale = factor.lengthscales[min(index, len(factor.lengthscales) - 1)]
-    orders = torch.arange(0, 200, dtype=torch.float64)
-    weights = torch.as_tensor(ive(orders.numpy(), 1 / scale))
-    weights[1:] *= 2
-    drawn = torch.multinomial(weights, count, replacement=True, generator=generator)
-    sign = torch.where(_uniform(count, generator) < 0.5, -1.0, 1.0)  # ω and −ω alike, column by column
-    return 2 * math.pi * sign * orders[drawn] / factor.period
-
-
-def _normal(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def _uniform(count: int, generator: torch.Generator) -> Tensor:
-    return torch.rand(count, generator=generator, dtype=torch.float64)
-
-
-def _gamma(shape: float, count: int, generator: torch.Generator) -> Tensor:
-    """Gamma(shape, 1) draws through the quantile function, so that ``generator`` alone decides them."""
-    return torch.as_tensor(gammaincinv(shape, _uniform(count, generator).numpy()))

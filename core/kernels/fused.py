@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.radial import RADIAL
+from core.kernels.families.gaussian import Gaussian
+from core.kernels.families.radial import Radial, distances
 from core.kernels.tiles import evaluate
 
-#: Squared norm, in lengthscales, above which a product leaves Matérn distances fewer digits than differences do; with
-#: ν = ½ it always does, for there the rounding of a square reaches the kernel as its root.
+#: Squared norm, in lengthscales, above which a product leaves distances fewer digits than differences do.
 _FAR = 100.0
 
 
@@ -36,7 +36,7 @@ class Tiles:
         self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
         self._own = threading.local()
         self._terms = None
-        if all(isinstance(factor, RADIAL) for factor in _factors(kernel)):
+        if all(isinstance(factor.family, Radial) for factor in _factors(kernel)):
             centre = left.mean(0)
             self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
 
@@ -68,19 +68,19 @@ def _factors(kernel: gpytorch.kernels.Kernel) -> list[gpytorch.kernels.Kernel]:
 
 
 class _Term:
-    """One term: the exponent of all its Gaussian factors from one product, Matérn and rational quadratic ones apart."""
+    """One term: the exponent of all its Gaussian factors from one product, those of other families apart."""
 
     def __init__(self, term: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
         self.scale = float(term.outputscale.detach())
         gaussian: list[tuple[Tensor, Tensor]] = []
-        self._others: list[_Radius] = []
+        self._others: list[_Exponent] = []
         for factor in term.base_kernel.kernels:
             lengthscale = factor.lengthscale.detach().reshape(1, -1)
             sides = left[:, factor.active_dims] / lengthscale, right[:, factor.active_dims] / lengthscale
-            if isinstance(factor, gpytorch.kernels.RBFKernel):
+            if isinstance(factor.family, Gaussian):
                 gaussian.append(sides)
             else:
-                self._others.append(_Radius(factor, *sides, precision))
+                self._others.append(_Exponent(factor, *sides, precision))
         self._gaussian = None
         if gaussian:
             lefts, rights = zip(*gaussian, strict=True)
@@ -92,49 +92,44 @@ class _Term:
         if self._gaussian is not None:
             torch.mm(self._gaussian[0][rows], self._gaussian[1][:, columns], out=out)
         polynomial: Tensor | None = None
-        for radius in self._others:
-            exponent = radius.exponent(rows, columns, scratch if polynomial is None else None)
+        for factor in self._others:
+            exponent = factor.exponent(rows, columns, scratch if polynomial is None else None)
             if begun:
                 out.sub_(exponent)
             else:
                 torch.neg(exponent, out=out)
             begun = True
-            if radius.nu in (1.5, 2.5):
-                grown = radius.polynomial(exponent)
+            grown = factor.polynomial(exponent)
+            if grown is not None:
                 polynomial = grown if polynomial is None else polynomial.mul_(grown)
         out.exp_()
         return out if polynomial is None else out.mul_(polynomial)
 
 
-class _Radius:
-    """The exponent of a Matérn factor, ``r = √(2ν) d``, or of a rational quadratic one, ``α log(1 + d²/2α)``."""
+class _Exponent:
+    """The exponent of one factor, from a product of matrices or, where that would lose digits, from differences."""
 
     def __init__(self, factor: gpytorch.kernels.Kernel, left: Tensor, right: Tensor, precision: torch.dtype) -> None:
-        matern = isinstance(factor, gpytorch.kernels.MaternKernel)
-        self.nu = float(factor.nu) if matern else 0.0
-        self._alpha = 0.0 if matern else float(factor.alpha.detach())
+        family: Radial = factor.family
+        self._family, self._own = family, [float(own.read(factor).detach()) for own in family.own]
+        weight = family.weight(self._own)
         far = precision == torch.float64 and float(left.square().sum(1).max()) > _FAR
-        self._differences = self.nu == 0.5 or (matern and far)
+        self._differences = family.pointed or (family.rooted and far)
         if self._differences:
-            root = (2 * self.nu) ** 0.5
-            self._left, self._right = (root * left).to(precision), (root * right).to(precision)
+            self._left, self._right = (weight**0.5 * left).to(precision), (weight**0.5 * right).to(precision)
         else:
-            weight = 2 * self.nu if self.nu else 0.5 / self._alpha
             self._left, self._right = _product_form(left, right, weight, precision)
 
     def exponent(self, rows: slice, columns: slice, scratch: Tensor | None) -> Tensor:
-        """r, or α log(1 + d²/2α), in ``scratch`` where it is given and of use."""
+        """e, in ``scratch`` where it is given and of use."""
         if self._differences:
-            left, right = self._left[rows], self._right[columns]
-            return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
+            return self._family.exponent_of_distance(distances(self._left[rows], self._right[columns]), self._own)
         square = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
-        return square.log1p_().mul_(self._alpha) if self._alpha else square.sqrt_()
+        return self._family.exponent(square, self._own)
 
-    def polynomial(self, distance: Tensor) -> Tensor:
-        """What the exponential of a Matérn factor is multiplied by; ``distance`` is overwritten."""
-        if self.nu == 1.5:
-            return distance.add_(1)
-        return distance.addcmul_(distance, distance, value=1 / 3).add_(1)
+    def polynomial(self, exponent: Tensor) -> Tensor | None:
+        """What the exponential is multiplied by; ``exponent`` is overwritten."""
+        return self._family.polynomial(exponent, self._own)
 
 
 def _product_form(left: Tensor, right: Tensor, weight: float, precision: torch.dtype) -> tuple[Tensor, Tensor]:

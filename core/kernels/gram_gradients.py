@@ -12,32 +12,49 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.kernels.blocks import Block, SortedBags
-from core.kernels.radial import RADIAL, Profile, Radial, radial
+from core.kernels.families.radial import Profile, Radial
 from core.observations import Bags
 
 Check = Callable[[], None]
-#: Scale and factors of each term, read once for all tiles.
-Terms = list[tuple[Tensor, list[Radial]]]
-
 #: Entries all derivatives of K̄ may take together (float64: 400 MB).
 MOST_ENTRIES = 50_000_000
 
 
+class _Scaled:
+    """A radial factor with its parameters read once, and all inputs divided by their lengthscales, (d, N)."""
+
+    def __init__(self, factor: gpytorch.kernels.Kernel, inputs: Float[Tensor, "N d"]) -> None:
+        self.lengthscales = factor.lengthscale.detach().flatten()
+        self.own = [own.read(factor).detach() for own in factor.family.own]
+        self._family: Radial = factor.family
+        self._scaled = (inputs[:, factor.active_dims] / self.lengthscales).T.contiguous()
+
+    def squares(self, rows: slice, columns: slice) -> list[Float[Tensor, "n m"]]:
+        """``(x_d − x′_d)²/ℓ_d²`` for each column of the factor."""
+        return [torch.sub(x[rows, None], x[None, columns]).square_() for x in self._scaled]
+
+    def profile(self, square: Float[Tensor, "n m"]) -> Profile:
+        """Value and slopes at scaled squared distances; ``square`` is overwritten."""
+        return self._family.profile(square, self.own)
+
+
+#: Scale and factors of each term, read once for all tiles.
+Terms = list[tuple[Tensor, list[_Scaled]]]
+
+
 def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
-    """Outputscale of each term, then lengthscales and exponent of each of its factors, as autograd sees them."""
+    """Outputscale of each term, then lengthscales and own parameters of each of its factors, as autograd sees them."""
     found: list[Tensor] = []
     for term in kernel.kernels:
         found.append(term.outputscale)
         for factor in term.base_kernel.kernels:
-            found.append(factor.lengthscale)
-            if isinstance(factor, gpytorch.kernels.RQKernel):
-                found.append(factor.alpha)
+            found += [factor.lengthscale, *(own.read(factor) for own in factor.family.own)]
     return found
 
 
 def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
     """Whether every factor of the kernel is radial."""
-    return all(isinstance(factor, RADIAL) for term in kernel.kernels for factor in term.base_kernel.kernels)
+    return all(isinstance(factor.family, Radial) for term in kernel.kernels for factor in term.base_kernel.kernels)
 
 
 def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
@@ -112,14 +129,14 @@ def _pair_sums(
 
 def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
     return [
-        (term.outputscale.detach(), [radial(factor, inputs) for factor in term.base_kernel.kernels])
+        (term.outputscale.detach(), [_Scaled(factor, inputs) for factor in term.base_kernel.kernels])
         for term in kernel.kernels
     ]
 
 
 def _derivatives(terms: Terms) -> int:
     """How many numbers ``leaves`` holds."""
-    return sum(1 + sum(len(f.lengthscales) + (f.alpha is not None) for f in factors) for _, factors in terms)
+    return sum(1 + sum(len(f.lengthscales) + len(f.own) for f in factors) for _, factors in terms)
 
 
 class _Sums:
@@ -144,7 +161,7 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
     for scale, factors in terms:
         squares = [factor.squares(summed.rows, summed.columns) for factor in factors]
         parts = [factor.profile(_sum(s)) for factor, s in zip(factors, squares, strict=True)]
-        derivatives = list(_lengthscale_and_exponent(factors, squares, parts, scale))
+        derivatives = list(_lengthscales_and_own(factors, squares, parts, scale))
         unit = summed(_product([part.value for part in parts]))
         total += scale * unit
         slopes[index] += unit
@@ -153,8 +170,8 @@ def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> No
         index += 1 + len(derivatives)
 
 
-def _lengthscale_and_exponent(
-    factors: list[Radial], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
+def _lengthscales_and_own(
+    factors: list[_Scaled], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """A number and the tile it multiplies, for each derivative of a term after that in its scale."""
     for number, (factor, square, part) in enumerate(zip(factors, squares, parts, strict=True)):
@@ -163,8 +180,8 @@ def _lengthscale_and_exponent(
         shared = len(factor.lengthscales) == 1
         for entries, lengthscale in zip([_sum(square)] if shared else square, factor.lengthscales, strict=True):
             yield scale / lengthscale, entries.mul_(slope)
-        if part.alpha_slope is not None:
-            yield scale, _product([part.alpha_slope, *others])
+        for own in part.own:
+            yield scale, _product([own, *others])
 
 
 def _sum(values: list[Tensor]) -> Tensor:

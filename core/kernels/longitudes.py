@@ -18,7 +18,6 @@ from core.observations import Bags
 
 #: Points of a tile.
 _POINTS = 8192
-_ISOTROPIC = {"rbf", "matern12", "matern32", "matern52", "rational_quadratic"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class SphereLayout:
 
     def _suits(self, factor: Factor, names: tuple[str, ...]) -> bool:
         x, y, z = (names[axis] for axis in self.axes)
-        if factor.family not in _ISOTROPIC or not set(factor.columns) <= {x, y, z}:
+        if not factor.kind.isotropic or not set(factor.columns) <= {x, y, z}:
             return False
         return factor.lengthscale_of.get(x) == factor.lengthscale_of.get(y)
 

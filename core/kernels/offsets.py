@@ -81,7 +81,7 @@ class GridLayout:
     def suits(self, term: Term, names: tuple[str, ...]) -> bool:
         """Whether a term is stationary in the two grid coordinates and nothing else."""
         axes = {names[axis] for axis in self.axes}
-        return all(f.family != "linear" and set(f.columns) <= axes for f in term.factors)
+        return all(f.kind.stationary and set(f.columns) <= axes for f in term.factors)
 
     def windows(
         self,

@@ -24,7 +24,6 @@ from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 
-_SMOOTH = {"rbf", "rational_quadratic", "periodic", "linear"}
 #: Columns of a low-rank route at once.
 _COLUMNS = 2048
 #: Half of what a kernel value costs, in multiplications of a product of matrices: a route through few points has to
@@ -134,7 +133,7 @@ def is_cheap(term: Term, picture: Picture) -> bool:
 
 def is_smooth(term: Term) -> bool:
     """Whether few points may do for a term: all its factors are analytic."""
-    return all(factor.family in _SMOOTH for factor in term.factors)
+    return all(factor.kind.smooth for factor in term.factors)
 
 
 def most_points(bags: int, evaluations: float) -> int:

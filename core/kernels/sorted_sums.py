@@ -1,23 +1,22 @@
-"""Bag sums of half-integer Matérn kernels on a line: exact, by sorting, in O(N log N + N B).
+"""Bag sums on a line of kernels that are a polynomial times an exponential: exact, by sorting, in O(N log N + N B).
 
-Such a kernel is ``k(d) = Σ_q a_q d^q e^{−d}`` of the scaled distance ``d = √(2ν)|x − x′|/ℓ``. For ``x′ ≤ t ≤ x`` the
-distance splits, ``d = u + v`` with ``u = x − t`` and ``v = t − x′``, so all points left of ``t`` enter through their
-moments ``M_q = Σ w v^q e^{−v}`` alone; moving ``t`` by ``δ ≥ 0`` is a recursion, ``M_q ← e^{−δ} Σ_p (q over p)
-δ^{q−p} M_p``. All terms are positive: nothing cancels. Source: Rasmussen and Williams 2006, eq. 4.16 (the kernels).
+Such a kernel is ``k(d) = Σ_q a_q d^q e^{−d}`` of the scaled distance, as half-integer Matérn kernels are. For
+``x′ ≤ t ≤ x`` the distance splits, ``d = u + v`` with ``u = x − t`` and ``v = t − x′``, so all points left of ``t``
+enter through their moments ``M_q = Σ w v^q e^{−v}`` alone; moving ``t`` by ``δ ≥ 0`` is a recursion, ``M_q ← e^{−δ}
+Σ_p (q over p) δ^{q−p} M_p``. All terms are positive: nothing cancels. Source: Rasmussen and Williams 2006, eq. 4.16.
 """
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.kernels.bag_mean import Check, never
-from core.kernels.tiles import matern
+from core.kernels.families.family import Decay
 
-#: Coefficients a_q of each smoothness ν.
-COEFFICIENTS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
 #: Consecutive points summed directly among themselves, cells taken at once, and rows read out at once.
 CELL, CELLS, ROWS = 32, 64, 1024
 
@@ -40,23 +39,23 @@ def sort_line(
     return SortedLine(values[order], bag[order], weights[order], count)
 
 
-def matern_gram(line: SortedLine, nu: float, lengthscale: float, check: Check = never) -> Float[Tensor, "B B"]:
+def sorted_gram(line: SortedLine, kernel: Decay, check: Check = never) -> Float[Tensor, "B B"]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r k(x_l, x_r)`` at unit variance.
 
     Points are taken in cells of ``CELL`` neighbours: pairs inside a cell directly, pairs of different cells through the
     moments that the cells on the left send on.
     """
-    z, bag, weights = _cells(line, math.sqrt(2 * nu) / lengthscale)
+    z, bag, weights = _cells(line, kernel.rate)
     below = z.new_zeros(line.count, line.count)  # pairs of different cells, the row's point on the right
     within = z.new_zeros(line.count * line.count)
-    sent, place = z.new_zeros(len(COEFFICIENTS[nu]), 1, line.count), z[:1, 0]
+    sent, place = z.new_zeros(len(kernel.coefficients), 1, line.count), z[:1, 0]
     for begin in range(0, len(z), CELLS):
         check()
         own = slice(begin, begin + CELLS)
-        _add_within(within, z[own], bag[own], weights[own], line.count, nu)
-        incoming, sent = _arriving(z[own], bag[own], weights[own], sent, place, nu)
+        _add_within(within, z[own], bag[own], weights[own], line.count, kernel)
+        incoming, sent = _arriving(z[own], bag[own], weights[own], sent, place, kernel)
         place = z[own][-1:, -1]
-        read = _readers(z[own] - z[own, :1], nu) * weights[own]  # (q, cells, s)
+        read = _readers(z[own] - z[own, :1], kernel) * weights[own]  # (q, cells, s)
         rows = torch.einsum("qcs,qcb->csb", read, incoming)
         below.index_add_(0, bag[own].flatten(), rows.reshape(-1, line.count))
     return below + below.T + within.reshape(line.count, line.count)
@@ -72,13 +71,13 @@ def _cells(line: SortedLine, scale: float) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _arriving(
-    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], place: Tensor, nu: float
+    z: Tensor, bag: Tensor, weights: Tensor, sent: Float[Tensor, "q 1 B"], place: Tensor, kernel: Decay
 ) -> tuple[Float[Tensor, "q c B"], Float[Tensor, "q 1 B"]]:
     """Moments of all that lies left of each cell, at its first point; and of all so far, at the last point.
 
     ``sent`` are the moments of the cells before these, anchored at ``place``.
     """
-    terms, cells, count = len(COEFFICIENTS[nu]), len(z), sent.shape[-1]
+    terms, cells, count = len(kernel.coefficients), len(z), sent.shape[-1]
     index = torch.arange(cells, device=z.device)[:, None] * count + bag
     own = z.new_zeros(terms, cells * count)
     own.index_add_(1, index.flatten(), (_powers(z[:, -1:] - z, terms) * weights).reshape(terms, -1))
@@ -91,27 +90,26 @@ def _arriving(
     return arrived[:, :-1], arrived[:, -1:]
 
 
-def matern_cross(
-    line: SortedLine, nu: float, lengthscale: float, points: Float[Tensor, " P"], check: Check = never
+def sorted_cross(
+    line: SortedLine, kernel: Decay, points: Float[Tensor, " P"], check: Check = never
 ) -> Float[Tensor, "B P"]:
     """``c_j(x) = Σ_{i∈j} w_i k(x, x_i)`` at every point, at unit variance."""
-    scale = math.sqrt(2 * nu) / lengthscale
     order = torch.argsort(points)
-    at, z = points[order] * scale, line.values * scale
+    at, z = points[order] * kernel.rate, line.values * kernel.rate
     mirrored = SortedLine(-line.values.flip(0), line.bag.flip(0), line.weights.flip(0), line.count)
     found = z.new_empty(line.count, len(points))
     for begin in range(0, len(at), ROWS):
         check()
         rows = at[begin : begin + ROWS]
-        left = _one_side(line, z, rows, nu, right=False)
-        right = _one_side(mirrored, -z.flip(0), -rows.flip(0), nu, right=True)
+        left = _one_side(line, z, rows, kernel, right=False)
+        right = _one_side(mirrored, -z.flip(0), -rows.flip(0), kernel, right=True)
         found[:, order[begin : begin + ROWS]] = (left + right.flip(0)).T
     return found
 
 
-def _one_side(line: SortedLine, z: Tensor, at: Tensor, nu: float, *, right: bool) -> Float[Tensor, "P B"]:
+def _one_side(line: SortedLine, z: Tensor, at: Tensor, kernel: Decay, *, right: bool) -> Float[Tensor, "P B"]:
     """Sums over the points at or below each of ``at`` (strictly below for the mirrored side), both ascending."""
-    terms, rows = len(COEFFICIENTS[nu]), len(at)
+    terms, rows = len(kernel.coefficients), len(at)
     gap = torch.searchsorted(at, z, right=right)  # the first of `at` that sees the point
     seen = gap < rows
     distance = at[gap.clamp_max(rows - 1)] - z
@@ -122,7 +120,7 @@ def _one_side(line: SortedLine, z: Tensor, at: Tensor, nu: float, *, right: bool
     for row in range(1, rows):
         step = (at[row] - at[row - 1]).reshape(1, 1)
         moments[:, row : row + 1] += _moved(moments[:, row - 1 : row], step, torch.exp(-step))
-    coefficients = z.new_tensor(COEFFICIENTS[nu])
+    coefficients = z.new_tensor(kernel.coefficients)
     return torch.tensordot(coefficients, moments, dims=1)
 
 
@@ -137,27 +135,35 @@ def _powers(distance: Tensor, terms: int) -> Float[Tensor, "q s"]:
 
 def _moved(moments: Float[Tensor, "q j B"], step: Float[Tensor, "k j"], decay: Tensor) -> Float[Tensor, "q k B"]:
     """Sums over j of moments seen from anchors ``step`` further right, ``decay = e^{−step}`` where they count."""
-    found = [decay @ moments[0]]
-    if len(moments) > 1:
-        first = decay * step
-        found.append(decay @ moments[1] + first @ moments[0])
-    if len(moments) > 2:
-        found.append(decay @ moments[2] + 2 * first @ moments[1] + (first * step) @ moments[0])
+    reach = [decay]
+    for _ in moments[1:]:
+        reach.append(reach[-1] * step)
+    found = [decay @ moment for moment in moments]
+    for q, total in enumerate(found):
+        for p in range(q):
+            total.add_(reach[q - p] @ moments[p], alpha=comb(q, p))
     return torch.stack(found)
 
 
-def _readers(u: Tensor, nu: float) -> Float[Tensor, "q s"]:
+def _readers(u: Tensor, kernel: Decay) -> Float[Tensor, "q s"]:
     """What multiplies each moment at a point ``u`` right of the anchor: ``e^{−u} Σ_p a_p (p over q) u^{p−q}``."""
-    decay = torch.exp(-u)
-    if nu == 0.5:
-        return decay[None]
-    if nu == 1.5:
-        return torch.stack([(1 + u) * decay, decay])
-    return torch.stack([(1 + u + u.square() / 3) * decay, (1 + 2 * u / 3) * decay, decay / 3])
+    terms = len(kernel.coefficients)
+    rows = [[comb(p, q) * kernel.coefficients[p] for p in range(q, terms)] for q in range(terms)]
+    return torch.stack([_polynomial(u, row) for row in rows]) * torch.exp(-u)
 
 
-def _add_within(total: Tensor, z: Tensor, bag: Tensor, weights: Tensor, count: int, nu: float) -> None:
+def _polynomial(u: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """``Σ_q a_q u^q`` by Horner's rule."""
+    total = torch.full_like(u, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        total = total.mul_(u).add_(coefficient)
+    return total
+
+
+def _add_within(total: Tensor, z: Tensor, bag: Tensor, weights: Tensor, count: int, kernel: Decay) -> None:
     """Add the pairs of points of the same cell, each cell a small dense matrix, to ``total`` (B²,)."""
-    value = matern((z[:, :, None] - z[:, None, :]).abs(), nu) * weights[:, :, None] * weights[:, None, :]
+    distance = (z[:, :, None] - z[:, None, :]).abs()
+    value = _polynomial(distance, kernel.coefficients) * torch.exp(-distance)
+    value *= weights[:, :, None] * weights[:, None, :]
     index = bag[:, :, None] * count + bag[:, None, :]
     total.index_add_(0, index.flatten(), value.flatten())

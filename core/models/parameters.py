@@ -10,13 +10,9 @@ from torch import Tensor
 
 from core.kernels.spec import Factor, KernelSpec
 
-#: Bounds of hyperparameters for standardised columns and targets.
+#: Bounds of variances for standardised columns and targets; those of a family's parameters are its own.
 SCALE = (1e-3, 1e3)
-LENGTHSCALE = (2e-2, 5e1)
-#: Where a lengthscale of exp(−d/ℓ) ends: so far beyond the data s exp(−d/ℓ) is s (1 − d/ℓ), and only s/ℓ counts.
-ROUGH_REACH = 1e1
 NOISE = (1e-6, 1e1)
-ALPHA = (5e-2, 5e1)
 
 
 @dataclass(frozen=True)
@@ -47,19 +43,12 @@ def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
 
 
 def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
-    columns = "+".join(factor.columns)
-    if factor.family == "linear":
-        low, high = (math.log(LENGTHSCALE[1] ** -2), math.log(LENGTHSCALE[0] ** -2))
-        return [Parameter((f"{prefix} slope variance [{columns}]",), kernel.raw_variance, low, high)]
-    names, rough = factor.columns if len(factor.lengthscales) > 1 else (columns,), factor.family == "matern12"
-    low, high = (math.log(v) for v in (LENGTHSCALE[0], ROUGH_REACH if rough else LENGTHSCALE[1]))
-    labels = tuple(f"{prefix} lengthscale [{name}]" for name in names)
-    found = [Parameter(labels, kernel.raw_lengthscale, low, high, flat_above=rough)]
-    if factor.family == "rational_quadratic":
-        low, high = (math.log(v) for v in ALPHA)
-        found.append(Parameter((f"{prefix} alpha [{columns}]",), kernel.raw_alpha, low, high))
-    if factor.family == "periodic":
-        kernel.raw_period_length.requires_grad_(False)
+    found = []
+    for part in factor.kind.trained(kernel):
+        apart = part.columnwise and len(factor.lengthscales) > 1
+        names = factor.columns if apart else ("+".join(factor.columns),)
+        labels = tuple(f"{prefix} {part.label} [{name}]" for name in names)
+        found.append(Parameter(labels, part.raw, math.log(part.low), math.log(part.high), flat_above=part.flat_above))
     return found
 
 

@@ -7,7 +7,10 @@ import pytest
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS
+from core.models.spec import ModelSpec
+from pages.shared.downscaling.model import slider_values
 from pages.shared.state import slider_key
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
@@ -263,12 +266,29 @@ def test_the_models_own_family_follows_the_model(page):
     """On coordinates rough for the bag GP of matched cells, smoother for mediated models; a family asked for stays."""
     coarser(page)
     page.slider(key="withhold").set_value(0.5).run()
-    assert page.selectbox(key="place").value == "own" and "matern12 on" in equation(page)
+    assert page.selectbox(key="place").value == "own" and "Matérn 1/2 on" in equation(page)
     page.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "matern32 on" in equation(page)
+    assert "Matérn 3/2 on" in equation(page)
     page.selectbox(key="place").set_value("matern52").run()
     page.selectbox(key="model").set_value("bag_gp").run()
-    assert complaints(page) == [] and "matern52 on" in equation(page)
+    assert complaints(page) == [] and "Matérn 5/2 on" in equation(page)
+
+
+@pytest.mark.parametrize(
+    ("family", "own"), [("rational_quadratic", "alpha"), ("powered_exponential", "alpha"), ("mixed_matern", "mixture")]
+)
+def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(page, family, own):
+    coarser(page)
+    page.selectbox(key="place").set_value(family).run()
+    before, key = equation(page), f"h-k0-0-{own}"
+    moved(page, key, 0.7)
+    assert complaints(page) == [] and equation(page) != before
+
+
+def test_what_was_learned_of_a_familys_own_parameter_reaches_its_slider():
+    factor = Factor("rational_quadratic", ("y", "x"), (0.4,), {"alpha": 0.2})
+    spec = ModelSpec("bag_gp", KernelSpec((Term((factor,)),)), None, 1e-3, 0.1)
+    assert slider_values(spec, 10)[slider_key("h-k0-0-alpha")] == 0.2
 
 
 def equation(page: AppTest) -> str:

@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.kernels.families import FAMILIES
+from pages.shared.one_dimension.controls import OFFERED
 from pages.shared.state import slider_key
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
@@ -53,11 +55,18 @@ def test_either_end_of_a_slider_gives_a_picture_or_a_sentence(page, key, end):
     assert all("raise" in error.value or "shorten" in error.value for error in page.error)
 
 
-@pytest.mark.parametrize("family", ["matern12", "rational_quadratic", "periodic"])
-def test_every_family_is_conditioned(page, family):
+@pytest.mark.parametrize("family", OFFERED)
+def test_every_family_is_conditioned_and_its_own_parameters_move_the_result(page, family):
     page.selectbox(key="o-k-family").set_value(family)
     page.selectbox(key="o-l-family").set_value(family).run()
     assert "RMSE **" in words(page)
+    for own in FAMILIES[family].own:
+        before = words(page)
+        if own.learned:
+            moved(page, f"o-k-{own.name}", 0.6)
+        else:
+            page.slider(key=f"o-k-{own.name}").set_value(3.0).run()
+        assert words(page) != before and not page.exception
 
 
 def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):

@@ -10,20 +10,14 @@ from core.distribution_regression.density import BANDWIDTHS
 from core.distribution_regression.spectrum import Learned
 from core.errors import Cancelled, InputError
 from core.experiments.distribution_compare import learn_settings
-from core.experiments.distribution_regression import MethodSettings
+from core.experiments.distribution_regression import KERNELS, MethodSettings
+from core.kernels.families import FAMILIES
 from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
 from pages.shared.state import log_slider, on_sliders, set_values
 from pages.shared.words import plain, sentence_of
 
-FAMILIES = {
-    "rbf": "Gaussian",
-    "matern52": "Matérn 5/2",
-    "matern32": "Matérn 3/2",
-    "matern12": "Matérn 1/2",
-    "rational_quadratic": "Rational quadratic",
-}
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
 RULES = {"silverman": "Silverman, 1.06 sd", "silverman_0.9": "Silverman, 0.9", "scott": "Scott"}
 
@@ -39,8 +33,8 @@ class Model:
 def choose_model(chosen: Chosen) -> Model:
     """The model at the sliders' values; the sliders' ends follow the data's units."""
     start = start_values(chosen)
-    family = st.selectbox("Kernel K", list(FAMILIES), key="d-family", bind="query-params",
-                          format_func=FAMILIES.__getitem__)  # fmt: skip
+    family = st.selectbox("Kernel K", KERNELS, key="d-family", bind="query-params",
+                          format_func=lambda name: FAMILIES[name].title)  # fmt: skip
     kind = _kind(chosen)
     scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
     size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)

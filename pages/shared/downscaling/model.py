@@ -10,6 +10,7 @@ import streamlit as st
 from core.experiments.presets import preset
 from core.experiments.settings import DownscaleSettings, starting_spec
 from core.fields import DownscalingProblem
+from core.kernels.families import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
 from core.models.defaults import start_of, usual_model
@@ -19,14 +20,8 @@ from pages.shared.downscaling.data import Choice
 from pages.shared.state import log_slider, on_sliders
 from pages.shared.words import plain
 
-FAMILIES = {
-    "rbf": "Gaussian (RBF)",
-    "matern12": "Matérn 1/2",
-    "matern32": "Matérn 3/2",
-    "matern52": "Matérn 5/2",
-    "rational_quadratic": "Rational quadratic",
-    "linear": "Linear",
-}
+#: Families whose every parameter is learned.
+OFFERED = {name: family.title for name, family in FAMILIES.items() if all(own.learned for own in family.own)}
 #: Stands for the family that the model has of itself.
 OWN = "own"
 #: Where the sliders of the noises begin.
@@ -54,11 +49,11 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
         )  # fmt: skip
     own = start_of(name, problem.matched).spatial
     with st.expander("Kernel families"):
-        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {FAMILIES[own]}", **FAMILIES})
+        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
-            kernel=_family("Covariates", "fam", "rbf", FAMILIES),
+            kernel=_family("Covariates", "fam", "rbf", OFFERED),
             spatial=None if place == OWN else place,
             structure=_structure(),
         )
@@ -84,7 +79,7 @@ def family_values(kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, st
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
     factors = [factor for term in kernel.terms for factor in term.factors]
     values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
-    return {key: family for key, family in values.items() if family in FAMILIES} | {
+    return {key: family for key, family in values.items() if family in OFFERED} | {
         "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
     }
 
@@ -175,7 +170,14 @@ def _factor_sliders(key: str, factor: Factor) -> Factor:
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
         scales.append(log_slider(f"Lengthscale: {of}", f"{key}-{index}", 2e-2, 5e1, value))
-    return replace(factor, lengthscales=tuple(scales))
+    own = {
+        each.name: log_slider(
+            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", f"{key}-{each.name}", each.low, each.high,
+            factor.numbers[each.name], help=each.help,
+        )
+        for each in factor.kind.own
+    }  # fmt: skip
+    return replace(factor, lengthscales=tuple(scales), own=own)
 
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
@@ -189,4 +191,5 @@ def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
             for i, factor in enumerate(term.factors):
                 for j, scale in enumerate(factor.lengthscales):
                     values[f"h-{prefix}{index}-{i}-{j}"] = scale
+                values |= {f"h-{prefix}{index}-{i}-{name}": value for name, value in factor.numbers.items()}
     return on_sliders(values)

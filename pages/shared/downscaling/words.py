@@ -115,8 +115,9 @@ def _kernel(spec: ModelSpec) -> str:
     terms = []
     for term in spec.kernel.terms:
         parts = [
-            f"{f.family.replace('_', ' ')} on {plain(', '.join(f.columns).replace('_', ' '))} "
-            f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)})"
+            f"{f.kind.title} on {plain(', '.join(f.columns).replace('_', ' '))} "
+            f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)}"
+            f"{''.join(f', {own.symbol} {f.numbers[own.name]:.3g}' for own in f.kind.own)})"
             for f in term.factors
         ]
         terms.append(f"{term.scale:.3g} × " + " × ".join(parts))

@@ -5,20 +5,17 @@ import streamlit as st
 from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
 from core.experiments.one_dimension import METHODS, TITLES, LineSettings
 from core.expressions import FUNCTIONS
+from core.kernels.families import FAMILIES
+from core.kernels.families.family import Own
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from pages.shared.state import log_slider, on_sliders
 
 OWN = "write your own"
-FAMILIES = {
-    "rbf": "Gaussian",
-    "matern52": "Matérn 5/2",
-    "matern32": "Matérn 3/2",
-    "matern12": "Matérn 1/2",
-    "rational_quadratic": "Rational quadratic",
-    "periodic": "Periodic",
-}
+OFFERED = {name: family.title for name, family in FAMILIES.items() if family.stationary}
+#: Least, most and usual period of a periodic kernel.
+PERIOD = 0.2, 12.0, 6.0
 #: Where the sliders stand on opening: near what learning finds on the paper's problem.
 START_K, START_L, START_LAMBDA, START_NOISE = (1.0, 2.1), (0.4, 2.0), 1e-3, 0.2
 
@@ -84,15 +81,21 @@ def choose_kernel(
     """Family, lengthscale and (where it matters) variance of one kernel; ``page`` names the view's own controls."""
     scale, size = start
     family = st.selectbox(
-        f"Kernel {symbol} on {column}", list(FAMILIES), index=list(FAMILIES).index(family),
-        key=f"{page}-{key}-family", bind="query-params", format_func=FAMILIES.__getitem__,
+        f"Kernel {symbol} on {column}", list(OFFERED), index=list(OFFERED).index(family),
+        key=f"{page}-{key}-family", bind="query-params", format_func=OFFERED.__getitem__,
     )  # fmt: skip
     length = log_slider(f"Lengthscale of {symbol}", f"{page}-{key}-scale", 2e-2, 20.0, scale)
     size = log_slider(f"Variance of {symbol}", f"{page}-{key}-size", 1e-2, 1e3, size) if variance else 1.0
-    period = 1.0
-    if family == "periodic":
-        period = st.slider(f"Period of {symbol}", 0.2, 12.0, 6.0, 0.1, key=f"{page}-{key}-period", bind="query-params")
-    return KernelSpec((Term((Factor(family, (column,), (length,), period=float(period)),), size),))
+    own = {each.name: _own_slider(each, symbol, f"{page}-{key}-{each.name}") for each in FAMILIES[family].own}
+    return KernelSpec((Term((Factor(family, (column,), (length,), own),), size),))
+
+
+def _own_slider(own: Own, symbol: str, key: str) -> float:
+    """A family's own parameter; the period, which is not learned, goes in even steps."""
+    if own.learned:
+        return log_slider(f"{own.symbol} of {symbol}", key, own.low, own.high, own.default, help=own.help)
+    low, high, usual = PERIOD
+    return float(st.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key, bind="query-params"))
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
@@ -108,6 +111,9 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
     }
     if named(spec.model).correlated:
         values["o-l-size"] = ell.scale
+    for key, factor in (("k", k.factors[0]), ("l", ell.factors[0])):
+        learned = [own.name for own in factor.kind.own if own.learned]
+        values |= {f"o-{key}-{name}": factor.numbers[name] for name in learned}
     return on_sliders(values)
 
 

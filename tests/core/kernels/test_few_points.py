@@ -30,9 +30,9 @@ def bags(sizes: list[int], seed: int = 0) -> Bags:
         (Factor("matern12", ("a", "c"), (0.7,)),),
         (Factor("matern32", ("a", "b"), (0.4, 0.9)),),
         (Factor("matern52", ("c",), (0.6,)),),
-        (Factor("rational_quadratic", ("a", "b"), (0.7,), alpha=0.8),),
+        (Factor("rational_quadratic", ("a", "b"), (0.7,), {"alpha": 0.8}),),
         (Factor("rbf", ("a",), (0.5,)), Factor("matern32", ("b", "c"), (1.2,))),
-        (Factor("periodic", ("a",), (0.9,), period=2.0), Factor("rbf", ("b",), (0.8,))),
+        (Factor("periodic", ("a",), (0.9,), {"period": 2.0}), Factor("rbf", ("b",), (0.8,))),
         (Factor("linear", ("b",), (1.5,)),),
     ],
     ids=lambda factors: " × ".join(factor.family for factor in factors),
@@ -93,7 +93,7 @@ def test_every_item_is_worked_on_once_and_errors_arrive() -> None:
 
 
 def test_threads_that_share_a_kernel_do_not_see_each_other() -> None:
-    factors = (Factor("periodic", ("a",), (0.9,), period=2.0), Factor("linear", ("b",), (1.5,)))
+    factors = (Factor("periodic", ("a",), (0.9,), {"period": 2.0}), Factor("linear", ("b",), (1.5,)))
     tiles = Tiles(KernelSpec((Term(factors),)).build(NAMES), torch.randn(30, 3).double(), torch.randn(40, 3).double())
     alone, found = tiles(slice(None), slice(None)).clone(), {}
 

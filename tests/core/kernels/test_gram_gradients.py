@@ -5,6 +5,7 @@ import torch
 
 from core.kernels.bag_mean import cross_with_gradient, diagonal, gram
 from core.kernels.blocks import sort_bags
+from core.kernels.families import FAMILIES
 from core.kernels.gram_gradients import fits, is_radial
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
@@ -13,7 +14,8 @@ NAMES = ("a", "b", "c")
 
 
 def factor(family, columns, *lengthscales):
-    return Factor(family, columns, lengthscales, alpha=0.7, period=1.3)
+    own = {each.name: 0.7 for each in FAMILIES[family].own}
+    return Factor(family, columns, lengthscales, own)
 
 
 SPECS = {
@@ -29,6 +31,8 @@ SPECS = {
             Term((factor("rational_quadratic", ("c",), 0.7), factor("matern12", ("a",), 0.9)), 0.4),
         )
     ),
+    "powered exponential": KernelSpec((Term((factor("powered_exponential", ("a", "b"), 0.8, 0.5),), 1.3),)),
+    "mixed Matérn": KernelSpec((Term((factor("mixed_matern", ("a", "b"), 0.8, 0.5),), 1.3),)),
     "with a linear factor": KernelSpec((Term((factor("linear", ("a",), 0.7), factor("rbf", ("c",), 0.9)), 1.2),)),
 }
 

@@ -1,5 +1,6 @@
 """Kernels and their bag sums against closed formulas and sums written out."""
 
+import json
 import pickle
 
 import pytest
@@ -11,21 +12,29 @@ from core.errors import InputError
 from core.kernels.bag_mean import cross, gram
 from core.kernels.blocks import sort_bags
 from core.kernels.coreset import coreset
+from core.kernels.families import FAMILIES
 from core.kernels.fourier import draw_prior
 from core.kernels.offsets import Cells, GridLayout
 from core.kernels.pixel_sums import Picture, is_cheap, term_sums
-from core.kernels.spec import FAMILIES, Factor, KernelSpec, Term
+from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
 from tests.core.models.small import COLUMNS, KERNEL, dense, normal, problem
 
 NAMES = COLUMNS.inputs
-CASES = [(f, s) for f in FAMILIES for s in ((0.7,), (0.5, 1.5)) if not (f == "linear" and len(s) > 1)]
+CASES = [
+    (name, scales)
+    for name, family in FAMILIES.items()
+    for scales in ((0.7,), (0.5, 1.5))
+    if len(scales) == 1 or not family.one_lengthscale
+]
 
 
 def one(family: str, scales: tuple[float, ...], columns=("a", "c")) -> KernelSpec:
     """A kernel of one factor."""
-    return KernelSpec((Term((Factor(family, columns, scales, alpha=1.3, period=2.0),), 1.7),))
+    own = {"alpha": 1.3, "period": 2.0, "mixture": 0.4}
+    known = {name: value for name, value in own.items() if name in {each.name for each in FAMILIES[family].own}}
+    return KernelSpec((Term((Factor(family, columns, scales, known),), 1.7),))
 
 
 @pytest.mark.parametrize(("family", "scales"), CASES)
@@ -41,9 +50,20 @@ def test_families_equal_gpytorch_and_their_closed_formulas(family, scales):
     assert spec.updated(kernel).terms[0].factors[0].lengthscales == pytest.approx(scales, rel=1e-12)
 
 
-def test_a_specification_survives_json_and_pickle():
-    assert KernelSpec.from_dict(KERNEL.to_dict()) == KERNEL
-    assert pickle.loads(pickle.dumps(KERNEL)) == KERNEL  # noqa: S301
+@pytest.mark.parametrize("spec", [KERNEL, *(one(name, (0.7,)) for name in FAMILIES)])
+def test_a_specification_survives_json_and_pickle(spec):
+    assert KernelSpec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
+    assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301
+
+
+def test_files_of_older_versions_name_two_parameters_of_every_factor():
+    older = {"family": "rbf", "columns": ["a"], "lengthscales": [0.7], "alpha": 1.0, "period": 1.0}
+    assert KernelSpec.from_dict({"terms": [{"scale": 1.0, "factors": [older]}]}) == KernelSpec(
+        (Term((Factor("rbf", ("a",), (0.7,)),)),)
+    )
+    quadratic = older | {"family": "rational_quadratic", "alpha": 0.3}
+    found = KernelSpec.from_dict({"terms": [{"scale": 1.0, "factors": [quadratic]}]}).terms[0].factors[0]
+    assert found.numbers == {"alpha": 0.3}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +72,8 @@ def test_a_specification_survives_json_and_pickle():
         (lambda: Factor("nonsense", ("a",), (1.0,)), "unknown"),
         (lambda: Factor("rbf", (), (1.0,)), "no columns"),
         (lambda: Factor("rbf", ("a",), (-1.0,)), "positive"),
+        (lambda: Factor("rational_quadratic", ("a",), (1.0,), {"alpha": 0.0}), "positive"),
+        (lambda: Factor("rbf", ("a",), (1.0,), {"alpha": 1.0}), "no parameter 'alpha'"),
         (lambda: Factor("rbf", ("a", "b", "c"), (1.0, 2.0)), "lengthscales"),
         (lambda: Term((), 1.0), "no factors"),
         (lambda: Term((Factor("rbf", ("a",), (1.0,)),), float("nan")), "scale"),

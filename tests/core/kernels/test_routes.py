@@ -166,9 +166,11 @@ FUSED = [
         Term((Factor("matern52", ("x",), (0.7,)), Factor("matern32", ("y",), (0.6,))), 0.3),
         Term((Factor("rbf", ("c",), (1.0,)),), 0.5),
     ),
-    (Term((Factor("rational_quadratic", ("x", "y"), (0.7,), alpha=1.3),), 2.0),),
+    (Term((Factor("rational_quadratic", ("x", "y"), (0.7,), {"alpha": 1.3}),), 2.0),),
     (Term((Factor("matern12", ("x", "y"), (0.7,)),), 2.0),),
-    (Term((Factor("linear", ("x",), (0.7,)), Factor("periodic", ("y",), (0.7,), period=1.1))),),
+    (Term((Factor("mixed_matern", ("x", "y"), (0.7,), {"mixture": 0.6}), Factor("matern52", ("c",), (0.9,))), 2.0),),
+    (Term((Factor("powered_exponential", ("x",), (0.7,), {"alpha": 0.6}), Factor("rbf", ("c",), (0.9,))), 2.0),),
+    (Term((Factor("linear", ("x",), (0.7,)), Factor("periodic", ("y",), (0.7,), {"period": 1.1}))),),
 ]
 
 

@@ -1,5 +1,7 @@
 """A small indirect problem with everything uneven, shared by the tests of the models."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -73,14 +75,21 @@ def _closed(factor: Factor, columns: tuple[str, ...], x: torch.Tensor, y: torch.
     if factor.family == "linear":
         return float(x[index] @ y[index]) / factor.lengthscales[0] ** 2
     if factor.family == "periodic":
-        sines = torch.sin(torch.pi * difference / factor.period) ** 2
+        sines = torch.sin(torch.pi * difference / factor.numbers["period"]) ** 2
         return float(torch.exp(-2 * (sines / scales).sum()))
     r2 = float(((difference / scales) ** 2).sum())
     r = r2**0.5
     if factor.family == "rbf":
         return float(torch.exp(torch.tensor(-0.5 * r2, dtype=torch.float64)))
     if factor.family == "rational_quadratic":
-        return (1 + r2 / (2 * factor.alpha)) ** -factor.alpha
+        alpha = factor.numbers["alpha"]
+        return (1 + r2 / (2 * alpha)) ** -alpha
+    if factor.family == "powered_exponential":
+        return math.exp(-(r ** factor.numbers["alpha"]))
+    if factor.family == "mixed_matern":
+        t = factor.numbers["mixture"]
+        parts = math.exp(-r), (1 + r) * math.exp(-r), (1 + r + r * r / 3) * math.exp(-r)
+        return (1 - t) ** 2 * parts[0] + 2 * t * (1 - t) * parts[1] + t * t * parts[2]
     nu2 = {"matern12": 1, "matern32": 3, "matern52": 5}[factor.family]
     s = nu2**0.5 * r
     polynomial = {1: 1.0, 3: 1 + s, 5: 1 + s + s * s / 3}[nu2]

@@ -1,0 +1,62 @@
+"""The powered exponential family, ``exp(−(d/ℓ)^α)``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from core.kernels.families.draws import normal, positive_stable
+from core.kernels.families.family import ROUGH_REACH, Own
+from core.kernels.families.radial import Profile, Radial, Shaped, distances
+
+if TYPE_CHECKING:
+    from core.kernels.spec import Factor
+
+#: The least scaled distance that counts: powers of zero have no derivative.
+_NEAR = 1e-150
+
+
+class PoweredExponential(Radial):
+    """``exp(−(d/ℓ)^α)``, 0 < α ≤ 2: paths rougher than Matérn 1/2 below α = 1, smoother above, never differentiable
+    below 2. Source: Diggle and Ribeiro 2007, *Model-based Geostatistics*, §3.4.2."""
+
+    name, title = "powered_exponential", "Powered exponential"
+    own = (Own("alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian."),)
+    pointed, reach = True, ROUGH_REACH
+
+    def kernel(self, **shared: Any) -> Shaped:
+        """The family's own."""
+        return Shaped(self, **shared)
+
+    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+        """Values between all rows."""
+        return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(own[0]))
+
+    def weight(self, own: Sequence[float]) -> float:
+        """One."""
+        return 1.0
+
+    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
+        """``d^α``."""
+        return square.pow_(0.5 * own[0])
+
+    def exponent_of_distance(self, distance: Tensor, own: Sequence[float]) -> Tensor:
+        """``d^α``."""
+        return distance.pow_(own[0])
+
+    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+        """Value, slope and the derivative in α; the slope's pole at zero distance meets a difference of zero."""
+        (alpha,) = own
+        logarithm = square.clamp_min_(_NEAR**2).log_()
+        exponent = (0.5 * alpha * logarithm).exp_()
+        value = torch.neg(exponent).exp_()
+        slope = alpha * (logarithm * (0.5 * alpha - 1)).exp_() * value
+        return Profile(value, slope, (logarithm.mul_(exponent).mul_(value).mul_(-0.5),))
+
+    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+        """A stable law: normal of a random scale, ``exp(−d^α) = E exp(−A d²)`` with A positive stable of index α/2."""
+        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
+        return drawn * (2 * positive_stable(0.5 * factor.numbers["alpha"], shape[0], generator)).sqrt()[:, None]

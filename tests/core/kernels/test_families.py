@@ -1,0 +1,172 @@
+"""Every family against what it says of itself, and through every route that takes it for that."""
+
+import math
+
+import pytest
+import torch
+
+from core.errors import InputError
+from core.kernels import pixel_sums
+from core.kernels.bag_mean import gram
+from core.kernels.blocks import sort_bags
+from core.kernels.families import FAMILIES, family_of
+from core.kernels.fused import Tiles
+from core.kernels.gram_gradients import is_radial
+from core.kernels.interpolation import interpolate_kernel
+from core.kernels.pixel_sums import Picture, picture_sums
+from core.kernels.sorted_sums import sort_line, sorted_cross, sorted_gram
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.kernels.tiles import evaluate
+from core.models.parameters import ParameterVector, kernel_parameters
+from tests.core.kernels.test_kernels import grid_picture, membership
+from tests.core.kernels.test_routes import planet
+from tests.core.models.small import assert_gradient, dense, normal, problem
+
+NAMES = ("a", "b", "c")
+EVERY = slice(None)
+#: Families that are a polynomial times an exponential.
+DECAYS = ("matern12", "matern32", "matern52", "mixed_matern")
+
+
+def declared(what: str) -> list[str]:
+    """Families that say so of themselves; a test over none of them would be no test."""
+    found = [name for name, family in FAMILIES.items() if getattr(family, what)]
+    assert found
+    return found
+
+
+def kernel_of(name: str, columns: tuple[str, ...], scale: float = 0.8) -> KernelSpec:
+    """One factor of that family, its own parameters away from their defaults but inside their bounds."""
+    own = {each.name: min(max(0.8 * each.default, each.low), each.high) for each in FAMILIES[name].own}
+    return KernelSpec((Term((Factor(name, columns, (scale,), own),), 1.3),))
+
+
+def values(spec: KernelSpec, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """The kernel matrix of inputs with the columns a, b, c."""
+    with torch.no_grad():
+        return evaluate(spec.build(NAMES), left, right)
+
+
+def written_out(spec: KernelSpec, picture: Picture) -> tuple[torch.Tensor, torch.Tensor]:
+    """c (B, P) and K̄ (B, B), one pair of points at a time."""
+    kernel, inputs = spec.build(picture.names), picture.inputs
+    with torch.no_grad():
+        rows = [evaluate(kernel, inputs[i : i + 1], inputs) for i in picture.points.tolist()]
+    pairs, spread = torch.cat(rows), membership(picture.bags)
+    return spread.T @ pairs, spread.T @ pairs[:, picture.points] @ spread
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_only_those_summed_along_a_line_below_say_that_they_can_be(name):
+    factor = kernel_of(name, ("x",)).terms[0].factors[0]
+    assert (factor.kind.decay(factor) is not None) is (name in DECAYS)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_is_its_closed_formula_and_positive_definite(name):
+    spec, points = kernel_of(name, ("a", "c")), normal(40, 3, seed=1)
+    found = values(spec, points, points)
+    assert torch.allclose(found[:9, :9], dense(spec, NAMES, points[:9], points[:9]), atol=1e-12)
+    assert float(torch.linalg.eigvalsh(found).min()) > -1e-10
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_stationary_and_isotropic_are_what_is_said(name):
+    spec, (left, right) = kernel_of(name, NAMES), (normal(6, 3, seed=1), normal(5, 3, seed=2))
+    turn = torch.linalg.qr(normal(3, 3, seed=3))[0]
+    found = values(spec, left, right)
+    assert torch.allclose(values(spec, left + 0.7, right + 0.7), found, atol=1e-12) is FAMILIES[name].stationary
+    if FAMILIES[name].isotropic:
+        assert torch.allclose(values(spec, left @ turn, right @ turn), found, atol=1e-12)
+        assert values(spec, left, left).diagonal() == pytest.approx(1.3)
+    assert FAMILIES[name].stationary or not FAMILIES[name].isotropic
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_smooth_is_what_few_nodes_find_too(name):
+    kernel = kernel_of(name, ("x",)).build(("x",))
+    with torch.no_grad():
+        found = interpolate_kernel(lambda left, right: evaluate(kernel, left, right), normal(200, seed=4))
+    assert (found is not None) is FAMILIES[name].smooth
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gradients_of_bag_sums_are_central_differences(name):
+    spec, bags = kernel_of(name, ("a", "c")), problem().bags
+    kernel, weight = spec.build(NAMES), normal(5, 5, seed=4)
+    vector = ParameterVector(tuple(kernel_parameters("k", spec, kernel)))
+    assert_gradient(lambda: (gram(kernel, sort_bags(bags, 8)) * weight).sum(), vector, absolute=1e-7)
+    assert is_radial(kernel) is FAMILIES[name].isotropic
+    learned = [own.name for own in FAMILIES[name].own if own.learned]
+    assert all(f"k1 {own} [a+c]" in vector.names for own in learned)
+    assert spec.updated(kernel).terms[0].factors[0].numbers == pytest.approx(spec.terms[0].factors[0].numbers)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_bag_sums_of_any_picture_are_those_written_out(name, monkeypatch):
+    monkeypatch.setattr(pixel_sums, "FEW", 0)
+    monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
+    family = FAMILIES[name]
+    for columns, picture, route in (
+        (("a", "b"), grid_picture(0.1), "block offsets" if family.stationary else None),
+        (("x", "y", "z"), planet(0.1), "longitudes" if family.isotropic else None),
+        (("c",), grid_picture(0.1), "Chebyshev interpolation" if family.smooth else "direct summation"),
+        (("c", "a"), grid_picture(0.1), None if family.smooth else "direct summation"),
+    ):
+        spec = kernel_of(name, columns, 1.5)
+        found, (cross, bag_gram) = picture_sums(spec, picture), written_out(spec, picture)
+        assert torch.allclose(found.cross.at(EVERY), cross, atol=1e-9), found.routes
+        assert torch.allclose(found.gram, bag_gram, atol=1e-9), found.routes
+        assert found.routes == (route,) if route else found.routes[0] not in ("block offsets", "longitudes")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_fused_tiles_are_the_kernel_far_from_the_origin_too(name):
+    kernel = kernel_of(name, NAMES).build(NAMES)
+    left, right = normal(40, 3, seed=5), normal(60, 3, seed=6)
+    right[:9] = left[:9]
+    for away in (0.0, 30.0):
+        with torch.no_grad():
+            expected = evaluate(kernel, left + away, right + away)
+        exact, rough = (Tiles(kernel, left + away, right + away, kind) for kind in (torch.float64, torch.float32))
+        assert torch.allclose(exact(EVERY, EVERY), expected, rtol=1e-12, atol=1e-11)
+        assert torch.allclose(rough(EVERY, EVERY).double(), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", DECAYS)
+def test_sums_along_a_line_are_those_written_out(name):
+    factor = kernel_of(name, ("x",)).terms[0].factors[0]
+    decay, bags = factor.kind.decay(factor), problem().bags
+    x, points = bags.inputs[:, 0].contiguous(), normal(7, seed=3)
+    line, spec = sort_line(x, bags.bag, bags.weights, bags.count), KernelSpec((Term((factor,)),))
+    across = membership(bags).T @ dense(spec, ("x",), x[:, None], points[:, None])
+    among = membership(bags).T @ dense(spec, ("x",), x[:, None], x[:, None]) @ membership(bags)
+    assert torch.allclose(sorted_cross(line, decay, points), across, atol=1e-13)
+    assert torch.allclose(sorted_gram(line, decay), among, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", declared("stationary"))
+def test_frequencies_have_the_kernel_as_their_mean_cosine(name):
+    spec, points = kernel_of(name, ("a", "c")), normal(12, 3, seed=7)
+    factor = spec.terms[0].factors[0]
+    omega = factor.kind.frequencies(factor, (200_000, 2), torch.Generator().manual_seed(0))
+    found = torch.cos((points[:, None] - points)[:, :, [0, 2]] @ omega.T).mean(2)
+    assert float((found - values(spec, points, points) / 1.3).abs().max()) < 5.5 / math.sqrt(2 * 200_000)
+
+
+def test_the_new_families_meet_those_between_which_they_lie():
+    at = torch.linspace(0, 4, 9).double()[:, None]
+
+    def along(name: str, scale: float, **own: float) -> torch.Tensor:
+        with torch.no_grad():
+            return evaluate(KernelSpec((Term((Factor(name, ("x",), (scale,), own),)),)).build(("x",)), at[:1], at)
+
+    assert torch.allclose(along("powered_exponential", 0.7, alpha=1.0), along("matern12", 0.7), atol=1e-15)
+    assert torch.allclose(along("powered_exponential", 0.7, alpha=2.0), along("rbf", 0.7 / math.sqrt(2)), atol=1e-15)
+    assert torch.allclose(along("mixed_matern", 0.7, mixture=1.0), along("matern52", 0.7 * math.sqrt(5)), atol=1e-15)
+    assert torch.allclose(along("mixed_matern", 0.7, mixture=1e-9), along("matern12", 0.7), atol=1e-8)
+
+
+def test_an_unknown_family_is_named():
+    with pytest.raises(InputError, match=r"'nonsense' is unknown: choose one of .*rbf"):
+        family_of("nonsense")
