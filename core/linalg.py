@@ -110,6 +110,16 @@ def eigen(matrix: Float[Tensor, "n n"], name: str = "matrix") -> tuple[Float[Ten
     return values.flip(0), vectors.flip(1)
 
 
+def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n n"]:
+    """Any C with ``C Cᵀ = A`` of a positive semidefinite matrix, singular or not; what rounding makes negative is cut.
+
+    Raises ``InputError`` if not finite.
+    """
+    _refuse_infinite(matrix, name)
+    values, vectors = torch.linalg.eigh(matrix)
+    return vectors * values.clamp_min(0).sqrt()
+
+
 def leading_eigen(
     matrix: Float[Tensor, "n n"], count: int, name: str = "matrix"
 ) -> tuple[Float[Tensor, " k"], Float[Tensor, "n k"]]:

@@ -72,6 +72,20 @@ def test_every_page_has_an_apptest(page: Path) -> None:
     assert any("AppTest" in text for text in tests), f"write tests/pages/test_{page.stem}.py with an AppTest"
 
 
+def test_only_linalg_factorises() -> None:
+    """Elsewhere torch solves with factors that linalg made; numpy's small closed formulas are no kernel matrices."""
+    elsewhere = re.compile(
+        r"torch\.(linalg\.(?!solve_triangular|\w*norm)\w+|(cholesky(?!_solve|_inverse)|svd|inverse|pinverse|lu|qr)\b)"
+    )
+    wrong = [
+        f"{path.relative_to(ROOT)}: {found.group()}"
+        for path in files("core/**/*.py", "pages/**/*.py")
+        if path != ROOT / "core/linalg.py"
+        for found in elsewhere.finditer(path.read_text())
+    ]
+    assert not wrong
+
+
 def test_nothing_is_left_for_later() -> None:
     mark = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
     paths = files(*CODE, "tests/**/*.py", *PROSE)

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core import linalg
 from core.datasets.one_dimension import Line
 from core.embeddings.conditional_mean import MediatorGrams, shrinkage_weights
 from core.embeddings.deconditional import deconditional_weights, posterior_embedding
@@ -136,7 +137,7 @@ def pseudo_inverse_gap(operators: Operators, epsilons: np.ndarray) -> dict[str, 
     """
     spread = operators.mediation()
     process = spread.T @ operators.gram @ spread
-    values, vectors = torch.linalg.eigh(process)
+    values, vectors = linalg.eigen(process, "process's covariance")
     turned = (vectors.T @ operators.query @ vectors).diagonal()
     count = len(values)
     there, image = [], []
@@ -170,8 +171,9 @@ def reverse_gap(operators: Operators, lambdas: np.ndarray) -> np.ndarray:
 def _reverse(operators: Operators) -> Float[Tensor, "n n"]:
     """H of ``Ĉ_{Y|X} = Ψ H Φᵀ``, ``H = (K + nεI)⁻¹``."""
     n = len(operators.gram)
-    ridge = n * operators.second_regularisation * torch.eye(n, dtype=torch.float64)
-    return torch.linalg.inv(operators.gram + ridge)
+    identity = torch.eye(n, dtype=torch.float64)
+    ridge = n * operators.second_regularisation * identity
+    return linalg.solve_general(operators.gram + ridge, identity, "kernel matrix of the inputs")[0]
 
 
 def _square(weights: Float[Tensor, "n n"], operators: Operators) -> float:

@@ -118,8 +118,7 @@ class KernelBayesFilter:
         else:
             with torch.no_grad():
                 gram = evaluate(self.kernel, self.states, self.states)
-            values, vectors = torch.linalg.eigh(gram)
-            root = vectors * values.clamp_min(0).sqrt()
+            root = linalg.root(gram, "kernel matrix of the states")
         return root[:-1], root[1:]
 
     @cached_property
@@ -128,8 +127,7 @@ class KernelBayesFilter:
             return self.observation_factor.factor
         with torch.no_grad():
             gram = evaluate(self.observation_kernel, self.observations, self.observations)
-        values, vectors = torch.linalg.eigh(gram)
-        return vectors * values.clamp_min(0).sqrt()
+        return linalg.root(gram, "kernel matrix of the observations")
 
     @cached_property
     def _state_ridge(self) -> RidgeInverse:

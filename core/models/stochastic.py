@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core import linalg
 from core.errors import Cancelled, InputError
 from core.kernels.bag_mean import Check, never
 from core.kernels.blocks import sort_bags
@@ -129,8 +130,8 @@ class _Climb:
     def _start(self) -> WhitenedGaussian:
         targets, projection, _ = self._terms(self.data)
         best = WhitenedGaussian.optimal(projection, targets.residual)
-        lower = torch.linalg.cholesky(best.root @ best.root.T)
-        return WhitenedGaussian(best.mean, lower)
+        covariance = linalg.cholesky_exact(best.root @ best.root.T, "posterior of the inducing values")
+        return WhitenedGaussian(best.mean, covariance.lower)
 
     def _terms(self, data: IndirectData) -> tuple[WhitenedTargets, Tensor, Tensor]:
         prior = BagPrior.of(data.bags, whole=self.trainable.model.mediated)

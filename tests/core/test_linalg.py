@@ -48,6 +48,14 @@ def test_a_pivot_of_rounding_alone_is_none():
     assert linalg.cholesky(scaled).jitter == 0, "rows of other units are not singular"
 
 
+def test_a_root_of_a_singular_matrix_is_one():
+    half = normal(6, 2, seed=3)
+    found = linalg.root(half @ half.T)
+    assert torch.allclose(found @ found.T, half @ half.T, atol=1e-12)
+    with pytest.raises(InputError, match="infinite or missing"):
+        linalg.root(torch.full((2, 2), torch.nan, dtype=torch.float64))
+
+
 def test_hopeless_matrices_are_refused_with_a_remedy():
     with pytest.raises(InputError, match="raise the noise"):
         linalg.cholesky(-spd())
