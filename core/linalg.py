@@ -120,6 +120,11 @@ def root(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Float[Tensor, "n
     return vectors * values.clamp_min(0).sqrt()
 
 
+def log_determinant(matrix: Float[Tensor, "n n"]) -> Float[Tensor, ""]:
+    """``log |det A|`` of any square matrix; differentiable, −∞ where it is singular."""
+    return torch.linalg.slogdet(matrix)[1]
+
+
 def leading_eigen(
     matrix: Float[Tensor, "n n"], count: int, name: str = "matrix"
 ) -> tuple[Float[Tensor, " k"], Float[Tensor, "n k"]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 
 
 def curves(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

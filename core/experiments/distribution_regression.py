@@ -19,7 +19,7 @@ from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
 from core.experiments.reporting import peak_mb
 from core.kernels.bag_mean import Check, never
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 
 #: Methods with a regression function f (functional linear regression has none: see distribution_validation).

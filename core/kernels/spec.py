@@ -9,8 +9,8 @@ import gpytorch
 import torch
 
 from core.errors import InputError
-from core.kernels.families import family_of
 from core.kernels.families.family import Family, positive
+from core.kernels.families.registry import family_of
 
 #: Parameters that every factor once had in files, whatever its family.
 _FORMERLY = {"alpha", "period"}

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.families import family_of
+from core.kernels.families.registry import family_of
 from core.kernels.spec import Factor, KernelSpec, Term
 
 _SAMPLE = 1000

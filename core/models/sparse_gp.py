@@ -69,8 +69,8 @@ class WhitenedGaussian:
 
     def divergence(self) -> Float[Tensor, ""]:
         """``KL(q(v) ‖ N(0, I))``."""
-        log_determinant = torch.linalg.slogdet(self.root)[1]
-        return 0.5 * (self.root.square().sum() + self.mean.square().sum() - len(self.mean)) - log_determinant
+        size = self.root.square().sum() + self.mean.square().sum()
+        return 0.5 * (size - len(self.mean)) - linalg.log_determinant(self.root)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 from pages.shared.one_dimension.controls import OFFERED
 from pages.shared.state import slider_key
 from tests.pages.conftest import until

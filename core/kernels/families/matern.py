@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gpytorch
 import torch
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Matern(Radial):
     """A Matérn family; its smoothness ν is its ``order``. Source: Rasmussen and Williams 2006, eq. 4.16."""
 
-    order: float
-    coefficients: tuple[float, ...]
+    order: ClassVar[float]
+    coefficients: ClassVar[tuple[float, ...]]
     rooted = True
 
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:

@@ -90,8 +90,8 @@ class Shaped(gpytorch.kernels.Kernel):
         """Values between all rows, or ones, which a radial kernel has on its diagonal."""
         if diag:
             return torch.ones_like(x1[..., 0])
-        sides = (x / self.lengthscale.reshape(1, -1) for x in (x1, x2))
-        return self.family.between(*sides, [own.read(self) for own in self.family.own])
+        left, right = (x / self.lengthscale.reshape(1, -1) for x in (x1, x2))
+        return self.family.between(left, right, [own.read(self) for own in self.family.own])
 
 
 def distances(left: Float[Tensor, "n c"], right: Float[Tensor, "m c"]) -> Float[Tensor, "n m"]:

@@ -11,7 +11,7 @@ from core.distribution_regression.spectrum import Learned
 from core.errors import Cancelled, InputError
 from core.experiments.distribution_compare import learn_settings
 from core.experiments.distribution_regression import KERNELS, MethodSettings
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values

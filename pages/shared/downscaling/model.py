@@ -10,7 +10,7 @@ import streamlit as st
 from core.experiments.presets import preset
 from core.experiments.settings import DownscaleSettings, starting_spec
 from core.fields import DownscalingProblem
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
 from core.models.defaults import start_of, usual_model

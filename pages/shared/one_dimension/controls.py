@@ -5,8 +5,8 @@ import streamlit as st
 from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
 from core.experiments.one_dimension import METHODS, TITLES, LineSettings
 from core.expressions import FUNCTIONS
-from core.kernels.families import FAMILIES
 from core.kernels.families.family import Own
+from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.spec import ModelSpec

@@ -9,7 +9,7 @@ from core.errors import InputError
 from core.kernels import pixel_sums
 from core.kernels.bag_mean import gram
 from core.kernels.blocks import sort_bags
-from core.kernels.families import FAMILIES, family_of
+from core.kernels.families.registry import FAMILIES, family_of
 from core.kernels.fused import Tiles
 from core.kernels.gram_gradients import is_radial
 from core.kernels.interpolation import interpolate_kernel

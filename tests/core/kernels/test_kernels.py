@@ -12,7 +12,7 @@ from core.errors import InputError
 from core.kernels.bag_mean import cross, gram
 from core.kernels.blocks import sort_bags
 from core.kernels.coreset import coreset
-from core.kernels.families import FAMILIES
+from core.kernels.families.registry import FAMILIES
 from core.kernels.fourier import draw_prior
 from core.kernels.offsets import Cells, GridLayout
 from core.kernels.pixel_sums import Picture, is_cheap, term_sums
