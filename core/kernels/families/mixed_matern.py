@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from core.kernels.families.draws import chi_square, normal
-from core.kernels.families.family import Decay, Own
+from core.kernels.families.family import ROUGH_REACH, Decay, Own
 from core.kernels.families.radial import Profile, Radial, Shaped, distances
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class MixedMatern(Radial):
 
     name, title = "mixed_matern", "Mixed Matérn"
     own = (Own("mixture", "t", 0.5, 1e-2, 1.0, "Smoothness: towards 0 it is Matérn 1/2, at 1 it is Matérn 5/2."),)
-    pointed = True
+    pointed, reach = True, ROUGH_REACH
 
     def kernel(self, **shared: Any) -> Shaped:
         """The family's own."""
