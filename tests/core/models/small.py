@@ -1,6 +1,7 @@
 """A small indirect problem with everything uneven, shared by the tests of the models."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -77,20 +78,21 @@ def _closed(factor: Factor, columns: tuple[str, ...], x: torch.Tensor, y: torch.
     if factor.family == "periodic":
         sines = torch.sin(torch.pi * difference / factor.numbers["period"]) ** 2
         return float(torch.exp(-2 * (sines / scales).sum()))
-    r2 = float(((difference / scales) ** 2).sum())
-    r = r2**0.5
-    if factor.family == "rbf":
-        return float(torch.exp(torch.tensor(-0.5 * r2, dtype=torch.float64)))
-    if factor.family == "rational_quadratic":
-        alpha = factor.numbers["alpha"]
-        return (1 + r2 / (2 * alpha)) ** -alpha
-    if factor.family == "powered_exponential":
-        return math.exp(-(r ** factor.numbers["alpha"]))
-    if factor.family == "mixed_matern":
-        t = factor.numbers["mixture"]
-        parts = math.exp(-r), (1 + r) * math.exp(-r), (1 + r + r * r / 3) * math.exp(-r)
-        return (1 - t) ** 2 * parts[0] + 2 * t * (1 - t) * parts[1] + t * t * parts[2]
-    nu2 = {"matern12": 1, "matern32": 3, "matern52": 5}[factor.family]
-    s = nu2**0.5 * r
-    polynomial = {1: 1.0, 3: 1 + s, 5: 1 + s + s * s / 3}[nu2]
-    return polynomial * float(torch.exp(torch.tensor(-s, dtype=torch.float64)))
+    return CLOSED[factor.family](float(((difference / scales) ** 2).sum()) ** 0.5, factor.numbers)
+
+
+def _mixed(r: float, own: dict[str, float]) -> float:
+    t, parts = own["mixture"], (1, 1 + r, 1 + r + r * r / 3)
+    return ((1 - t) ** 2 * parts[0] + 2 * t * (1 - t) * parts[1] + t * t * parts[2]) * math.exp(-r)
+
+
+#: The families of the scaled distance r, written out.
+CLOSED: dict[str, Callable[[float, dict[str, float]], float]] = {
+    "rbf": lambda r, own: math.exp(-0.5 * r * r),
+    "matern12": lambda r, own: math.exp(-r),
+    "matern32": lambda r, own: (1 + 3**0.5 * r) * math.exp(-(3**0.5) * r),
+    "matern52": lambda r, own: (1 + 5**0.5 * r + 5 / 3 * r * r) * math.exp(-(5**0.5) * r),
+    "rational_quadratic": lambda r, own: (1 + r * r / (2 * own["alpha"])) ** -own["alpha"],
+    "powered_exponential": lambda r, own: math.exp(-(r ** own["alpha"])),
+    "mixed_matern": _mixed,
+}
