@@ -3,9 +3,9 @@
 import gc
 import json
 import shutil
-from concurrent.futures import ProcessPoolExecutor
+import subprocess
+import sys
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from core.experiments.stored_model import StoredModel, read_model
 from core.fields import make_problem, make_problem_from_files
 from core.fields.zarr_reading import open_store
 from tests.core.experiments.stores import COVARIATES, stored_model, write_store
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -173,23 +175,26 @@ def _spy(function, seen):
     return write
 
 
-def memory_held(given: StoreTask) -> list[float]:
-    """Megabytes of this process at every report of a run."""
+def memory_held(path: str) -> None:
+    """Print the megabytes of this process at every report of the run that a file describes."""
     held: list[float] = []
 
     def look(row: dict[str, Any]) -> None:
         gc.collect()
         held.append(psutil.Process().memory_info().rss / 1e6)
 
-    run(given, Context(on_report=look))
-    return held
+    predict_store_task(json.loads(Path(path).read_text()), Context(on_report=look))
+    print(json.dumps(held))
 
 
 def test_memory_does_not_grow_with_the_steps(tmp_path):
     """After two steps eight more of 220 × 440 pixels: kept, their covariates and results would be 25 MB in float64."""
     folder = write_store(tmp_path / "in.zarr", 10, (220, 440), same=True)
-    with ProcessPoolExecutor(1, get_context("spawn")) as alone:  # where no other test leaves or frees memory
-        held = alone.submit(memory_held, task(folder, tmp_path / "out.zarr")).result()
+    (tmp_path / "task.json").write_text(json.dumps(task(folder, tmp_path / "out.zarr").to_dict()))
+    # a process of its own, where no other test leaves or frees memory
+    alone = f"from {__name__} import memory_held; memory_held('{tmp_path / 'task.json'}')"
+    said = subprocess.run([sys.executable, "-c", alone], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    held = json.loads(said.splitlines()[-1])
     assert len(held) == 21
     assert held[-1] - held[4] < 12, f"{held[4]:.0f} MB after two steps, {held[-1]:.0f} MB at the end"
 
