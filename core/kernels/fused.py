@@ -84,7 +84,8 @@ class _Term:
         self._gaussian = None
         if gaussian:
             lefts, rights = zip(*gaussian, strict=True)
-            self._gaussian = _product_form(torch.cat(lefts, dim=1), torch.cat(rights, dim=1), -0.5, precision)
+            weight = -Gaussian().weight(())
+            self._gaussian = _product_form(torch.cat(lefts, dim=1), torch.cat(rights, dim=1), weight, precision)
 
     def values(self, rows: slice, columns: slice, out: Tensor, scratch: Tensor) -> Tensor:
         """The tile at unit scale, in ``out``."""
@@ -123,9 +124,11 @@ class _Exponent:
     def exponent(self, rows: slice, columns: slice, scratch: Tensor | None) -> Tensor:
         """e, in ``scratch`` where it is given and of use."""
         if self._differences:
-            return self._family.exponent_of_distance(distances(self._left[rows], self._right[columns]), self._own)
-        square = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
-        return self._family.exponent(square, self._own)
+            at = distances(self._left[rows], self._right[columns])
+        else:
+            at = torch.mm(self._left[rows], self._right[:, columns], out=scratch).clamp_min_(0)
+            at = at.sqrt_() if self._family.rooted else at
+        return self._family.exponent(at, self._own)
 
     def polynomial(self, exponent: Tensor) -> Tensor | None:
         """What the exponential is multiplied by; ``exponent`` is overwritten."""

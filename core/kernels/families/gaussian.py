@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import gpytorch
 import torch
 from torch import Tensor
 
-from core.kernels.families.draws import normal
 from core.kernels.families.radial import Profile, Radial, squared_distances
-
-if TYPE_CHECKING:
-    from core.kernels.spec import Factor
 
 
 class Gaussian(Radial):
@@ -36,15 +32,11 @@ class Gaussian(Radial):
         """½."""
         return 0.5
 
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
-        """The weighted square itself."""
-        return square
-
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
         """Value and slope agree."""
         value = square.mul_(-0.5).exp_()
         return Profile(value, value)
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Normal."""
-        return normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """One."""
+        return torch.ones(count, dtype=torch.float64)

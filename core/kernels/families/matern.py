@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gpytorch
 import torch
 from torch import Tensor
 
-from core.kernels.families.draws import chi_square, normal
+from core.kernels.families.draws import chi_square
 from core.kernels.families.family import ROUGH_REACH, Decay
 from core.kernels.families.radial import Profile, Radial, distances
 
@@ -33,31 +34,22 @@ class Matern(Radial):
         """2ν."""
         return 2 * self.order
 
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
-        """u."""
-        return square.sqrt_()
-
-    def exponent_of_distance(self, distance: Tensor, own: Sequence[float]) -> Tensor:
-        """u."""
-        return distance
-
     def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
         """Values between all rows."""
         return self.at(distances(left, right) * math.sqrt(2 * self.order))
 
+    @abstractmethod
     def at(self, u: Tensor) -> Tensor:
         """Values at scaled distances; differentiable."""
-        raise NotImplementedError
 
     def decay(self, factor: Factor) -> Decay:
         """The kernel itself."""
         return Decay(math.sqrt(2 * self.order) / factor.lengthscales[0], self.coefficients)
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Student's t of 2ν degrees of freedom."""
-        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """√(2ν/χ²) with 2ν degrees of freedom: frequencies are Student's t."""
         degrees = 2 * self.order
-        return drawn * (degrees / chi_square(degrees, shape[0], generator)).sqrt()[:, None]
+        return (degrees / chi_square(degrees, count, generator)).sqrt()
 
 
 class Matern12(Matern):

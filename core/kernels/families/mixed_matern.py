@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from core.kernels.families.draws import chi_square, normal
+from core.kernels.families.draws import chi_square
 from core.kernels.families.family import ROUGH_REACH, Decay, Own
 from core.kernels.families.radial import Profile, Radial, Shaped, distances
 
@@ -35,18 +35,6 @@ class MixedMatern(Radial):
         u, (first, second) = distances(left, right), _coefficients(own[0])
         return (1 + first * u + second * u.square()) * torch.exp(-u)
 
-    def weight(self, own: Sequence[float]) -> float:
-        """One."""
-        return 1.0
-
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
-        """u."""
-        return square.sqrt_()
-
-    def exponent_of_distance(self, distance: Tensor, own: Sequence[float]) -> Tensor:
-        """u."""
-        return distance
-
     def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor:
         """``1 + b u + c u²``."""
         first, second = _coefficients(own[0])
@@ -66,13 +54,12 @@ class MixedMatern(Radial):
         """The kernel itself."""
         return Decay(1 / factor.lengthscales[0], (1.0, *_coefficients(factor.numbers["mixture"])))
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Student's t of 1, 3 or 5 degrees of freedom, each as often as it weighs."""
-        mixture = factor.numbers["mixture"]
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """``1/√χ²`` with 1, 3 or 5 degrees of freedom, each as often as it weighs."""
+        mixture = numbers["mixture"]
         weights = torch.tensor([(1 - mixture) ** 2, 2 * mixture * (1 - mixture), mixture**2], dtype=torch.float64)
-        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
-        degrees = 1.0 + 2 * torch.multinomial(weights, shape[0], replacement=True, generator=generator)
-        return drawn / chi_square(degrees.double(), shape[0], generator).sqrt()[:, None]
+        degrees = 1.0 + 2 * torch.multinomial(weights, count, replacement=True, generator=generator)
+        return chi_square(degrees.double(), count, generator).rsqrt()
 
 
 def _coefficients(mixture: Any) -> tuple[Any, Any]:

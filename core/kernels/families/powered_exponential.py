@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from core.kernels.families.draws import normal, positive_stable
+from core.kernels.families.draws import positive_stable
 from core.kernels.families.family import ROUGH_REACH, Own
 from core.kernels.families.radial import Profile, Radial, Shaped, distances
-
-if TYPE_CHECKING:
-    from core.kernels.spec import Factor
 
 #: The least scaled distance that counts: powers of zero have no derivative.
 _NEAR = 1e-150
@@ -35,17 +32,9 @@ class PoweredExponential(Radial):
         """Values between all rows."""
         return torch.exp(-distances(left, right).clamp_min(_NEAR).pow(own[0]))
 
-    def weight(self, own: Sequence[float]) -> float:
-        """One."""
-        return 1.0
-
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
+    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
         """``d^α``."""
-        return square.pow_(0.5 * own[0])
-
-    def exponent_of_distance(self, distance: Tensor, own: Sequence[float]) -> Tensor:
-        """``d^α``."""
-        return distance.pow_(own[0])
+        return at.pow_(own[0])
 
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
         """Value, slope and the derivative in α; the slope's pole at zero distance meets a difference of zero."""
@@ -56,7 +45,6 @@ class PoweredExponential(Radial):
         slope = alpha * (logarithm * (0.5 * alpha - 1)).exp_() * value
         return Profile(value, slope, (logarithm.mul_(exponent).mul_(value).mul_(-0.5),))
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """A stable law: normal of a random scale, ``exp(−d^α) = E exp(−A d²)`` with A positive stable of index α/2."""
-        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
-        return drawn * (2 * positive_stable(0.5 * factor.numbers["alpha"], shape[0], generator)).sqrt()[:, None]
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """``√(2A)`` with A positive stable of index α/2, for which ``exp(−d^α) = E exp(−A d²)``."""
+        return (2 * positive_stable(0.5 * numbers["alpha"], count, generator)).sqrt()

@@ -8,16 +8,20 @@ all its lengthscale derivatives from one exponential. Source: Rasmussen and Will
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from core.kernels.families.draws import normal
 from core.kernels.families.family import Stationary, positive, scaled
+
+if TYPE_CHECKING:
+    from core.kernels.spec import Factor
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Radial(Stationary):
 
     ``pointed``: φ has a corner at distance zero, where the rounding of an expanded square would show as its root, so
     distances are taken from differences; ``rooted``: a corner in one of its derivatives, so far from the origin they
-    are too.
+    are too. Both are functions of the distance, others of its square.
     """
 
     isotropic = True
@@ -53,17 +57,13 @@ class Radial(Stationary):
     ) -> Float[Tensor, "n m"]:
         """Values between all rows, in lengthscales; differentiable."""
 
-    @abstractmethod
     def weight(self, own: Sequence[float]) -> float:
-        """What s is multiplied by before ``exponent`` takes it."""
+        """What s is multiplied by before ``exponent`` takes it, or its root."""
+        return 1.0
 
-    @abstractmethod
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
-        """``e`` of the weighted squared distance, which is overwritten."""
-
-    def exponent_of_distance(self, distance: Tensor, own: Sequence[float]) -> Tensor:
-        """``e`` of the root of the weighted squared distance, which is overwritten."""
-        return self.exponent(distance.square_(), own)
+    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+        """``e`` of the weighted squared distance, or of its root in a pointed or rooted family; overwrites it."""
+        return at
 
     def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor | None:
         """``p(e)``, which overwrites e; None where it is one."""
@@ -72,6 +72,23 @@ class Radial(Stationary):
     @abstractmethod
     def profile(self, square: Float[Tensor, "n m"], own: Sequence[Tensor]) -> Profile:
         """Value and slopes at scaled squared distances; ``square`` is overwritten."""
+
+    def spread(
+        self, numbers: Mapping[str, float], count: int, generator: torch.Generator
+    ) -> Float[Tensor, " F"] | None:
+        """Draws τ with ``φ(s) = E exp(−τ² s/2)``, which every radial kernel of all dimensions has; None if unknown.
+
+        Source: Schoenberg 1938.
+        """
+        return None
+
+    def frequencies(
+        self, factor: Factor, shape: tuple[int, int], generator: torch.Generator
+    ) -> Float[Tensor, "F d"] | None:
+        """Normal draws of a random scale."""
+        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
+        spread = self.spread(factor.numbers, shape[0], generator)
+        return None if spread is None else drawn * spread[:, None]
 
 
 class Shaped(gpytorch.kernels.Kernel):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import gpytorch
 import torch
 from torch import Tensor
 
-from core.kernels.families.draws import gamma, normal
+from core.kernels.families.draws import gamma
 from core.kernels.families.family import Own, positive
 from core.kernels.families.radial import Profile, Radial, squared_distances
-
-if TYPE_CHECKING:
-    from core.kernels.spec import Factor
 
 
 class RationalQuadratic(Radial):
@@ -38,9 +35,9 @@ class RationalQuadratic(Radial):
         """1/2α."""
         return 0.5 / own[0]
 
-    def exponent(self, square: Tensor, own: Sequence[float]) -> Tensor:
+    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
         """``α log(1 + s/2α)``."""
-        return square.log1p_().mul_(own[0])
+        return at.log1p_().mul_(own[0])
 
     def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
         """Value, slope and the derivative in α."""
@@ -51,8 +48,7 @@ class RationalQuadratic(Radial):
         slope = value / (1 + part)
         return Profile(value, slope, (value * (part / (1 + part) - logarithm),))
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
-        """Normal of a random scale."""
-        alpha = factor.numbers["alpha"]
-        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
-        return drawn * gamma(alpha, shape[0], generator).div(alpha).sqrt()[:, None]
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """The root of a Gamma."""
+        alpha = numbers["alpha"]
+        return gamma(alpha, count, generator).div(alpha).sqrt()
