@@ -11,6 +11,7 @@ import gpytorch
 import torch
 from gpytorch.constraints import Positive
 from jaxtyping import Float
+from linear_operator import to_dense
 from torch import Tensor
 
 from core.errors import InputError
@@ -192,3 +193,9 @@ def positive() -> Positive:
 def scaled(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n c"]:
     """The kernel's columns in lengthscales."""
     return inputs[:, kernel.active_dims] / kernel.lengthscale.reshape(1, -1)
+
+
+def dense(kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
+    """gpytorch's values; forward, not a call: evaluated lazily, a kernel loses its columns for a moment, which another
+    thread would see."""
+    return to_dense(kernel.forward(left[:, kernel.active_dims], right[:, kernel.active_dims]))

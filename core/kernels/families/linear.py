@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from core.kernels.families.draws import normal
-from core.kernels.families.family import LENGTHSCALE, Family, Trained, positive
-from core.kernels.families.periodic import dense
+from core.kernels.families.family import LENGTHSCALE, Family, Trained, dense, positive
 
 if TYPE_CHECKING:
     from core.kernels.spec import Factor

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import gpytorch
 import torch
-from linear_operator import to_dense
 from scipy.special import ive
 from torch import Tensor
 
 from core.kernels.families.draws import uniform
-from core.kernels.families.family import Own, Stationary, positive
+from core.kernels.families.family import Own, Stationary, dense, positive
 
 if TYPE_CHECKING:
     from core.kernels.spec import Factor
@@ -39,12 +38,6 @@ class Periodic(Stationary):
     def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
         """Harmonics, column by column."""
         return torch.stack([_harmonics(factor, i, shape[0], generator) for i in range(shape[1])], dim=1)
-
-
-def dense(kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
-    """gpytorch's values; forward, not a call: evaluated lazily, a kernel loses its columns for a moment, which another
-    thread would see."""
-    return to_dense(kernel.forward(left[:, kernel.active_dims], right[:, kernel.active_dims]))
 
 
 def _harmonics(factor: Factor, index: int, count: int, generator: torch.Generator) -> Tensor:

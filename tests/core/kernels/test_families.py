@@ -13,13 +13,13 @@ from core.kernels.families.registry import FAMILIES, family_of
 from core.kernels.fused import Tiles
 from core.kernels.gram_gradients import is_radial
 from core.kernels.interpolation import interpolate_kernel
-from core.kernels.pixel_sums import Picture, picture_sums
+from core.kernels.pixel_sums import picture_sums
 from core.kernels.sorted_sums import sort_line, sorted_cross, sorted_gram
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.parameters import ParameterVector, kernel_parameters
 from tests.core.kernels.test_kernels import grid_picture, membership
-from tests.core.kernels.test_routes import planet
+from tests.core.kernels.test_routes import planet, written_out
 from tests.core.models.small import assert_gradient, dense, normal, problem
 
 NAMES = ("a", "b", "c")
@@ -43,15 +43,6 @@ def values(spec: KernelSpec, left: torch.Tensor, right: torch.Tensor) -> torch.T
     """The kernel matrix of inputs with the columns a, b, c."""
     with torch.no_grad():
         return evaluate(spec.build(NAMES), left, right)
-
-
-def written_out(spec: KernelSpec, picture: Picture) -> tuple[torch.Tensor, torch.Tensor]:
-    """c (B, P) and K̄ (B, B), one pair of points at a time."""
-    kernel, inputs = spec.build(picture.names), picture.inputs
-    with torch.no_grad():
-        rows = [evaluate(kernel, inputs[i : i + 1], inputs) for i in picture.points.tolist()]
-    pairs, spread = torch.cat(rows), membership(picture.bags)
-    return spread.T @ pairs, spread.T @ pairs[:, picture.points] @ spread
 
 
 @pytest.mark.parametrize("name", FAMILIES)
