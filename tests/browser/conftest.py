@@ -61,7 +61,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def windows(browser: Browser, server: str) -> BrowserContext:
     """One browser of a person who keeps what it has fetched: scripts are read and compiled once, not in every test."""
-    return browser.new_context(base_url=server, reduced_motion="reduce")
+    context = browser.new_context(base_url=server, reduced_motion="reduce")
+    context.new_page()  # its window stays: every other page is a tab, without another window's own interface
+    return context
 
 
 @pytest.fixture
