@@ -1,0 +1,96 @@
+"""Settings of every kind go through JSON and come back as they were."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from core.experiments.settings import AUTO, DownscaleSettings, spec_to_settings
+from core.fields import DownscalingSpec
+from core.models.catalogue import MODELS
+from core.models.spec import Inducing, ModelSpec
+from core.models.trainable import NOISES
+from tests.anything import kernels, positive, seeds
+
+names = some.text(min_size=1, max_size=12)
+placements = some.sampled_from(["kmeans", "grid"])
+few = settings(max_examples=40)
+holds = some.lists(some.sampled_from(sorted(NOISES)), unique=True).map(tuple)
+
+
+@some.composite
+def problems(draw: some.DrawFn) -> DownscalingSpec:
+    target, *others = draw(some.lists(names, min_size=2, max_size=6, unique=True))
+    cut = draw(some.integers(1, len(others)))
+    return DownscalingSpec(
+        target,
+        tuple(others[:cut]),
+        tuple(others[cut:]),
+        draw(some.tuples(some.integers(1, 50), some.integers(2, 50))),
+        draw(some.floats(0, 1, exclude_max=True)),
+        draw(seeds),
+        draw(some.sampled_from([None, "direct", "indirect"])),
+        True,
+        draw(some.dictionaries(names, some.integers(0, 9), max_size=2)),
+    )
+
+
+@some.composite
+def models(draw: some.DrawFn) -> ModelSpec:
+    rows = some.lists(some.tuples(some.floats(-9, 9), some.floats(-9, 9)), max_size=3).map(tuple)
+    inducing = Inducing(draw(some.integers(1, 999)), draw(placements), draw(some.booleans()), draw(seeds), draw(rows))
+    return ModelSpec(
+        draw(some.sampled_from(sorted(MODELS))),
+        draw(kernels()),
+        draw(some.none() | kernels(("u", "v"))),
+        draw(positive),
+        draw(some.floats(0, 1)),
+        draw(some.floats(0, 1)),
+        draw(some.floats(-5, 5)),
+        inducing,
+    )
+
+
+choices = some.builds(
+    DownscaleSettings,
+    model=some.sampled_from([AUTO, *MODELS]),
+    kernel=some.none() | some.sampled_from(["rbf", "matern32"]) | kernels().map(lambda kernel: kernel.to_dict()),
+    structure=some.sampled_from(["sum", "product"]),
+    regularisation=some.none() | positive,
+    noise=some.none() | positive,
+    hold=some.none() | holds,
+    learn=some.booleans(),
+    points=some.integers(1, 100),
+    seed=some.integers(0, 2**32 - 1),
+)
+
+
+def through_json(value: dict) -> dict:
+    return json.loads(json.dumps(value))
+
+
+@given(problems())
+def test_a_problem(spec: DownscalingSpec) -> None:
+    assert DownscalingSpec.from_dict(through_json(spec.to_dict())) == spec
+
+
+@few
+@given(models())
+def test_a_model(spec: ModelSpec) -> None:
+    assert ModelSpec.from_dict(through_json(spec.to_dict())) == spec
+
+
+@few
+@given(choices)
+def test_the_choices_of_a_downscaling(chosen: DownscaleSettings) -> None:
+    assert DownscaleSettings.from_dict(through_json(chosen.to_dict())) == chosen
+
+
+@few
+@given(choices, models())
+def test_what_was_learned_stands_in_settings_that_begin_there(chosen: DownscaleSettings, spec: ModelSpec) -> None:
+    kept = DownscaleSettings.from_dict(through_json(spec_to_settings(chosen, spec).to_dict()))
+    assert not kept.learn and kept.inducing_points(10**6) == spec.inducing
+    parts = {"kernel": kept.kernel, "mediator_kernel": kept.mediator_kernel, "inducing": kept.inducing}
+    values = {name: getattr(kept, name) for name in ("model", "regularisation", "noise", "point_noise")}
+    assert ModelSpec.from_dict({**values, **parts, "mean": spec.mean}) == spec
