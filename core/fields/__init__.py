@@ -10,14 +10,16 @@ from core.lazy import lazily
 if TYPE_CHECKING:
     from core.fields.baselines import bicubic, bilinear, bilinear_left_out, constant
     from core.fields.blocks import reaggregate
+    from core.fields.coarsened import make_problem
     from core.fields.coordinates import scaled_coordinates
     from core.fields.explained import ExplainedShare, explained_share
     from core.fields.export import to_dataset, to_netcdf_bytes
+    from core.fields.from_dataset import fields_from_dataset
     from core.fields.grid import Grid
     from core.fields.gridded import Fields, Variable
-    from core.fields.opening import fields_from_dataset, open_fields
+    from core.fields.opening import open_fields
     from core.fields.pair import make_problem_from_files
-    from core.fields.problem import DownscalingProblem, make_problem
+    from core.fields.problem import DownscalingProblem
     from core.fields.scaling import Scale, Scaling
     from core.fields.spec import DownscalingSpec
     from core.fields.store import load_fields, save_fields
@@ -37,11 +39,11 @@ _MODULES = {
     "Grid": "grid",
     "Fields": "gridded",
     "Variable": "gridded",
-    "fields_from_dataset": "opening",
+    "fields_from_dataset": "from_dataset",
     "open_fields": "opening",
     "make_problem_from_files": "pair",
     "DownscalingProblem": "problem",
-    "make_problem": "problem",
+    "make_problem": "coarsened",
     "Scale": "scaling",
     "Scaling": "scaling",
     "DownscalingSpec": "spec",

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from core.errors import InputError
 from core.fields.coordinates import CoordinateSystem
 from core.fields.grid import Grid
 from core.fields.gridded import Variable
-from core.fields.problem import DownscalingProblem, check_cells
+from core.fields.problem import DownscalingProblem
 from core.fields.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
 from core.fields.spec import DownscalingSpec
 from core.observations import Bags, IndirectData
+
+#: Bags and targets below which there is nothing to learn from.
+LEAST_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ def assemble(
     spec: DownscalingSpec, sides: Sides, target: Variable, origin: tuple[str, str], notes: tuple[str, ...]
 ) -> DownscalingProblem:
     """Scale on visible data only and put the problem together; ``origin`` = (source, licence)."""
-    check_cells(len(sides.bag_block), len(sides.target_cell))
+    _check_cells(len(sides.bag_block), len(sides.target_cell))
     pixel = np.flatnonzero(sides.whole)
     pixel_bag = _position(sides.bag_block, sides.block).flat[pixel]
     coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
@@ -158,3 +162,13 @@ def _data(
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
     queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if indirect else mediating
     return IndirectData(bags, mediating, queries, torch.as_tensor(targets))
+
+
+def _check_cells(bags: int, targets: int) -> None:
+    """``InputError`` with fewer than eight bags or targets."""
+    for count, what in ((targets, "a visible target"), (bags, "covariates")):
+        if count < LEAST_CELLS:
+            raise InputError(
+                f"Only {count} coarse cells have {what}, at least {LEAST_CELLS} are needed: choose smaller blocks, "
+                "another withheld fraction, or fields with fewer missing values."
+            )

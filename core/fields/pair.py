@@ -7,11 +7,12 @@ import numpy as np
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
 from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
+from core.fields.coarsened import complete_pixels, draw_withheld
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
 from core.fields.interpolate import locate
-from core.fields.problem import DownscalingProblem, complete_pixels, draw_withheld
+from core.fields.problem import DownscalingProblem
 from core.fields.sampling import box_around, cover, facing, sample
 from core.fields.spec import DownscalingSpec
 from core.fields.units import convert

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError, short
+from core.fields.from_dataset import fields_from_dataset
 from core.fields.gridded import Fields, check_index
 from core.fields.validity import only_valid
 
@@ -44,8 +45,6 @@ def open_store(path: str | Path) -> Fields:
     Raises ``InputError`` where there is no store at that path (on the machine that asks), it cannot be read, or it
     holds no gridded field.
     """
-    from core.fields.opening import fields_from_dataset
-
     place = str(path) if is_url(path) else str(Path(path).absolute())
     name = place.rstrip("/").rpartition("/")[2]
     if any(part.partition(":")[0] == "reference" for part in place.split("::")):

@@ -11,8 +11,8 @@ from core.experiments.settings import DownscaleSettings
 from core.experiments.stored_model import condition_on_problem
 from core.experiments.wide_grid import widen
 from core.fields import DownscalingSpec, make_problem
+from core.fields.from_dataset import fields_from_dataset
 from core.fields.grid import make_grid
-from core.fields.opening import fields_from_dataset
 
 SPEC = DownscalingSpec.from_dict({
     "target": "cloud_top_temperature", "covariates": ("total_cloud_cover", "cloud_albedo"),

@@ -7,9 +7,9 @@ from pyproj import CRS, Transformer
 from core.errors import InputError
 from core.fields import sphere
 from core.fields.blocks import coarse_grid
+from core.fields.from_dataset import fields_from_dataset
 from core.fields.grid import make_grid
 from core.fields.interpolate import locate
-from core.fields.opening import fields_from_dataset
 from tests.core.fields.samples import fields, region, rotated_dataset
 
 

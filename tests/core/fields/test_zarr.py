@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from core.errors import InputError
-from core.fields.opening import fields_from_dataset
+from core.fields.from_dataset import fields_from_dataset
 from core.fields.zarr_reading import chunks_of, is_store, open_store, region
 from core.fields.zarr_writing import Chunk, Layout, about_store, create_store, missing_chunks, write_chunk
 

@@ -1,0 +1,113 @@
+"""A problem from one high-resolution file: its target is averaged over blocks, and some cells lose theirs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.fields.assemble import Sides, assemble
+from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
+from core.fields.coordinates import CoordinateSystem, needs_sphere
+from core.fields.gridded import Fields
+from core.fields.problem import DownscalingProblem
+from core.fields.spec import DownscalingSpec
+
+
+def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
+    """Way (a): the file holds the target at high resolution; it is coarsened here and kept for scoring.
+
+    Blocks of ``spec.block`` pixels give area-weighted coarse values; a random fraction
+    ``spec.withhold`` of the cells with a value loses it. Direct matching: a bag for every cell that
+    keeps its target. Indirect: bags from the withheld cells only, targets from the others
+    (Chau et al. 2021, §5.2).
+
+    Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer
+    than eight cells on either side.
+    """
+    names = (spec.target, *spec.covariates, *spec.mediators)
+    window, notes = whole_blocks(fields.grid, spec.block)
+    grid = fields.grid.window(*window)
+    raw = {name: fields.values(name, spec.select)[window] for name in names}
+    cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
+    count = cells.y.size * cells.x.size
+    coarse, *mediators = (cell_mean(raw[n], grid.area, cell, count) for n in (spec.target, *spec.mediators))
+    with_data = _all_finite([coarse, *mediators], count)
+    whole = complete_pixels([raw[n] for n in spec.covariates], grid.shape)
+    can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & _all_finite(mediators, count)
+    withheld = draw_withheld(with_data, spec)
+    observed = with_data & ~withheld
+    bags = (withheld if spec.indirect else observed) & can_be_bag
+    targets = observed if spec.indirect else bags
+    system = CoordinateSystem(grid, needs_sphere(grid))
+    sides = Sides(
+        grid=grid,
+        covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
+        whole=whole,
+        system=system,
+        block=cell,
+        bag_block=np.flatnonzero(bags),
+        bag_cell=np.flatnonzero(bags),
+        bag_mediators=_columns(mediators, bags),
+        bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
+        cell=cell,
+        coarse_grid=cells,
+        coarse=coarse,
+        target_cell=np.flatnonzero(targets),
+        query_mediators=_columns(mediators, targets),
+        query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
+        truth=raw[spec.target],
+    )
+    notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
+    notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
+    made = assemble(spec, sides, fields.check(spec.target), (fields.source, fields.licence), (*fields.notes, *notes))
+    chosen = fields.when_and_where(spec.target, spec.select)
+    return replace(made, hidden=int(withheld.sum()), when_and_where=chosen)
+
+
+def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:
+    return np.logical_and.reduce([np.isfinite(v) for v in values]) if values else np.ones(count, dtype=bool)
+
+
+def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
+    return np.stack([v[chosen] for v in values], axis=-1) if values else np.empty((int(chosen.sum()), 0))
+
+
+def complete_pixels(covariates: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """(H, W) pixels where every covariate has a value."""
+    return np.logical_and.reduce([np.isfinite(v) for v in covariates]) if covariates else np.ones(shape, dtype=bool)
+
+
+def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
+    """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
+    candidates = np.flatnonzero(with_data)
+    count = round(spec.withhold * len(candidates))
+    chosen = np.random.default_rng(spec.seed).permutation(candidates)[:count]
+    withheld = np.zeros(len(with_data), dtype=bool)
+    withheld[chosen] = True
+    return withheld
+
+
+def _cell_notes(
+    with_data: np.ndarray,
+    withheld: np.ndarray,
+    bags: np.ndarray,
+    targets: np.ndarray,
+    whole: np.ndarray,
+    spec: DownscalingSpec,
+) -> list[str]:
+    notes = []
+    if not with_data.all():
+        notes.append(
+            f"{int((~with_data).sum())} of {len(with_data)} cells are missing: "
+            "less than half of their area has a value."
+        )
+    if not whole.all():
+        notes.append(f"{int((~whole).sum())} pixels lack a covariate; nothing is predicted there.")
+    if withheld.any():
+        fate = "they keep covariates only, the others targets only" if spec.indirect else "they are left to the scores"
+        notes.append(
+            f"{int(withheld.sum())} of {int(with_data.sum())} cells lose their target (seed {spec.seed}); {fate}."
+        )
+    lost = int((withheld if spec.indirect else with_data & ~withheld).sum() - bags.sum())
+    if lost:
+        notes.append(f"{lost} cells are no bags, because half of their covariate pixels or more are missing.")
+    return notes
