@@ -14,7 +14,7 @@ from tests.anything import kernels, positive, seeds
 
 names = some.text(min_size=1, max_size=12)
 placements = some.sampled_from(["kmeans", "grid"])
-few = settings(max_examples=40)
+few = settings(max_examples=25)
 holds = some.lists(some.sampled_from(sorted(NOISES)), unique=True).map(tuple)
 
 

@@ -16,7 +16,7 @@ from core.kernels.tiles import evaluate
 from core.observations import Bags
 from tests.anything import NAMES, bags, kernels, normal, positive, seeds
 
-few = settings(max_examples=50)
+few = settings(max_examples=30)
 
 
 def close(left: torch.Tensor, right: torch.Tensor, spec: KernelSpec) -> bool:
@@ -24,6 +24,7 @@ def close(left: torch.Tensor, right: torch.Tensor, spec: KernelSpec) -> bool:
     return torch.allclose(left, right, rtol=1e-9, atol=1e-9 * max(1.0, float(right.abs().max()), spec.variance))
 
 
+@few
 @given(kernels())
 def test_a_specification_survives_json_and_a_kernel(spec: KernelSpec) -> None:
     assert KernelSpec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec

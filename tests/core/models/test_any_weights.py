@@ -20,7 +20,7 @@ from tests.anything import normal, seeds
 
 ESTIMATORS = (shrinkage_weights, replicated_weights)
 KERNEL = KernelSpec((Term((Factor("matern32", ("u", "v"), (0.5,)),)),)).build(("u", "v"))
-few = settings(max_examples=60)
+few = settings(max_examples=40)
 counts = some.integers(2, 7)
 estimators = some.sampled_from(ESTIMATORS)
 regularisations = some.floats(1e-6, 1.0)
