@@ -1,6 +1,7 @@
 """Errors that carry a sentence for the person at the screen."""
 
 import re
+from collections.abc import Callable
 
 _LONGEST_WORD = 120
 #: How Python writes bytes in an error's words.
@@ -13,6 +14,14 @@ class InputError(ValueError):
 
 class Cancelled(Exception):
     """Raised inside a computation when its user asked it to stop."""
+
+
+#: What long work calls now and then; it raises `Cancelled` once its user has asked it to stop.
+Check = Callable[[], None]
+
+
+def never() -> None:
+    """The check of work that nobody stops."""
 
 
 def one_line(text: str, most: int = 500) -> str:

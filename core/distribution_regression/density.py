@@ -11,8 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.distribution_regression.subjects import Subjects
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags

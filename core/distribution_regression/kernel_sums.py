@@ -13,13 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.errors import InputError
-from core.kernels import bag_mean
-from core.kernels.bag_mean import Check, never
-from core.kernels.blocks import SortedBags, sort_bags
-from core.kernels.families.family import Decay
-from core.kernels.interpolation import Interpolation, interpolate_kernel
-from core.kernels.sorted_sums import SortedLine, sort_line, sorted_cross, sorted_gram
+from core.bag_sums import direct
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.chebyshev import Interpolation, interpolate_kernel
+from core.bag_sums.routes import Route, routes_of
+from core.bag_sums.sorted import SortedLine, decay_of, sort_line, sorted_cross, sorted_gram
+from core.errors import Check, InputError, never
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
@@ -54,7 +53,7 @@ class Sums(Protocol):
 
 
 @dataclass(frozen=True)
-class Route:
+class Way:
     """How a term is summed: "chebyshev" (``error`` measured, ``nodes``), "sorted" or "tiled"; seconds expected."""
 
     name: str
@@ -79,12 +78,12 @@ class KernelSums:
         self._line: SortedLine | None = None
         self._blocks: SortedBags | None = None
         self._grams: dict[Term, Float[Tensor, "n n"]] = {}
-        self._ways: dict[Term, tuple[Route, Interpolation | None]] = {}
+        self._ways: dict[Term, tuple[Way, Interpolation | None]] = {}
 
-    def routes(self, kernel: KernelSpec) -> tuple[Route, ...]:
+    def routes(self, kernel: KernelSpec) -> tuple[Way, ...]:
         """How each term would be summed, and in about how many seconds."""
         with torch.no_grad():
-            return tuple(self._route(term)[0] for term in kernel.terms)
+            return tuple(self._way(term)[0] for term in kernel.terms)
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M`` (n, n). Raises ``InputError`` where only tiled sums serve and would take too long."""
@@ -122,51 +121,52 @@ class KernelSums:
         return self._grams[key]
 
     def _term_gram(self, term: Term) -> Float[Tensor, "n n"]:
-        route, found = self._route(term)
+        way, found = self._way(term)
         if found is not None:
             weights = self._interpolated(found)
             return weights @ found.gram @ weights.T
-        if route.name == "sorted" and (decay := _decay(term)) is not None:
+        if way.name == "sorted" and (decay := decay_of(term)) is not None:
             return sorted_gram(self._sorted(), decay, self._check)
-        if route.seconds > self._most_seconds:
+        if way.seconds > self._most_seconds:
             raise InputError(
                 f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
-                f"pairs, about {duration(route.seconds)} of sums: use one column with a single Gaussian or Matérn "
+                f"pairs, about {duration(way.seconds)} of sums: use one column with a single Gaussian or Matérn "
                 "kernel, a longer lengthscale, fewer subjects, or values rounded to fewer digits."
             )
-        return bag_mean.gram(self._unit(term), self._sorted_bags(), check=self._check)
+        return direct.gram(self._unit(term), self._sorted_bags(), check=self._check)
 
     def _term_cross(self, term: Term, inputs: Tensor) -> Float[Tensor, "n P"]:
-        route, found = self._route(term)
+        way, found = self._way(term)
         if found is not None:
             nodes = found.nodes[:, None]
             return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
-        if route.name == "sorted" and (decay := _decay(term)) is not None:
+        if way.name == "sorted" and (decay := decay_of(term)) is not None:
             return sorted_cross(self._sorted(), decay, inputs[:, 0], self._check)
-        return bag_mean.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
+        return direct.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
 
     def _unit(self, term: Term) -> gpytorch.kernels.Kernel:
         return KernelSpec((Term(term.factors),)).build(self.columns).to(self.bags.inputs.device)
 
-    def _route(self, term: Term) -> tuple[Route, Interpolation | None]:
+    def _way(self, term: Term) -> tuple[Way, Interpolation | None]:
         key = replace(term, scale=1.0)
         if key not in self._ways:
             self._ways = dict([*self._ways.items()][-KEPT:])
-            self._ways[key] = self._find_route(term)
+            self._ways[key] = self._find_way(term)
         return self._ways[key]
 
-    def _find_route(self, term: Term) -> tuple[Route, Interpolation | None]:
+    def _find_way(self, term: Term) -> tuple[Way, Interpolation | None]:
         points, subjects = len(self.bags.inputs), self.bags.count
-        line = len(self.columns) == 1
-        if line and all(factor.kind.smooth for factor in term.factors):
-            unit = self._unit(term)
-            found = interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
-            if found is not None:
+        for route in routes_of(term) if len(self.columns) == 1 else ():
+            if route is Route.CHEBYSHEV and (found := self._interpolation(term)) is not None:
                 nodes = len(found.nodes)
-                return Route("chebyshev", 1e-8 * points * nodes, nodes, found.error), found
-        if line and _decay(term) is not None:
-            return Route("sorted", 1e-8 * points * subjects), None
-        return Route("tiled", points**2 / 2 / RATE), None
+                return Way("chebyshev", 1e-8 * points * nodes, nodes, found.error), found
+            if route is Route.SORTED:
+                return Way("sorted", 1e-8 * points * subjects), None
+        return Way("tiled", points**2 / 2 / RATE), None
+
+    def _interpolation(self, term: Term) -> Interpolation | None:
+        unit = self._unit(term)
+        return interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
 
     def _interpolated(self, found: Interpolation) -> Float[Tensor, "n p"]:
         """Bag means of the interpolation weights; the nodes follow from their number."""
@@ -190,8 +190,3 @@ class KernelSums:
         if self._blocks is None:
             self._blocks = sort_bags(self.bags)
         return self._blocks
-
-
-def _decay(term: Term) -> Decay | None:
-    """The term as a polynomial times an exponential, where it is one."""
-    return term.factors[0].kind.decay(term.factors[0]) if len(term.factors) == 1 else None

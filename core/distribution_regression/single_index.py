@@ -13,8 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 
 #: Bandwidth in standard deviations of the index: where it starts and its bounds, in logarithms.
 START, BOUNDS = np.log(0.3), (np.log(0.05), np.log(5.0))

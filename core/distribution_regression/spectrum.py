@@ -14,8 +14,7 @@ from torch import Tensor
 from core import linalg
 from core.distribution_regression.gpdr import RegressionSpec, design_matrix, sums_and_prior
 from core.distribution_regression.kernel_sums import Sums
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 from core.kernels.spec import KernelSpec
 from core.models.indirect_gp import refuse_dense
 

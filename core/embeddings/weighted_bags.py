@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.bag_sums.blocks import SortedBags
+from core.bag_sums.direct import cross, gram
 from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
-from core.kernels.bag_mean import cross, gram
-from core.kernels.blocks import SortedBags
 
 
 @dataclass(frozen=True)

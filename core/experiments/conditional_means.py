@@ -9,10 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
+from core.bag_sums.blocks import SortedBags, sort_bags
 from core.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
 from core.embeddings.weighted_bags import BagEmbedding
 from core.errors import InputError
-from core.kernels.blocks import SortedBags, sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.defaults import median_distance

@@ -12,13 +12,13 @@ from core.distribution_regression.density import DensitySums
 from core.distribution_regression.functional import curve_features
 from core.distribution_regression.gibbs import NoiseDraws
 from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums, Route, Sums
+from core.distribution_regression.kernel_sums import KernelSums, Sums, Way
 from core.distribution_regression.single_index import SingleIndex, fit_single_index
 from core.distribution_regression.spectrum import Learned, learn
 from core.distribution_regression.subjects import Subjects, make_subjects, range_of
+from core.errors import Check, never
 from core.experiments.distribution_regression import METHODS, MethodSettings, posterior_risk, regress, sums_of
 from core.experiments.reporting import Stopwatch
-from core.kernels.bag_mean import Check, never
 
 #: Points at which f is drawn, and subjects whose densities are.
 POINTS, RIDGES = 161, 14
@@ -82,7 +82,7 @@ class Comparison:
 
     at: np.ndarray
     curves: Mapping[str, Curve]
-    routes: tuple[Route, ...]
+    routes: tuple[Way, ...]
     drawn: NoiseDraws | None
 
 

@@ -16,9 +16,8 @@ from core.distribution_regression.landmarks import LandmarkSums, spread_landmark
 from core.distribution_regression.simulate import Simulated, SimulationSpec, regression_function, simulate
 from core.distribution_regression.spectrum import SpectralPosterior, fit_spectral, learn_noise
 from core.distribution_regression.subjects import Subjects, make_subjects
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.reporting import peak_mb
-from core.kernels.bag_mean import Check, never
 from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 

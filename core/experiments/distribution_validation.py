@@ -13,10 +13,9 @@ from core.distribution_regression.gpdr import design_matrix, fit
 from core.distribution_regression.kernel_sums import MOST_SECONDS, Sums
 from core.distribution_regression.spectrum import learn, learn_noise, spectrum
 from core.distribution_regression.subjects import Subjects, range_of
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.distribution_compare import Prepared
 from core.experiments.distribution_regression import METHODS, MethodSettings
-from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 
 #: What predicts an outcome; "flr" takes the measures' order for time.

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from core import __version__
+from core.bag_sums.coreset import coreset
 from core.device import choose
-from core.errors import Cancelled
+from core.errors import Cancelled, Check, never
 from core.experiments.guard import Guard, beside_bilinear, better_of, bilinear_error
 from core.experiments.prediction import Prediction, matched_data, predict
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
 from core.experiments.settings import DownscaleSettings, columns_of, completed, spec_to_settings, starting_spec
 from core.fields import DownscalingProblem, explained_share
-from core.kernels.bag_mean import Check, never
-from core.kernels.coreset import coreset
 from core.models.catalogue import named
 from core.models.inducing import fitting
 from core.models.learning import Learned, learn

@@ -9,9 +9,8 @@ import numpy as np
 import torch
 
 from core.datasets.one_dimension import Line
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.one_dimension import COLUMNS
-from core.kernels.bag_mean import Check, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import evaluate
 from core.models.conditioning import log_evidence

@@ -11,7 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.bag_sums.coreset import coreset
+from core.bag_sums.kept import MOST_BYTES, SumsStore
+from core.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
+from core.bag_sums.preview import FewPoints, each, few_point_sums, few_points
 from core.device import one_thread
+from core.errors import Check, never
 from core.experiments.prediction import (
     Prediction,
     fits_in_memory,
@@ -23,11 +28,6 @@ from core.experiments.prediction import (
 )
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem
-from core.kernels.bag_mean import Check, never
-from core.kernels.coreset import coreset
-from core.kernels.few_points import FewPoints, each, few_point_sums, few_points
-from core.kernels.kept_sums import MOST_BYTES, SumsStore
-from core.kernels.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from core.kernels.spec import Term
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from core.device import choose
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled, Check, InputError
 from core.experiments.many import stream
 from core.experiments.reporting import Stopwatch, peak_mb
 from core.experiments.store_plan import Plan, StoreTask, make_plan, opened, problem_of
@@ -25,7 +25,6 @@ from core.experiments.stored_model import Conditioned, condition_on_problem
 from core.fields.units import convert
 from core.fields.zarr_reading import region, units_of
 from core.fields.zarr_writing import Chunk, missing_chunks, write_chunk
-from core.kernels.bag_mean import Check
 
 
 def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -10,14 +10,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.errors import InputError
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross, gram
+from core.bag_sums.offsets import Cells, GridLayout
+from core.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
+from core.bag_sums.sphere import SphereLayout
+from core.errors import Check, InputError, never
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem, scaled_coordinates
-from core.kernels.bag_mean import Check, cross, gram, never
-from core.kernels.blocks import sort_bags
-from core.kernels.longitudes import SphereLayout
-from core.kernels.offsets import Cells, GridLayout
-from core.kernels.pixel_sums import Picture, PictureSums, picture_sums
 from core.kernels.tiles import diagonal
 from core.models.catalogue import named
 from core.models.centroids import seen_by

@@ -19,16 +19,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.errors import InputError
+from core.bag_sums.direct import cross
+from core.bag_sums.offsets import Cells
+from core.bag_sums.region_sums import RegionSums, region_sums
+from core.errors import Check, InputError, never
 from core.experiments.prediction import bags_inside, matched_data, reads_bags
 from core.experiments.settings import DownscaleSettings, columns_of, starting_spec
 from core.experiments.source import Source
 from core.experiments.wide_grid import WideGrid, wide_picture, widen
 from core.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
 from core.fields.coordinates import SPHERE, CoordinateSystem
-from core.kernels.bag_mean import Check, cross, never
-from core.kernels.offsets import Cells
-from core.kernels.region_sums import RegionSums, region_sums
 from core.kernels.tiles import diagonal
 from core.models.indirect_gp import IndirectPosterior, condition_on_gram
 from core.models.named_posterior import named_posterior

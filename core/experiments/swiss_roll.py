@@ -6,15 +6,14 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core.bag_sums.coreset import coreset
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.pixel_sums import Picture
 from core.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from core.device import choose
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.prediction import may_be_kept, posterior_of_sums, reads_bags
 from core.experiments.reporting import Quiet, Stopwatch, learning_reporter, peak_mb
-from core.kernels.bag_mean import Check, never
-from core.kernels.coreset import coreset
-from core.kernels.kept_sums import SumsStore
-from core.kernels.pixel_sums import Picture
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns

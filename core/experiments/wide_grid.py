@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from core.bag_sums.offsets import Cells, GridLayout
+from core.bag_sums.pixel_sums import Picture
+from core.bag_sums.sphere import SphereLayout
 from core.experiments.prediction import grid_layout, picture_of, plane_layout, sphere_layout
 from core.fields import DownscalingProblem, Grid, Scaling
 from core.fields.sphere import unit_vectors, wrap_longitude
-from core.kernels.longitudes import SphereLayout
-from core.kernels.offsets import Cells, GridLayout
-from core.kernels.pixel_sums import Picture
 
 #: How far apart the same row or column may lie in both grids, in steps.
 _SAME = 1e-6

@@ -8,9 +8,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
-from core.kernels.bag_mean import Check, cross_with_gradient, diagonal, gram, never
-from core.kernels.blocks import SortedBags, sort_bags
-from core.kernels.coreset import coreset
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.coreset import coreset
+from core.bag_sums.direct import cross_with_gradient, diagonal, gram
+from core.errors import Check, never
 from core.kernels.tiles import evaluate
 from core.observations import Bags
 

@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
-from core.errors import InputError
-from core.kernels.bag_mean import Check, cross, gram, never
-from core.kernels.blocks import SortedBags, sort_bags
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.direct import cross, gram
+from core.errors import Check, InputError, never
 from core.kernels.fourier import PriorDraw, draw_prior
 from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.errors import InputError
-from core.kernels.bag_mean import Check, gram, never
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
+from core.errors import Check, InputError, never
 from core.models.catalogue import named
 from core.models.centroids import seen_by, singletons
 from core.models.indirect_gp import Columns, mediator_grams

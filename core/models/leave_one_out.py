@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, gram, never
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
+from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning

@@ -1,6 +1,6 @@
 """The posterior of any named model: exact or through inducing points, on bags or on their centroids."""
 
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.centroids import seen_by
 from core.models.indirect_gp import Columns, IndirectPosterior, posterior

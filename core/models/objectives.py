@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from core import linalg
-from core.kernels.bag_mean import Check, cross_with_gradient, gram
-from core.kernels.blocks import SortedBags, sort_bags
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.direct import cross_with_gradient, gram
+from core.errors import Check
 from core.kernels.tiles import evaluate
 from core.models.bag_prior import BagPrior, Through
 from core.models.conditioning import log_evidence, observation_noise

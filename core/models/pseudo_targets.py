@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, never
 from core.kernels.spec import KernelSpec
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns, posterior

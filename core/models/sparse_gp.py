@@ -14,9 +14,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core import linalg
-from core.errors import InputError
-from core.kernels.bag_mean import Check, cross, never
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross
+from core.errors import Check, InputError, never
 from core.kernels.fourier import draw_prior
 from core.kernels.tiles import diagonal as prior_variance
 from core.kernels.tiles import evaluate

@@ -15,8 +15,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from core import linalg
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
 from core.models.optimise import Report, minimise

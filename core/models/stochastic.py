@@ -14,9 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core import linalg
-from core.errors import Cancelled, InputError
-from core.kernels.bag_mean import Check, never
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.errors import Cancelled, Check, InputError, never
 from core.models.bag_prior import BagPrior
 from core.models.indirect_gp import Columns
 from core.models.objectives import projected

@@ -18,8 +18,7 @@ from torch import Tensor
 
 from core import linalg
 from core.embeddings.conditional_mean import StreamedWeights, nystrom_weights, streamed_weights
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 from core.models.catalogue import named
 from core.models.conditioning import observation_noise
 from core.models.indirect_gp import Columns, check_matching, mediation_weights

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
 from core.models.inducing import place

@@ -4,9 +4,9 @@ from unittest import mock
 
 import torch
 
-from core.kernels import bag_mean
-from core.kernels.bag_mean import gram
-from core.kernels.blocks import sort_bags
+from core.bag_sums import direct
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 from tests.benchmarks.table import Row, keep
@@ -33,7 +33,7 @@ def bench_gram_gradients() -> None:
 
         def yardstick(kernel=kernel, blocks=blocks, weight=weight):
             kernel.zero_grad()
-            with mock.patch.object(bag_mean, "fits", lambda *_: False):
+            with mock.patch.object(direct, "fits", lambda *_: False):
                 (gram(kernel, blocks) * weight).sum().backward()
             return [p.grad.clone() for p in kernel.parameters()]
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import torch
 
+from core.bag_sums.blocks import sort_bags
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
 from core.experiments.swiss_roll import COLUMNS, RollSettings, score, starting_spec
 from core.figures.colours import model_name
-from core.kernels.blocks import sort_bags
 from core.models.bag_prior import BagPrior
 from core.models.named_posterior import named_posterior
 from core.models.objectives import exact_objective, projected

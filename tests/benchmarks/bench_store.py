@@ -32,7 +32,7 @@ from core.experiments.reporting import Stopwatch, peak_mb
 from core.experiments.settings import DownscaleSettings, starting_spec
 from core.experiments.store_plan import StoreTask, opened, problem_of
 from core.experiments.stored_model import condition_on_problem
-from core.kernels.bag_mean import cross
+from core.bag_sums.direct import cross
 from tests.core.experiments.stores import stored_model
 torch.set_num_threads(1)
 which, folder, block, steps = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])

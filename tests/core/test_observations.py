@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.coreset import coreset
 from core.errors import InputError
-from core.kernels.blocks import sort_bags
-from core.kernels.coreset import coreset
 from core.observations import Bags, IndirectData
 from tests.anything import bags, normal, positive, seeds
 

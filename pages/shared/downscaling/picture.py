@@ -12,6 +12,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.pixel_sums import Picture
 from core.errors import InputError
 from core.experiments import interactive
 from core.experiments.interactive import Later
@@ -32,8 +34,6 @@ from core.figures.downscaled_maps import (
 )
 from core.figures.maps import field_map
 from core.figures.panel import MapScale, Panel
-from core.kernels.kept_sums import SumsStore
-from core.kernels.pixel_sums import Picture
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from core.observations import IndirectData

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from core.bag_sums.kept import SumsStore
 from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.swiss_roll import data_for, posterior_at_points, score
 from core.figures.roll import roll_from_the_side, roll_in_space
-from core.kernels.bag_mean import Check, never
-from core.kernels.kept_sums import SumsStore
 from core.models.catalogue import MODELS, named
 from core.models.inducing import located
 from core.models.spec import Inducing, ModelSpec

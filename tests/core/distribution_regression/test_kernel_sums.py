@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross, gram
+from core.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
 from core.distribution_regression.gpdr import RegressionSpec, fit
 from core.distribution_regression.kernel_sums import KernelSums
 from core.distribution_regression.simulate import SimulationSpec, simulate
 from core.distribution_regression.subjects import make_subjects, merged_bags, subset
 from core.errors import InputError
-from core.kernels.bag_mean import cross, gram
-from core.kernels.blocks import sort_bags
-from core.kernels.sorted_sums import sort_line, sorted_cross, sorted_gram
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 

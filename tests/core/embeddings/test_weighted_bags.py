@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from core.bag_sums.blocks import sort_bags
 from core.embeddings.weighted_bags import BagEmbedding
 from core.errors import InputError
-from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from core.bag_sums.coreset import coreset
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.pixel_sums import picture_sums, term_sums
 from core.errors import Cancelled, InputError
 from core.experiments import interactive
 from core.experiments.downscale import downscale, export, learn_task
@@ -22,9 +25,6 @@ from core.experiments.presets import preset
 from core.experiments.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from core.experiments.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingSpec
-from core.kernels.coreset import coreset
-from core.kernels.kept_sums import SumsStore
-from core.kernels.pixel_sums import picture_sums, term_sums
 from core.models.indirect_gp import posterior
 
 SELECT = {"time": 2, "level_height": 4}

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.pixel_sums import term_sums
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
 from core.engine import Context
 from core.errors import Cancelled, InputError
@@ -21,9 +23,6 @@ from core.experiments.swiss_roll import (
     starting_spec,
 )
 from core.experiments.swiss_roll_benchmark import PAPER, BenchmarkSpec, benchmark_task
-from core.kernels import kept_sums
-from core.kernels.kept_sums import SumsStore
-from core.kernels.pixel_sums import term_sums
 from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS
 from core.models.learning import LearningOptions, learn
@@ -154,7 +153,7 @@ def test_pairs_of_points_may_be_evaluated_once(matching, model):
 
 def test_kept_sums_serve_another_amplitude_and_no_other_roll(monkeypatch):
     asked = []
-    monkeypatch.setattr(kept_sums, "term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
+    monkeypatch.setattr("core.bag_sums.kept.term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
     store = SumsStore()
     for seed, scale, passes in ((3, 1.0, 1), (3, 2.5, 1), (4, 2.5, 2)):
         roll = make_swiss_roll(RollSpec(300, 12, 0.05, "direct", seed))

@@ -10,13 +10,13 @@ import pytest
 import torch
 import xarray as xr
 
+from core.bag_sums.kept import SumsStore
 from core.experiments import interactive
 from core.experiments.downscale import downscale, export
 from core.experiments.prediction import picture_of, predict, predict_tiled
 from core.experiments.settings import DownscaleSettings, starting_spec
 from core.experiments.stored_model import condition_on_problem
 from core.fields import DownscalingProblem, DownscalingSpec, make_problem
-from core.kernels.kept_sums import SumsStore
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.indirect_gp import Columns, posterior
 from core.models.spec import ModelSpec

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.kernels.bag_mean import cross, diagonal, gram
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross, diagonal, gram
 from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal as point_diagonal
 from core.kernels.tiles import evaluate

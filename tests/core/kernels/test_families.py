@@ -5,21 +5,21 @@ import math
 import pytest
 import torch
 
+from core.bag_sums import pixel_sums
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.chebyshev import interpolate_kernel
+from core.bag_sums.direct import gram
+from core.bag_sums.gradients import is_radial
+from core.bag_sums.pixel_sums import picture_sums
+from core.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
 from core.errors import InputError
-from core.kernels import pixel_sums
-from core.kernels.bag_mean import gram
-from core.kernels.blocks import sort_bags
 from core.kernels.families.registry import FAMILIES, family_of
 from core.kernels.fused import Tiles
-from core.kernels.gram_gradients import is_radial
-from core.kernels.interpolation import interpolate_kernel
-from core.kernels.pixel_sums import picture_sums
-from core.kernels.sorted_sums import sort_line, sorted_cross, sorted_gram
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models.parameters import ParameterVector, kernel_parameters
+from tests.core.bag_sums.test_routes import planet, written_out
 from tests.core.kernels.test_kernels import grid_picture, membership
-from tests.core.kernels.test_routes import planet, written_out
 from tests.core.models.small import assert_gradient, dense, normal, problem
 
 NAMES = ("a", "b", "c")

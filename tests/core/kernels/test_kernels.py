@@ -8,14 +8,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.coreset import coreset
+from core.bag_sums.direct import cross, gram
+from core.bag_sums.offsets import Cells, GridLayout
+from core.bag_sums.pixel_sums import Picture, is_cheap, term_sums
 from core.errors import InputError
-from core.kernels.bag_mean import cross, gram
-from core.kernels.blocks import sort_bags
-from core.kernels.coreset import coreset
 from core.kernels.families.registry import FAMILIES
 from core.kernels.fourier import draw_prior
-from core.kernels.offsets import Cells, GridLayout
-from core.kernels.pixel_sums import Picture, is_cheap, term_sums
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags

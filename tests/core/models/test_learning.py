@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
 from core.errors import Cancelled, InputError
 from core.experiments.reporting import evaluation_sentence
 from core.figures.traces import objective_trace
-from core.kernels.bag_mean import gram
-from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.conditioning import log_evidence, observation_noise
 from core.models.indirect_gp import mediation_weights, posterior

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from core import linalg
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross, gram
 from core.errors import InputError
-from core.kernels.bag_mean import cross, gram
-from core.kernels.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.models import bag_prior, target_summary

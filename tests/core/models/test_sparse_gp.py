@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
 from core.errors import Cancelled, InputError
-from core.kernels.bag_mean import gram
-from core.kernels.blocks import sort_bags
 from core.models.bag_prior import BagPrior
 from core.models.catalogue import MODELS
 from core.models.indirect_gp import mediation_weights, posterior

@@ -5,8 +5,8 @@ import threading
 from collections import OrderedDict
 from dataclasses import replace
 
-from core.kernels.bag_mean import Check, never
-from core.kernels.pixel_sums import Picture, PictureSums, term_sums
+from core.bag_sums.pixel_sums import Picture, PictureSums, term_sums
+from core.errors import Check, never
 from core.kernels.spec import KernelSpec, Term
 
 #: What a store holds, unless another limit is given.

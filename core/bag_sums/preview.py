@@ -13,12 +13,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.cross_sums import Written
+from core.bag_sums.direct import gram
+from core.bag_sums.pixel_sums import PictureSums
 from core.device import one_thread
-from core.kernels.bag_mean import Check, gram, never
-from core.kernels.blocks import sort_bags
-from core.kernels.cross_sums import Written
+from core.errors import Check, never
 from core.kernels.fused import Tiles
-from core.kernels.pixel_sums import PictureSums
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal
 from core.observations import Bags
@@ -40,7 +41,7 @@ class FewPoints:
 
 
 def few_points(bags: Bags) -> FewPoints:
-    """Lay out bags; meant for those that ``core.kernels.coreset`` makes, whose largest bag decides the cost."""
+    """Lay out bags; meant for those that ``core.bag_sums.coreset`` makes, whose largest bag decides the cost."""
     order = torch.argsort(bags.bag, stable=True)
     bag = bags.bag[order]
     sizes = torch.bincount(bag, minlength=bags.count)

@@ -14,27 +14,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.blocks import Block, SortedBags
-from core.kernels.differentiable import OnePass, Piece, Recomputed, assemble
-from core.kernels.fused import Tiles
-from core.kernels.gram_gradients import (
+from core.bag_sums.blocks import Block, SortedBags
+from core.bag_sums.differentiable import OnePass, Piece, Recomputed, assemble
+from core.bag_sums.gradients import (
     cross_with_gradients,
     diagonal_with_gradients,
     fits,
     gram_with_gradients,
     leaves,
 )
+from core.errors import Check, never
+from core.kernels.fused import Tiles
 from core.kernels.tiles import evaluate
 
 #: Entries of one kernel tile (float64: 4 MB each; a few are alive at a time).
 TILE = 1 << 19
 
-Check = Callable[[], None]
 Evaluate = Callable[[int, int], Tensor]
-
-
-def never() -> None:
-    """The default cancel check: nothing to do."""
 
 
 def _chunk(rows: int, tile: int) -> int:

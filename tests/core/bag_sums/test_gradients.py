@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from core.kernels.bag_mean import cross_with_gradient, diagonal, gram
-from core.kernels.blocks import sort_bags
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross_with_gradient, diagonal, gram
+from core.bag_sums.gradients import fits, is_radial
 from core.kernels.families.registry import FAMILIES
-from core.kernels.gram_gradients import fits, is_radial
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 

@@ -12,14 +12,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import TILE, Check, never
-from core.kernels.blocks import SortedBags, sort_bags
-from core.kernels.certified import certify
-from core.kernels.cross_sums import CrossSums, Product, Written
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.certified import certify
+from core.bag_sums.chebyshev import interpolate_kernel
+from core.bag_sums.cross_sums import CrossSums, Product, Written
+from core.bag_sums.direct import TILE
+from core.bag_sums.offsets import GridLayout
+from core.bag_sums.routes import CHEAP, Layout, Route, routes_of
+from core.errors import Check, never
 from core.kernels.fused import Tiles
-from core.kernels.interpolation import interpolate_kernel
-from core.kernels.longitudes import SphereLayout
-from core.kernels.offsets import GridLayout
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal, evaluate
 from core.observations import Bags
@@ -29,10 +30,11 @@ _COLUMNS = 2048
 #: Half of what a kernel value costs, in multiplications of a product of matrices: a route through few points has to
 #: promise half the direct one's cost.
 _WORTH = 16
-#: Names of routes.
-OFFSETS, CHEBYSHEV = "block offsets", "Chebyshev interpolation"
 #: Kernel values below which the direct route takes no time worth saving.
 FEW = 20_000_000
+
+#: Bag sums of one term, not yet written into a whole: c and K̄.
+Apart = tuple[CrossSums, Float[Tensor, "B B"]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Picture:
     names: tuple[str, ...]
     bags: Bags
     points: Int[Tensor, " N"]
-    layout: GridLayout | SphereLayout | None = None
+    layout: Layout | None = None
 
     def to(self, device: torch.device) -> "Picture":
         """The same picture on another device."""
@@ -89,28 +91,29 @@ def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureS
     with torch.no_grad():
         check()
         kernel = unit.build(picture.names).to(picture.inputs.device)
-        found = _windowed(term, kernel, picture) or _product(term, kernel, picture)
-        if found is None:
-            return picture_sums(unit, picture, check=check)
-        return PictureSums(*found[:2], diagonal(kernel, picture.inputs), (found[2],))
+        for route in routes_of(term, picture.layout, picture.names):
+            take = _APART.get(route)
+            found = None if take is None else take(term, kernel, picture)
+            if found is not None:
+                return PictureSums(*found, diagonal(kernel, picture.inputs), (route.value,))
+        return picture_sums(unit, picture, check=check)
 
 
-def _windowed(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
-    """c, K̄ and the route of a term that is stationary on a planar grid; written out where that is smaller."""
+def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
+    """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
-    if not isinstance(layout, GridLayout) or not layout.suits(term, picture.names):
-        return None
+    assert isinstance(layout, GridLayout)
     found = layout.windowed(kernel, picture.bags, picture.points, picture.inputs.shape[1])
     if found is None:
         return None
     gram = _aggregate(map(layout.cells.pick, found.windows()), picture)
     if found.nbytes <= picture.bags.count * picture.inputs[:, 0].nbytes:
-        return found, gram, OFFSETS
-    return Written(torch.stack(list(map(layout.cells.pick, found.windows())))), gram, OFFSETS
+        return found, gram
+    return Written(torch.stack(list(map(layout.cells.pick, found.windows())))), gram
 
 
-def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Tensor, "B B"], str] | None:
-    """c, K̄ and the route of a smooth term of one column; written out where there are more nodes than bags.
+def _product(term: Term, kernel, picture: Picture) -> Apart | None:
+    """c and K̄ of a smooth term of one column; written out where there are more nodes than bags.
 
     ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.
     """
@@ -123,17 +126,12 @@ def _product(term: Term, kernel, picture: Picture) -> tuple[CrossSums, Float[Ten
     gram = left @ means.T
     small = len(middle) <= picture.bags.count
     cross = Product(left, weights.T.contiguous()) if small else Written(left @ weights.T)
-    return cross, 0.5 * (gram + gram.T), CHEBYSHEV
+    return cross, 0.5 * (gram + gram.T)
 
 
 def is_cheap(term: Term, picture: Picture) -> bool:
-    """Whether a term's sums need no pass over pairs of pixels (its place on the grid, or one smooth column)."""
-    return (picture.layout is not None and picture.layout.suits(term, picture.names)) or _one_smooth_column(term)
-
-
-def is_smooth(term: Term) -> bool:
-    """Whether few points may do for a term: all its factors are analytic."""
-    return all(factor.kind.smooth for factor in term.factors)
+    """Whether a term's sums need no pass over pairs of pixels."""
+    return routes_of(term, picture.layout, picture.names)[0] in CHEAP
 
 
 def most_points(bags: int, evaluations: float) -> int:
@@ -145,38 +143,39 @@ def most_points(bags: int, evaluations: float) -> int:
     return int((half**2 + _WORTH * evaluations / 3) ** 0.5 - half)
 
 
-def _one_smooth_column(term: Term) -> bool:
-    return len({name for factor in term.factors for name in factor.columns}) == 1 and is_smooth(term)
-
-
 def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
     """Add a term's sums, with its scale, to ``total`` (B, P); the route taken."""
-    check()
     kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
-    layout = picture.layout
-    if layout is not None and layout.suits(term, picture.names):
-        windows = layout.windows(kernel, picture.bags, picture.points, picture.inputs.shape[1])
-        if windows is not None:
-            for bag, window in windows:
-                check()
-                total[bag].add_(window, alpha=term.scale)
-            return OFFSETS if isinstance(layout, GridLayout) else "longitudes"
-    if _one_smooth_column(term):
-        nodes = _interpolated(term, kernel, picture)
-        if nodes is not None:
-            weights, middle = nodes
-            total.addmm_(picture.bags.mean(weights[picture.points]) @ middle, weights.T, alpha=term.scale)
-            return CHEBYSHEV
-    elif is_smooth(term) and _add_certified(total, term.scale, kernel, picture, check):
-        return "few points, error below 1e-10"
-    _add_direct(total, term.scale, kernel, picture, check)
-    return "direct summation"
+    for route in routes_of(term, picture.layout, picture.names):
+        check()
+        add = _ADDED.get(route)
+        if add is not None and add(total, term, kernel, picture, check):
+            return route.value
+    raise AssertionError("pairs of points serve every kernel")
+
+
+def _add_windows(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+    assert picture.layout is not None
+    windows = picture.layout.windows(kernel, picture.bags, picture.points, picture.inputs.shape[1])
+    if windows is None:
+        return False
+    for bag, window in windows:
+        check()
+        total[bag].add_(window, alpha=term.scale)
+    return True
+
+
+def _add_interpolated(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+    nodes = _interpolated(term, kernel, picture)
+    if nodes is None:
+        return False
+    weights, middle = nodes
+    total.addmm_(picture.bags.mean(weights[picture.points]) @ middle, weights.T, alpha=term.scale)
+    return True
 
 
 def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "P r"], Float[Tensor, "r r"]] | None:
     """Weights of every pixel on a few nodes and the kernel among these, for a smooth term of one column."""
-    if not _one_smooth_column(term):
-        return None
     column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
@@ -189,7 +188,7 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     return None if found is None else (found.weights(picture.inputs[:, column]), found.gram)
 
 
-def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check: Check) -> bool:
+def _add_certified(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
     count, pixels = total.shape
     points = len(picture.points)
     evaluations = points * (pixels - points // 2)
@@ -205,7 +204,7 @@ def _add_certified(total: Tensor, scale: float, kernel, picture: Picture, check:
         means.index_add_(0, bags.bag[part], (found.features(bags.inputs[part]) * bags.weights[part]).T)
     for part in _parts(pixels):
         check()
-        total[:, part].addmm_(means, found.features(picture.inputs[part]), alpha=scale)
+        total[:, part].addmm_(means, found.features(picture.inputs[part]), alpha=term.scale)
     return True
 
 
@@ -213,7 +212,7 @@ def _parts(count: int) -> list[slice]:
     return [slice(begin, min(begin + _COLUMNS, count)) for begin in range(0, count, _COLUMNS)]
 
 
-def _add_direct(total: Tensor, scale: float, kernel, picture: Picture, check: Check) -> None:
+def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
     """Every pair once: the bags' points among themselves by the upper triangle, then those with all other points."""
     bags = sort_bags(picture.bags)
     where = picture.points[bags.order]
@@ -234,8 +233,9 @@ def _add_direct(total: Tensor, scale: float, kernel, picture: Picture, check: Ch
                 there = bags.blocks[k]
                 part = tile[:, there.start - columns.start : there.stop - columns.start]
                 mirrored[there.first - block.last : there.last - block.last] = memberships[k] @ part.T
-        total[block.first : block.last].index_add_(1, order[block.start :], sums, alpha=scale)
-        total[block.last :].index_add_(1, where[block.start : block.stop], mirrored, alpha=scale)
+        total[block.first : block.last].index_add_(1, order[block.start :], sums, alpha=term.scale)
+        total[block.last :].index_add_(1, where[block.start : block.stop], mirrored, alpha=term.scale)
+    return True
 
 
 def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, range]]:
@@ -266,3 +266,13 @@ def _aggregate(sums: Iterable[Float[Tensor, " P"]], picture: Picture) -> Float[T
     else:
         gram = torch.stack([bags.mean(row[picture.points]) for row in sums])
     return 0.5 * (gram + gram.T)
+
+
+_APART = {Route.OFFSETS: _windowed, Route.CHEBYSHEV: _product}
+_ADDED = {
+    Route.OFFSETS: _add_windows,
+    Route.LONGITUDES: _add_windows,
+    Route.CHEBYSHEV: _add_interpolated,
+    Route.FEW_POINTS: _add_certified,
+    Route.DIRECT: _add_direct,
+}

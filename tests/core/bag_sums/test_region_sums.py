@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from core.kernels import pixel_sums, region_sums
-from core.kernels.bag_mean import cross
-from core.kernels.bag_mean import gram as gram_of_pairs
-from core.kernels.blocks import sort_bags
-from core.kernels.offsets import Cells
-from core.kernels.pixel_sums import Picture
+from core.bag_sums import pixel_sums, region_sums
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import cross
+from core.bag_sums.direct import gram as gram_of_pairs
+from core.bag_sums.offsets import Cells
+from core.bag_sums.pixel_sums import Picture
 from core.kernels.spec import Factor, KernelSpec, Term
+from tests.core.bag_sums.test_routes import planet
 from tests.core.kernels.test_kernels import grid_picture
-from tests.core.kernels.test_routes import planet
 
 SPHERE = KernelSpec((
     Term((Factor("matern32", ("x", "y", "z"), (0.8,)),), 0.4),
@@ -78,13 +78,13 @@ def test_the_cost_of_a_place_is_that_of_the_regions_rows(monkeypatch):
     picture, seen = planet(), []
     made = region_sums.region_sums(KernelSpec(SPHERE.terms[:1]), picture)
     inputs, cells = later(picture, (slice(4, 6), slice(0, 3)), 2)
-    from core.kernels import longitudes
+    from core.bag_sums import sphere
 
-    class Counted(longitudes.Tiles):
+    class Counted(sphere.Tiles):
         def __init__(self, kernel, left, right):
             seen.append(len(left) * len(right))
             super().__init__(kernel, left, right)
 
-    monkeypatch.setattr(longitudes, "Tiles", Counted)
+    monkeypatch.setattr(sphere, "Tiles", Counted)
     made.at(inputs, cells)
     assert sum(seen) == 12 * 2 * 20, "the bags' rows × the region's rows × offsets of longitude"

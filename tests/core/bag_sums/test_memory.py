@@ -8,8 +8,8 @@ ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
 import torch
 from core.experiments.reporting import peak_mb
-from core.kernels.bag_mean import gram
-from core.kernels.blocks import sort_bags
+from core.bag_sums.direct import gram
+from core.bag_sums.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 

@@ -12,12 +12,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, cross, gram, never
-from core.kernels.blocks import SortedBags, sort_bags
-from core.kernels.certified import BOUND, Certified, certify
-from core.kernels.longitudes import SphereLayout
-from core.kernels.offsets import Cells, GridLayout, find_boxes
-from core.kernels.pixel_sums import FEW, Picture, is_smooth, most_points
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.certified import BOUND, Certified, certify
+from core.bag_sums.direct import cross, gram
+from core.bag_sums.offsets import Cells, find_boxes
+from core.bag_sums.pixel_sums import FEW, Picture, most_points
+from core.bag_sums.routes import Layout, Route, routes_of
+from core.bag_sums.sphere import SphereLayout
+from core.errors import Check, never
 from core.kernels.spec import KernelSpec, Term
 from core.kernels.tiles import diagonal
 
@@ -25,6 +27,9 @@ from core.kernels.tiles import diagonal
 _SAME = 1e-11
 #: Columns of a low-rank route at once.
 _COLUMNS = 2048
+#: Open to a term that knows its place on the grid alone, and to one that few points can stand for.
+_PLACED = {Route.OFFSETS, Route.LONGITUDES}
+_SMOOTH = {Route.CHEBYSHEV, Route.FEW_POINTS}
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class RegionSums:
     names: tuple[str, ...]
     bags: SortedBags
     cell: Int[Tensor, " N"]
-    layout: GridLayout | SphereLayout | None
+    layout: Layout | None
     placed: tuple[Term, ...]
     few: tuple[FewPoints, ...]
     direct: tuple[Term, ...]
@@ -157,9 +162,10 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     placed, few, direct = [], [], []
     with torch.no_grad():
         for term in kernel.terms:
-            if layout is not None and layout.suits(term, picture.names):
+            routes = set(routes_of(term, layout, picture.names))
+            if routes & _PLACED:
                 placed.append(term)
-            elif (found := _few_points(term, picture, bags, check)) is not None:
+            elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:
                 few.append(found)
             else:
                 direct.append(term)
@@ -168,7 +174,7 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
 
 def _few_points(term: Term, picture: Picture, bags: SortedBags, check: Check) -> FewPoints | None:
     points, count = len(bags.bags.inputs), bags.bags.count
-    if not is_smooth(term) or points * len(picture.inputs) < FEW:
+    if points * len(picture.inputs) < FEW:
         return None
     kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
     most = most_points(count, points)

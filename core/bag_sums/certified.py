@@ -11,8 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.errors import InputError
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, InputError, never
 from core.kernels.fused import Tiles
 from core.kernels.low_rank import LowRank, incomplete_cholesky
 from core.kernels.tiles import diagonal

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from core.bag_sums.coreset import coreset
+from core.bag_sums.preview import each, few_point_sums, few_points
 from core.errors import Cancelled
-from core.kernels.coreset import coreset
-from core.kernels.few_points import each, few_point_sums, few_points
 from core.kernels.fused import Tiles
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags

@@ -4,18 +4,18 @@ Each tile is evaluated once; every derivative is summed over the bags like the k
 ``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.kernels.blocks import Block, SortedBags
+from core.bag_sums.blocks import Block, SortedBags
+from core.errors import Check
 from core.kernels.families.radial import Profile, Radial
 from core.observations import Bags
 
-Check = Callable[[], None]
 #: Entries all derivatives of K̄ may take together (float64: 400 MB).
 MOST_ENTRIES = 50_000_000
 

@@ -11,9 +11,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core.bag_sums.offsets import Boxes, Cells, Windows, find_boxes
 from core.kernels.fused import Tiles
-from core.kernels.offsets import Boxes, Cells, Windows, find_boxes
-from core.kernels.spec import Factor, Term
 from core.observations import Bags
 
 #: Points of a tile.
@@ -35,16 +34,6 @@ class SphereLayout:
     def to(self, device: torch.device) -> "SphereLayout":
         """The same on another device."""
         return replace(self, cells=self.cells.to(device), vectors=self.vectors.to(device))
-
-    def suits(self, term: Term, names: tuple[str, ...]) -> bool:
-        """Whether every factor of a term is isotropic in the plane of the equator, and has no other columns."""
-        return all(self._suits(factor, names) for factor in term.factors)
-
-    def _suits(self, factor: Factor, names: tuple[str, ...]) -> bool:
-        x, y, z = (names[axis] for axis in self.axes)
-        if not factor.kind.isotropic or not set(factor.columns) <= {x, y, z}:
-            return False
-        return factor.lengthscale_of.get(x) == factor.lengthscale_of.get(y)
 
     def windows(
         self,

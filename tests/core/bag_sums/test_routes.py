@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from core.bag_sums import pixel_sums
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.certified import BOUND, certify
+from core.bag_sums.cross_sums import Product, Windowed, Written
+from core.bag_sums.offsets import Cells, GridLayout
+from core.bag_sums.pixel_sums import Picture, picture_sums, term_sums
+from core.bag_sums.sphere import SphereLayout
 from core.fields.sphere import unit_vectors
-from core.kernels import pixel_sums
-from core.kernels.blocks import sort_bags
-from core.kernels.certified import BOUND, certify
-from core.kernels.cross_sums import Product, Windowed, Written
 from core.kernels.fused import Tiles
-from core.kernels.longitudes import SphereLayout
-from core.kernels.offsets import Cells, GridLayout
-from core.kernels.pixel_sums import Picture, picture_sums, term_sums
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.kernels.tiles import evaluate
 from core.observations import Bags

@@ -14,8 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.cross_sums import Windowed
-from core.kernels.spec import Term
+from core.bag_sums.cross_sums import Windowed
 from core.kernels.tiles import evaluate
 from core.observations import Bags
 
@@ -77,11 +76,6 @@ class GridLayout:
     def to(self, device: torch.device) -> "GridLayout":
         """The same on another device."""
         return replace(self, cells=self.cells.to(device))
-
-    def suits(self, term: Term, names: tuple[str, ...]) -> bool:
-        """Whether a term is stationary in the two grid coordinates and nothing else."""
-        axes = {names[axis] for axis in self.axes}
-        return all(f.kind.stationary and set(f.columns) <= axes for f in term.factors)
 
     def windows(
         self,

@@ -14,11 +14,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from core.kernels.bag_mean import Check, never
+from core.errors import Check, never
 from core.kernels.families.family import Decay
+from core.kernels.spec import Term
 
 #: Consecutive points summed directly among themselves, cells taken at once, and rows read out at once.
 CELL, CELLS, ROWS = 32, 64, 1024
+
+
+def decay_of(term: Term) -> Decay | None:
+    """A term at unit scale as a polynomial times an exponential, where it is one."""
+    return term.factors[0].kind.decay(term.factors[0]) if len(term.factors) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,65 @@
+"""Which sums may serve a term: asked here alone, of what its families declare.
+
+A route is open to a term only where all its families say so; pairs of points serve every kernel. Whoever sums tries
+those of the routes that it has in the order given, which is that of their cost.
+"""
+
+from enum import StrEnum
+
+from core.bag_sums.offsets import GridLayout
+from core.bag_sums.sorted import decay_of
+from core.bag_sums.sphere import SphereLayout
+from core.kernels.spec import Factor, Term
+
+Layout = GridLayout | SphereLayout
+
+
+class Route(StrEnum):
+    """How the sums of a term are taken, in words."""
+
+    OFFSETS = "block offsets"
+    LONGITUDES = "longitudes"
+    CHEBYSHEV = "Chebyshev interpolation"
+    SORTED = "sorted sums"
+    FEW_POINTS = "few points, error below 1e-10"
+    DIRECT = "direct summation"
+
+
+#: Routes without a pass over pairs of pixels.
+CHEAP = frozenset({Route.OFFSETS, Route.LONGITUDES, Route.CHEBYSHEV})
+
+
+def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] = ()) -> tuple[Route, ...]:
+    """The routes that are open to a term, the cheapest first; by its place on the grid where there is a ``layout``.
+
+    ``names`` are the columns that the layout's axes count. On one column smooth terms are interpolated, and polynomials
+    times an exponential summed by sorting; smooth terms of several columns go through few points.
+    """
+    smooth = all(factor.kind.smooth for factor in term.factors)
+    line = len({name for factor in term.factors for name in factor.columns}) == 1
+    found = []
+    if isinstance(layout, GridLayout) and _stationary(term, layout, names):
+        found.append(Route.OFFSETS)
+    if isinstance(layout, SphereLayout) and all(_isotropic(factor, layout, names) for factor in term.factors):
+        found.append(Route.LONGITUDES)
+    if line and smooth:
+        found.append(Route.CHEBYSHEV)
+    if line and decay_of(term) is not None:
+        found.append(Route.SORTED)
+    if smooth and not line:
+        found.append(Route.FEW_POINTS)
+    return (*found, Route.DIRECT)
+
+
+def _stationary(term: Term, layout: GridLayout, names: tuple[str, ...]) -> bool:
+    """Whether a term is stationary in the two coordinates of a plane and has no other columns."""
+    axes = {names[axis] for axis in layout.axes}
+    return all(factor.kind.stationary and set(factor.columns) <= axes for factor in term.factors)
+
+
+def _isotropic(factor: Factor, layout: SphereLayout, names: tuple[str, ...]) -> bool:
+    """Whether a factor is isotropic in the plane of the equator and has no other columns."""
+    x, y, z = (names[axis] for axis in layout.axes)
+    if not factor.kind.isotropic or not set(factor.columns) <= {x, y, z}:
+        return False
+    return factor.lengthscale_of.get(x) == factor.lengthscale_of.get(y)
