@@ -46,7 +46,7 @@ class Cells:
         whole = len(place) == self.shape[0] * self.shape[1] and bool((place.diff() == 1).all())
         return None if whole else place
 
-    def at(self, points: Int[Tensor, " n"]) -> "Cells":
+    def at(self, points: slice | Int[Tensor, " n"]) -> "Cells":
         """Some of the points."""
         return Cells(self.shape, self.row[points], self.column[points])
 
@@ -78,29 +78,19 @@ class GridLayout:
         return replace(self, cells=self.cells.to(device))
 
     def windows(
-        self,
-        kernel: gpytorch.kernels.Kernel,
-        bags: Bags,
-        points: Int[Tensor, " N"],
-        width: int,
-        at: Cells | None = None,
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windows | None:
         """``c_j`` of every bag; None where the bags' boxes are too large.
 
-        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
-        ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
+        ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
+        the sums at (all points where not given), at the cost of their rows.
         """
-        found = self.windowed(kernel, bags, points, width, at)
+        found = self.windowed(kernel, bags, points, at)
         band, _ = (at or self.cells).band()
         return None if found is None else ((bag, band.pick(window)) for bag, window in enumerate(found.windows()))
 
     def windowed(
-        self,
-        kernel: gpytorch.kernels.Kernel,
-        bags: Bags,
-        points: Int[Tensor, " N"],
-        width: int,
-        at: Cells | None = None,
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windowed | None:
         """The same sums, not written out."""
         band, band_rows = (at or self.cells).band()
@@ -109,7 +99,7 @@ class GridLayout:
             return None
         height, breadth = boxes.patterns.shape[1:]
         rows, columns = self.cells.shape
-        table = self._table(kernel, width, boxes.patterns)
+        table = self._table(kernel, bags.inputs)
         # pad so that every bag's window lies inside: offsets run from −(H−1)−h+1 to H−1
         kinds, which = _kinds(boxes.patterns.flatten(1))
         patterns = kinds.reshape(-1, height, breadth)
@@ -120,15 +110,15 @@ class GridLayout:
         down, right = rows - 1 + band_rows.start - first - boxes.top, columns - 1 - boxes.left
         return Windowed(sums, which, down, right, band.shape, band.row, band.column)
 
-    def _table(self, kernel: gpytorch.kernels.Kernel, width: int, like: Tensor) -> Tensor:
-        """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its non-negative quarter."""
+    def _table(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "U V"]:
+        """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its quarter; inputs are such as ``like``."""
         height, breadth = self.cells.shape
         rows = torch.arange(height, dtype=like.dtype, device=like.device) * self.steps[0]
         columns = torch.arange(breadth, dtype=like.dtype, device=like.device) * self.steps[1]
-        points = like.new_zeros(height * breadth, width)
+        points = like.new_zeros(height * breadth, like.shape[1])
         points[:, self.axes[0]] = rows.repeat_interleave(breadth)
         points[:, self.axes[1]] = columns.repeat(height)
-        quarter = evaluate(kernel, points, like.new_zeros(1, width)).reshape(height, breadth)
+        quarter = evaluate(kernel, points, like.new_zeros(1, like.shape[1])).reshape(height, breadth)
         half = torch.cat([quarter.flip(0)[:-1], quarter])
         return torch.cat([half.flip(1)[:, :-1], half], dim=1)
 

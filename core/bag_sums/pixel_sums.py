@@ -103,7 +103,7 @@ def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
     """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     assert isinstance(layout, GridLayout)
-    found = layout.windowed(kernel, picture.bags, picture.points, picture.inputs.shape[1])
+    found = layout.windowed(kernel, picture.bags, picture.points)
     if found is None:
         return None
     gram = _aggregate(map(layout.cells.pick, found.windows()), picture)
@@ -156,7 +156,7 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
 
 def _add_windows(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
     assert picture.layout is not None
-    windows = picture.layout.windows(kernel, picture.bags, picture.points, picture.inputs.shape[1])
+    windows = picture.layout.windows(kernel, picture.bags, picture.points)
     if windows is None:
         return False
     for bag, window in windows:

@@ -121,7 +121,7 @@ class RegionSums:
     def _windows(self, term: Term, cells: Cells):
         assert self.layout is not None
         kernel, bags = self._kernel(replace(term, scale=1.0)), self.bags.bags
-        windows = self.layout.windows(kernel, bags, self.cell, bags.inputs.shape[1], cells)
+        windows = self.layout.windows(kernel, bags, self.cell, cells)
         assert windows is not None
         return windows
 

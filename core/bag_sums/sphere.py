@@ -36,20 +36,15 @@ class SphereLayout:
         return replace(self, cells=self.cells.to(device), vectors=self.vectors.to(device))
 
     def windows(
-        self,
-        kernel: gpytorch.kernels.Kernel,
-        bags: Bags,
-        points: Int[Tensor, " N"],
-        width: int,
-        at: Cells | None = None,
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windows | None:
         """``c_j`` of every bag; None where the bags' boxes are too large.
 
-        ``points`` tells which point of the layout each row of ``bags`` is; ``width`` is the number of input columns;
-        ``at`` the cells of the same grid to give the sums at (all points where not given), at the cost of their rows.
+        ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
+        the sums at (all points where not given), at the cost of their rows.
         """
         boxes = find_boxes(bags, self.cells, points)
-        return None if boxes is None else self._windows(kernel, boxes, width, at or self.cells)
+        return None if boxes is None else self._windows(kernel, boxes, bags.inputs.shape[1], at or self.cells)
 
     def _windows(self, kernel: gpytorch.kernels.Kernel, boxes: Boxes, width: int, at: Cells) -> Windows:
         points = self.vectors.new_zeros(*self.cells.shape, width)

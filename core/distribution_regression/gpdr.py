@@ -76,7 +76,7 @@ class Fitted:
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
         """Mean and variance from one set of sums, of f or (``centred``) of f less its mean over the subjects."""
         sums, prior = sums_and_prior(self, inputs, centred)
-        return self.conditioning.mean(sums), (prior - self.conditioning.reduction(sums)).clamp_min(0)
+        return self.conditioning.moments(sums, prior)
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
         """Posterior covariance of f between all inputs; at most 5,000 of them."""

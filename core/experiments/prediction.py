@@ -10,19 +10,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross, gram
 from core.bag_sums.offsets import Cells, GridLayout
 from core.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from core.bag_sums.sphere import SphereLayout
 from core.errors import Check, InputError, never
 from core.experiments.settings import columns_of
 from core.fields import DownscalingProblem, scaled_coordinates
-from core.kernels.tiles import diagonal
 from core.models.catalogue import named
 from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
-from core.models.indirect_gp import Columns, condition_on_gram
+from core.models.indirect_gp import Columns, condition_on_gram, posterior
 from core.models.learning import LearningOptions
 from core.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from core.models.named_posterior import named_posterior
@@ -170,16 +167,9 @@ def predict_tiled(
     check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
-    bags = sort_bags(data.bags)
-    kernel = spec.kernel.build(problem.columns).to(inputs.device)
-    with torch.no_grad():
-        given = condition_on_gram(spec, data, columns_of(problem), gram(kernel, bags, check=check))
-        means, variances = [], []
-        for tile in inputs.split(PIXELS):
-            sums = cross(kernel, bags, tile, check=check)
-            means.append(given.mean(sums) + spec.mean)
-            variances.append(diagonal(kernel, tile) - given.reduction(sums))
-    return _prediction(spec, torch.cat(means), torch.cat(variances), given, tuple("tiles" for _ in spec.kernel.terms))
+    given = posterior(spec, data, columns_of(problem), check)
+    routes = tuple("tiles" for _ in spec.kernel.terms)
+    return _prediction(spec, *given.mean_and_variance(inputs, check), given.conditioning, routes)
 
 
 def predict_through(

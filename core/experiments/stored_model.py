@@ -19,7 +19,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.direct import cross
 from core.bag_sums.offsets import Cells
 from core.bag_sums.region_sums import RegionSums, region_sums
 from core.errors import Check, InputError, never
@@ -29,14 +28,10 @@ from core.experiments.source import Source
 from core.experiments.wide_grid import WideGrid, wide_picture, widen
 from core.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
 from core.fields.coordinates import SPHERE, CoordinateSystem
-from core.kernels.tiles import diagonal
 from core.models.indirect_gp import IndirectPosterior, condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.sparse_gp import SparsePosterior
 from core.models.spec import ModelSpec
-
-#: Entries of the bag sums (B, P) of one tile of pixels (float64: 64 MB).
-_SUMS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -106,7 +101,7 @@ class Conditioned:
     covariates, units : names and units of the covariates.
     scaling, target : of the inputs and of the target.
     wide : the grid that pixels are read on, ``None`` where it is not the model's own.
-    sums : the bag sums' routes, ``None`` where the posterior is read from centroids, inducing points or features.
+    sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -142,12 +137,19 @@ class Conditioned:
         ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
         (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
         """
-        given, fallen = self.posterior, 0
-        with torch.no_grad():
-            if isinstance(given, IndirectPosterior):
-                mean, variance, fallen = _from_bags(given, self.sums, inputs, cells, check)
-            else:
-                mean, variance = given.mean_and_variance(inputs, check)
+        given, sums, fallen = self.posterior, self.sums, 0
+
+        def of_place(part: slice) -> Float[Tensor, "B n"]:
+            nonlocal fallen
+            assert sums is not None
+            found, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)
+            fallen += pairs
+            return found
+
+        if isinstance(given, IndirectPosterior):
+            mean, variance = given.mean_and_variance(inputs, check, None if sums is None else of_place)
+        else:
+            mean, variance = given.mean_and_variance(inputs, check)
         sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
         found = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
         return {"mean": self.target.backward(mean.cpu().numpy()), **found}, fallen
@@ -156,23 +158,6 @@ class Conditioned:
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
         return replace(self, posterior=_moved(self.posterior, device), sums=sums)
-
-
-def _from_bags(
-    given: IndirectPosterior, sums: RegionSums | None, inputs: Tensor, cells: Cells | None, check: Check
-) -> tuple[Tensor, Tensor, int]:
-    kernel = given.spec.kernel.build(given.columns.inputs).to(inputs.device)
-    means, variances, fallen = [], [], 0
-    for part in torch.arange(len(inputs), device=inputs.device).split(max(256, _SUMS // given.bags.bags.count)):
-        tile = inputs[part]
-        if sums is None:
-            found, pairs = cross(kernel, given.bags, tile, check=check), 0
-        else:
-            found, pairs = sums.at(tile, None if cells is None else cells.at(part), check)
-        means.append(given.conditioning.mean(found) + given.spec.mean)
-        variances.append(diagonal(kernel, tile) - given.conditioning.reduction(found))
-        fallen += pairs
-    return torch.cat(means), torch.cat(variances), fallen
 
 
 def _moved(value: Any, device: torch.device) -> Any:

@@ -33,6 +33,12 @@ class Conditioning:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``: by how much the data lower the variance at each point."""
         return (self.root.T @ cross).square().sum(0)
 
+    def moments(
+        self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+        """``mean``, and ``prior`` k(x, x) less ``reduction``; what rounding leaves below zero is zero."""
+        return self.mean(cross), (prior - self.reduction(cross)).clamp_min(0)
+
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` for every pair of points."""
         return (self.root.T @ left).T @ (self.root.T @ right)

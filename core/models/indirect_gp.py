@@ -1,5 +1,6 @@
 """The model of indirect data, written once: build W and Σ, condition, and read the posterior anywhere."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import gpytorch
@@ -16,11 +17,11 @@ from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning, condition, observation_noise
 from core.models.mediation import MediatorGrams, mediation_covariance
+from core.models.reading import POINTS, Moments, read_moments, tile_points
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
-#: Points per tile of a posterior read-out, and the most a dense covariance is given for.
-POINTS = 8192
+#: The most points a dense covariance is given for.
 DENSE_LIMIT = 5000
 
 
@@ -128,15 +129,19 @@ class IndirectPosterior:
         return self.mean_and_variance(inputs, check)[1]
 
     def mean_and_variance(
-        self, inputs: Float[Tensor, "P d"], check: Check = never
+        self,
+        inputs: Float[Tensor, "P d"],
+        check: Check = never,
+        sums: Callable[[slice], Float[Tensor, "B n"]] | None = None,
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """Both in one pass over the pairs of points."""
-        kernel, mean, variance = self._kernel(), torch.empty_like(inputs[:, 0]), torch.empty_like(inputs[:, 0])
-        with torch.no_grad():
-            for x, m, v in zip(*(values.split(POINTS) for values in (inputs, mean, variance)), strict=True):
-                sums = cross(kernel, self.bags, x, check=check)
-                m.copy_(self.conditioning.mean(sums))
-                v.copy_((diagonal(kernel, x) - self.conditioning.reduction(sums)).clamp_min(0))
+        """Both in one pass; ``sums`` gives c of some of the inputs where they need not be summed pair by pair."""
+        kernel, given = self._kernel(), self.conditioning
+
+        def tile(part: slice) -> Moments:
+            found = sums(part) if sums else cross(kernel, self.bags, inputs[part], check=check)
+            return given.moments(found, diagonal(kernel, inputs[part]))
+
+        mean, variance = read_moments(inputs, tile, check, tile_points(self.bags.bags.count))
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:

@@ -21,8 +21,9 @@ from core.kernels.fourier import draw_prior
 from core.kernels.tiles import diagonal as prior_variance
 from core.kernels.tiles import evaluate
 from core.models.bag_prior import BagPrior, Through, thinning_error
-from core.models.indirect_gp import POINTS, Columns, refuse_dense
+from core.models.indirect_gp import Columns, refuse_dense
 from core.models.inducing import place
+from core.models.reading import POINTS, Moments, read_moments
 from core.models.spec import ModelSpec
 from core.models.target_summary import WhitenedTargets, summarise
 from core.observations import IndirectData
@@ -111,14 +112,14 @@ class SparsePosterior:
         self, inputs: Float[Tensor, "P d"], check: Check = never
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
         """Both in one pass over the inputs."""
-        kernel, mean, variance = self._kernel(), torch.empty_like(inputs[:, 0]), torch.empty_like(inputs[:, 0])
-        with torch.no_grad():
-            for x, m, v in zip(*(values.split(POINTS) for values in (inputs, mean, variance)), strict=True):
-                check()
-                a = self._features(kernel, x)
-                m.copy_(self.q.mean @ a)
-                lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
-                v.copy_((prior_variance(kernel, x) - lost).clamp_min(0))
+        kernel = self._kernel()
+
+        def tile(part: slice) -> Moments:
+            a = self._features(kernel, inputs[part])
+            lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
+            return self.q.mean @ a, (prior_variance(kernel, inputs[part]) - lost).clamp_min(0)
+
+        mean, variance = read_moments(inputs, tile, check)
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
