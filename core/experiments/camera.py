@@ -13,10 +13,10 @@ import torch
 
 from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.experiments.filtering import TEST_SEED, FilterSettings
 from core.experiments.reporting import Stopwatch
-from core.filtering.kernel_bayes_filter import FEWEST, FilterState, KernelBayesFilter
+from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.room import Camera, Room, longitude_latitude
 from core.filtering.rotations import (
@@ -27,6 +27,7 @@ from core.filtering.rotations import (
     quaternions,
     squared_distances,
 )
+from core.filtering.validation import best_candidate, half_of
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.plain_data import check_seed
 
@@ -177,7 +178,7 @@ def matrices(method: str, trained: KernelBayesFilter, followed: list[FilterState
     return nearest_rotation((weights @ trained.states[:-1]).reshape(-1, 3, 3).cpu().numpy())
 
 
-def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check: Any = None) -> Estimates:
+def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check: Check = never) -> Estimates:
     """Train one of ``KERNELS`` (β and ε by validation where they are not given), follow the test series."""
     device = choose(settings.device)
     x, y, seen = (_tensor(values, device) for values in (data.states, data.frames, data.seen))
@@ -201,33 +202,18 @@ def _tensor(values: np.ndarray, device: Any) -> torch.Tensor:
 
 
 def _validated(
-    method: str, x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Any
+    method: str, x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Check
 ) -> tuple[float, float]:
-    """The first half builds candidates, the mean squared Frobenius distance on the second ranks them (§5.3)."""
-    half = len(y) // 2
-    if half < FEWEST:
-        raise InputError(
-            f"A series of {len(y)} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
-            "it; give both by hand."
-        )
+    """Candidates are ranked by the mean squared Frobenius distance on some steps of the second half (§5.3)."""
+    half = half_of(len(y))
     steps = slice(half, min(half + VALIDATION_STEPS, len(y)))
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
-    best, chosen = np.inf, None
-    for scale in SCALES if settings.scale is None else (settings.scale,):
-        for epsilon in EPSILONS if settings.regularisation is None else (settings.regularisation,):
-            if check is not None:
-                check()
-            try:
-                candidate = camera_filter(method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
-                found = matrices(method, candidate, candidate.run(y[None, steps]))
-            except InputError:
-                continue  # a candidate that cannot be computed is none
-            error = float(squared_distances(found, truth).mean())
-            if error < best:
-                best, chosen = error, (scale, epsilon)
-    if chosen is None:
-        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
-    return chosen
+
+    def error(scale: float, epsilon: float) -> float:
+        candidate = camera_filter(method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
+        return float(squared_distances(matrices(method, candidate, candidate.run(y[None, steps])), truth).mean())
+
+    return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)
 
 
 def kalman(method: str, data: CameraData) -> Estimates:
@@ -253,7 +239,7 @@ def nearest_frame(data: CameraData) -> Estimates:
 
 @one_thread()
 def follow_camera(
-    data: CameraData, settings: FilterSettings, methods: tuple[str, ...] = METHODS, check: Any = None
+    data: CameraData, settings: FilterSettings, methods: tuple[str, ...] = METHODS, check: Check = never
 ) -> dict[str, Estimates]:
     """Every method on the same series."""
     unknown = [name for name in methods if name not in METHODS]
@@ -261,8 +247,7 @@ def follow_camera(
         raise InputError(f"The filter '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")
     found = {}
     for name in methods:
-        if check is not None:
-            check()
+        check()
         if name in KERNELS:
             found[name] = kernel_bayes(name, data, settings, check)
         else:

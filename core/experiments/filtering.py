@@ -11,12 +11,13 @@ import torch
 
 from core.device import choose, one_thread
 from core.embeddings.bayes_rule import median_distance
-from core.errors import InputError
+from core.errors import Check, InputError, never
 from core.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
-from core.filtering.kernel_bayes_filter import FEWEST, FilterState, KernelBayesFilter
+from core.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.series import Scaling, Series, nearest_observation
 from core.filtering.systems import RotationSystem
+from core.filtering.validation import best_candidate, half_of
 from core.kernels.spec import Factor, KernelSpec, Term
 
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
@@ -36,6 +37,14 @@ class FilterSettings:
     tolerance: float = 1e-4
     device: str = "auto"
     around: bool = False
+
+    def scales(self, tried: tuple[float, ...]) -> tuple[float, ...]:
+        """β as given, or those that validation tries."""
+        return tried if self.scale is None else (self.scale,)
+
+    def regularisations(self, tried: tuple[float, ...]) -> tuple[float, ...]:
+        """ε as given, or those that validation tries."""
+        return tried if self.regularisation is None else (self.regularisation,)
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ def build_filter(
     return KernelBayesFilter(states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance)
 
 
-def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings, check: Any = None) -> Trained:
+def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings, check: Check = never) -> Trained:
     """Train on X_1 … X_{T+1} and Y_1 … Y_T; β and ε by split-half validation where they are not given.
 
     The first half builds candidate filters, the second half's mean square error of the pre-image ranks them (Fukumizu
@@ -74,30 +83,15 @@ def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings
     return Trained(build_filter(x, y, scale, epsilon, settings.tolerance), scale, epsilon)
 
 
-def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Any) -> tuple[float, float]:
-    half = len(y) // 2
-    if half < FEWEST:
-        raise InputError(
-            f"A series of {len(y)} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
-            "it; give both by hand."
-        )
-    best, chosen = np.inf, None
-    for scale in SCALES if settings.scale is None else (settings.scale,):
-        for epsilon in EPSILONS if settings.regularisation is None else (settings.regularisation,):
-            if check is not None:
-                check()
-            try:
-                candidate = build_filter(x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
-                states = candidate.run(y[None, half:])
-                found = estimates(candidate, states)[0]
-            except InputError:
-                continue
-            error = float(((found - x[half:-1]) ** 2).sum(1).mean())
-            if error < best:
-                best, chosen = error, (scale, epsilon)
-    if chosen is None:
-        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
-    return chosen
+def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Check) -> tuple[float, float]:
+    half = half_of(len(y))
+
+    def error(scale: float, epsilon: float) -> float:
+        candidate = build_filter(x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
+        found = estimates(candidate, candidate.run(y[None, half:]))[0]
+        return float(((found - x[half:-1]) ** 2).sum(1).mean())
+
+    return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)
 
 
 def estimates(trained: KernelBayesFilter, states: list[FilterState]) -> torch.Tensor:
@@ -198,7 +192,7 @@ class Followed:
 
 
 @one_thread()
-def follow(problem: FilterProblem, settings: FilterSettings, check: Any = None) -> Followed:
+def follow(problem: FilterProblem, settings: FilterSettings, check: Check = never) -> Followed:
     """Train, and follow with every filter; all there is to draw."""
     trained = train(problem.states, problem.observations, settings, check)
     kept = trained.filter
