@@ -76,7 +76,7 @@ def _summary(entries: list[dict[str, Any]], by: tuple[str, ...]) -> list[dict[st
     return [{**row, **dict(zip(by, values, strict=True))} for values, rows in groups.items() for row in summarise(rows)]
 
 
-def add_json_option(parser: argparse.ArgumentParser, default: str | None = "-") -> None:
+def add_json_option(parser: argparse._ActionsContainer, default: str | None = "-") -> None:
     """The option ``--json PATH`` (``-`` is standard output)."""
     said = "default" if default == "-" else "a table is printed without it"
     parser.add_argument("--json", metavar="PATH", default=default, help=f"where the JSON goes; - is stdout ({said})")

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_output_options
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 from core.plain_data import check_seed
@@ -41,8 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--folds", type=int, default=5, help="of the cross-validation")
     table.add_argument("--repeats", type=int, default=10, help="partitions into folds")
     table.add_argument("--given", action="store_true", help="kernel and noise as given, not learned on every fold")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_output_options(parser)
 
 
 def _model(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write, write_bytes
+from core.cli.document import Result, check_writable, document, write, write_bytes
+from core.cli.options import add_device_option, add_output_options, chosen
 from core.cli.talk import Progress, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
@@ -49,8 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--output", metavar="OUT.nc", help="CF NetCDF of mean, sd, coarse, error (OUT_seedN.nc for several seeds)"
     )
-    out.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_output_options(out)
 
 
 def _data_arguments(group: Any) -> None:
@@ -83,7 +83,7 @@ def _model_arguments(group: Any) -> None:
     group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
     group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
     group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
-    group.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
+    add_device_option(group, None)
 
 
 def _learning_arguments(group: Any) -> None:
@@ -149,7 +149,7 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
     from core.fields import DownscalingSpec
 
     names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given = chosen(options, names)
     if options.no_coordinates:
         given["coordinates"] = False
     if options.select is not None:
@@ -162,7 +162,7 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:
     """The model's settings that were given; the others keep their defaults."""
-    return {name: getattr(options, name) for name in MODEL_SETTINGS if getattr(options, name) is not None}
+    return chosen(options, MODEL_SETTINGS)
 
 
 def _pair(text: str) -> tuple[str, int]:

@@ -2,7 +2,8 @@
 
 import argparse
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_device_option, add_filter_options, add_output_options
 from core.cli.talk import say, stdout_kept_clean
 
 HELP = "follow a camera's rotation by its frames with kernel Bayes filters, beside learned Kalman filters"
@@ -22,12 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
     parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
     parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
-    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
-    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
-    parser.add_argument("--tolerance", type=float, default=1e-2, help="trace that low-rank factors leave out, 0: dense")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto takes a GPU if any")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_filter_options(parser, 1e-2)
+    add_device_option(parser)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_device_option, add_filter_options, add_output_options, chosen
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -29,12 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
     parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
     parser.add_argument("--runs", type=int, default=3, help="training and test series, seeds from 0")
-    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
-    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="trace that low-rank factors leave out, 0: dense")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto takes a GPU if any")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_filter_options(parser, 1e-4)
+    add_device_option(parser)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -55,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
                     say(f"{where}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
         device = str(choose(options.device))
     said = ("system", "generator", "series", "states", "observations", "train", "test", "runs", "tolerance")
-    settings_said = {name: getattr(options, name) for name in said if getattr(options, name) is not None}
+    settings_said = chosen(options, said)
     by = ("train",) if options.series else ("system", "train")
     write(document(options.command, settings_said, results, device=device, by=by), options.json)
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_output_options
 from core.cli.talk import say, stdout_kept_clean
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
     parser.add_argument("--runs", type=int, default=3, help="drawn problems, seeds from 0")
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, kde, cme, abc (all), kbr_theorem")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_output_options
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -27,8 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--observed-row", metavar="FILE", help="table: CSV of names and one observed row")
     parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
     parser.add_argument("--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters seen as logarithms")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:

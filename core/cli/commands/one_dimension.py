@@ -2,7 +2,8 @@
 
 import argparse
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_device_option, add_learning_options, add_output_options, chosen
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -27,12 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--free", dest="tied", action="store_false", default=None, help="learn λ by itself instead of λ = σ²/n"
     )
     parser.add_argument("--optimiser", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    parser.add_argument("--restarts", type=int, help="starts of the optimiser (3)")
-    parser.add_argument("--steps", type=int, help="steps of each start (60)")
-    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_learning_options(parser, restarts=3, steps=60)
+    add_device_option(parser, None)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -46,8 +44,8 @@ def run(options: argparse.Namespace) -> None:
         from core.experiments.one_dimension import METHODS, LineSettings, summary_of
 
         torch.set_num_threads(1)  # matrices this small are slower on several
-        line = {name: getattr(options, name) for name in _LINE if getattr(options, name) is not None}
-        given = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+        line = chosen(options, _LINE)
+        given = chosen(options, _SETTINGS)
         methods = [LineSettings(method, **given).method for method in options.methods or METHODS]
         results = []
         for seed in options.seeds:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_output_options
 from core.cli.talk import say, stdout_kept_clean
 from core.engine import Engine, Run, RunSpec
 from core.errors import Cancelled, InputError
@@ -40,8 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="where to compute (as the model says)")
     parser.add_argument("--workers", type=int, metavar="N", help="worker processes ($DECONDITIONING_WORKERS, else 1)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="your Dask scheduler ($DASK_SCHEDULER_ADDRESS)")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 import argparse
 
 from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.options import add_device_option
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -20,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of function and data")
     parser.add_argument("--starts", type=int, default=6, help="starts of the optimiser")
     parser.add_argument("--steps", type=int, default=100, help="steps of each start")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto takes a GPU if any")
+    add_device_option(parser)
     add_json_option(parser)
 
 

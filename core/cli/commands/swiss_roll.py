@@ -2,7 +2,8 @@
 
 import argparse
 
-from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import add_device_option, add_learning_options, add_output_options, chosen
 from core.cli.talk import Progress, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
@@ -29,12 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prior-sd", type=float, help="width of the log-normal priors on kernels, 0 for none")
     parser.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
-    parser.add_argument("--restarts", type=int, help="starts of the optimiser (6)")
-    parser.add_argument("--steps", type=int, help="steps of each start (60)")
-    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="auto takes a GPU where there is one")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    add_json_option(parser)
+    add_learning_options(parser, restarts=6, steps=60)
+    add_device_option(parser, None)
+    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -44,8 +42,8 @@ def run(options: argparse.Namespace) -> None:
         from core.device import choose
         from core.experiments.swiss_roll_benchmark import BenchmarkSpec, benchmark_task
 
-        roll = {name: getattr(options, name) for name in _ROLL if getattr(options, name) is not None}
-        settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+        roll = chosen(options, _ROLL)
+        settings = chosen(options, _SETTINGS)
         matching = roll.pop("matching", "direct")
         spec = BenchmarkSpec(tuple(options.models), (matching,), tuple(options.seeds), roll, settings)
         given = {"models": spec.models, "matchings": spec.matchings, "seeds": spec.seeds}

@@ -1,0 +1,41 @@
+"""Options that several commands have, and what a person gave of them."""
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from core.cli.document import add_json_option
+
+Options = argparse._ActionsContainer  # a parser or a group of one
+
+
+def add_output_options(parser: Options) -> None:
+    """``--quiet`` and ``--json``."""
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def add_device_option(parser: Options, default: str | None = "auto") -> None:
+    """``--device``; a ``default`` of None leaves it to the settings."""
+    choices, said = ("auto", "cpu", "cuda"), "auto takes a GPU where there is one"
+    parser.add_argument("--device", choices=choices, default=default, help=said)
+
+
+def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:
+    """``--restarts``, ``--steps`` and ``--no-learn``, None where they are not given: these numbers then hold."""
+    parser.add_argument("--restarts", type=int, help=f"starts of the optimiser ({restarts})")
+    parser.add_argument("--steps", type=int, help=f"steps of each start ({steps})")
+    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
+
+
+def add_filter_options(parser: Options, tolerance: float) -> None:
+    """``--scale``, ``--epsilon`` and ``--tolerance`` of a kernel Bayes filter."""
+    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
+    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
+    said = "trace that low-rank factors leave out, 0: dense"
+    parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
+
+
+def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the options that were given."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
