@@ -80,10 +80,7 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
 def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     """The model with today's numbers."""
     model = named(spec.model)
-    weights = r"W = I"
-    if model.mediated:
-        middle = r"N\lambda D^{-1}" if model.replicated else r"B\lambda I"
-        weights = rf"W = (L + {middle})^{{-1}}\tilde L,\quad \lambda = {spec.regularisation:.2g}"
+    weights = model.formula + (rf",\quad \lambda = {spec.regularisation:.2g}" if model.ridge else "")
     sigma = r"\sigma^2 I"
     if model.correlated:
         sigma += r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"

@@ -1,39 +1,105 @@
 """The recipes of docs/adding.md, followed in a copy of the project."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
-#: A path on a line of its own, and the code below it.
-STEP = re.compile(r"^`([\w/.]+)`(, at the end)?\n\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+#: A path on a line of its own with the place in the file, and the code for it.
+STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|below `([^`]+)`))?\n\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+QUICK = ("--restarts", "1", "--steps", "4", "--points", "4", "--json", "-", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, in which all recipes are followed one after the other."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in ("core", "pages", "tests", "static", "data", "pyproject.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder)
+    return folder
 
 
 def followed(title: str, copy: Path) -> list[str]:
     """Do what the recipe of that title says in a copy of the project; the files it touches."""
     recipe = (ROOT / "docs/adding.md").read_text().split(f"## {title}\n")[1].split("\n## ")[0]
-    for name in ("core", "pages", "tests", "static", "pyproject.toml"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, copy)
     touched = []
-    for path, appended, code in STEP.findall(recipe):
-        assert (copy / path).exists() is bool(appended), path
-        with (copy / path).open("a") as file:
-            file.write(code)
+    for path, place, line, code in STEP.findall(recipe):
+        file = copy / path
+        assert file.exists() is bool(place), path
+        before = file.read_text() if place else ""
+        if line:
+            (there,) = (each for each in before.splitlines(keepends=True) if line in each)
+            file.write_text(before.replace(there, there + code))
+        else:
+            file.write_text(before + code)
         touched.append(path)
-    return touched
+    return list(dict.fromkeys(touched))
 
 
-def test_a_kernel_takes_one_file_of_core_and_passes_every_test_of_the_families(tmp_path: Path) -> None:
-    touched = followed("A kernel", tmp_path)
-    assert [path.split("/")[0] for path in touched] == ["core", "tests"]
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "matern72")
+def run(copy: Path, *command: str) -> str:
+    """What a Python of its own, started in the copy, prints."""
+    done = subprocess.run([sys.executable, *command], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_a_kernel_takes_one_file_of_core_and_passes_every_test_of_the_families(copy: Path) -> None:
+    assert [path.split("/")[0] for path in followed("A kernel", copy)] == ["core", "tests"]
     where = ("tests/core/kernels/test_families.py", "tests/core/kernels/test_kernels.py")
-    run = subprocess.run([*command, *where], cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert int(re.search(r"(\d+) passed", run.stdout)[1]) >= 10
+    said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "matern72", *where)
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 10
+
+
+def test_a_model_takes_one_file_and_a_line_of_the_catalogue(copy: Path) -> None:
+    """The recipe's W by hand, its limit, and a learning with it, which moves λ too."""
+    assert followed("A model", copy) == ["core/models/nearest_bag.py", "core/models/catalogue.py"]
+    look = """
+from dataclasses import replace
+from core.kernels.tiles import evaluate
+from core.models.indirect_gp import mediation_weights, posterior
+from core.models.learning import LearningOptions, learn
+from tests.core.models.small import COLUMNS, MEDIATOR_KERNEL, model, problem
+data, spec = problem(), model("nearest_bag")
+found = mediation_weights(spec, data, COLUMNS)
+ell = evaluate(MEDIATOR_KERNEL.build(COLUMNS.mediators), data.mediators, data.query_mediators).detach()
+power = ell ** (1 / (5 * spec.regularisation))
+assert float((found - power / power.sum(0)).abs().max()) < 1e-9
+nearest = mediation_weights(replace(spec, regularisation=1e-9), data, COLUMNS)
+assert nearest.sum(0).tolist() == [1.0] * 4 and nearest.argmax(0).tolist() == ell.argmax(0).tolist()
+learned = learn(spec, data, COLUMNS, LearningOptions(restarts=1, steps=3))
+assert learned.spec.regularisation != spec.regularisation and abs(learned.evidence) < 100
+assert bool((posterior(learned.spec, data, COLUMNS).variance(data.bags.inputs) >= 0).all())
+"""
+    run(copy, "-c", look)
+
+
+def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
+    assert followed("A data set", copy) == ["core/datasets/hills.py", "core/datasets/entries.py"]
+    said = json.loads(run(copy, "-m", "core", "downscale", "hills", *QUICK))
+    rmse = {row["model"]: row["scores"]["rmse"] for row in said["results"]}
+    assert rmse["bag_gp"] < rmse["bilinear"], "height tells what no interpolation can"
+
+
+def test_a_page_takes_one_file_and_a_line(copy: Path) -> None:
+    assert followed("A page", copy) == ["pages/cell_means.py", "pages/shared/pages.py"]
+    look = """
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+from pages.shared.pages import PAGES
+assert any(page.file == "cell_means.py" and page.path.is_file() for page in PAGES)
+page = AppTest.from_file(str(Path("pages/cell_means.py").resolve()), default_timeout=300).run()
+assert not page.exception and page.title[0].value == "Cell means"
+before = page.markdown[-1].value
+page.slider(key="cm-size").set_value(60).run()
+assert not page.exception and page.markdown[-1].value != before
+"""
+    run(copy, "-c", look)

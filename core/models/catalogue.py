@@ -13,10 +13,10 @@ from core.models.mediation import MediatorGrams, identity_weights, replicated_we
 class NamedModel:
     """A model of indirect data: ``z̃ = Wᵀ f̄ + e`` with its own W.
 
-    ``mediated`` tells whether W comes from mediators (and λ matters); ``replicated`` whether labels
-    are replicated over bags, which weighs bags by their size; ``sparse`` whether the posterior goes through
-    inducing points; ``centroids`` whether each bag is replaced by its mean point; ``correlated`` whether what W leaves
-    unknown of g is part of Σ.
+    ``formula`` writes W in TeX, ``ridge`` what its λ is multiplied by, "N" points or "B" bags. ``mediated`` tells
+    whether W comes from mediators (and λ matters); ``replicated`` whether labels are replicated over bags, which weighs
+    bags by their size; ``sparse`` whether the posterior goes through inducing points; ``centroids`` whether each bag is
+    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ.
     """
 
     name: str
@@ -25,6 +25,8 @@ class NamedModel:
     mediated: bool
     replicated: bool
     source: str
+    formula: str = "W = I"
+    ridge: str = ""
     sparse: bool = False
     centroids: bool = False
     correlated: bool = False
@@ -34,6 +36,9 @@ class NamedModel:
         """The title as it stands inside a sentence; Gauss keeps his capital letter."""
         return self.title if self.title.startswith("Gaussian") else self.title[0].lower() + self.title[1:]
 
+
+_SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
+_REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 
 MODELS: dict[str, NamedModel] = {
     model.name: model
@@ -45,6 +50,8 @@ MODELS: dict[str, NamedModel] = {
             mediated=True,
             replicated=False,
             source="Chau et al. 2021, eq. 10 and App. C",
+            formula=_SHRINKAGE,
+            ridge="B",
         ),
         NamedModel(
             "cmp",
@@ -53,6 +60,8 @@ MODELS: dict[str, NamedModel] = {
             mediated=True,
             replicated=True,
             source="Chau et al. 2021, eq. 6-9",
+            formula=_REPLICATED,
+            ridge="N",
         ),
         NamedModel(
             "bag_gp",
@@ -69,6 +78,8 @@ MODELS: dict[str, NamedModel] = {
             mediated=True,
             replicated=False,
             source="Hsu and Ramos 2019, theorem 5.3 (2)",
+            formula=_SHRINKAGE,
+            ridge="B",
             correlated=True,
         ),
         NamedModel(
@@ -78,6 +89,8 @@ MODELS: dict[str, NamedModel] = {
             mediated=True,
             replicated=True,
             source="Chau et al. 2021, App. B and E.2.2",
+            formula=_REPLICATED,
+            ridge="N",
             sparse=True,
         ),
         NamedModel(

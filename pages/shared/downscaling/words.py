@@ -61,12 +61,10 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
     model = named(spec.model)
-    weights = r"W = I"
-    if model.mediated:
-        inside = rf"N\lambda = {spec.regularisation * points:.3g}"
-        weights = rf"W = (L + N\lambda D^{{-1}})^{{-1}}\tilde L,\quad {inside}"
-        if not model.replicated:
-            weights = rf"W = (L + B\lambda I)^{{-1}}\tilde L,\quad B\lambda = {spec.regularisation * bags:.3g}"
+    weights = model.formula
+    if model.ridge:
+        times = {"N": points, "B": bags}[model.ridge]
+        weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
     unknown = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L" if model.correlated else ""
     bound = "bound on the " if model.sparse else ""
     evidence = (
