@@ -20,7 +20,7 @@ from pages.shared.layout import notes, page_header, score_table
 from pages.shared.pages import page_link
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import tell_whose
-from pages.shared.state import apply_values, get_engine, set_values
+from pages.shared.state import apply_values, forget, get_engine, is_known, recall, set_values
 from pages.shared.theme import is_dark
 from pages.shared.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.shared.words import plain, sentence_of
@@ -155,10 +155,10 @@ def chosen(place: Any, label: str, query: str, runs: Sequence[Run], *, optional:
     by_id = {run.id: run for run in runs}
     ids: list[str | None] = [None, *by_id] if optional else list(by_id)
     asked = st.query_params.get(query)
-    if asked and asked not in by_id and f"box-{query}" not in st.session_state:
+    if asked and asked not in by_id and not is_known(f"box-{query}"):
         place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or belongs to another runs folder.")
-    if st.session_state.get(f"box-{query}", asked) not in ids:
-        st.session_state.pop(f"box-{query}", None)
+    if recall(f"box-{query}", asked) not in ids:
+        forget(f"box-{query}")
     index = ids.index(asked) if asked in ids else 0
     pick = place.selectbox(
         label, ids, index, lambda i: described(by_id[i]) if i else "no other run", key=f"box-{query}"

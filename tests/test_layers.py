@@ -179,6 +179,16 @@ def test_a_circle_is_found(late: str) -> None:
     assert circles(arrows(typed)) == set()
 
 
+def test_pages_keep_what_lasts_in_one_place() -> None:
+    """What a session holds is named by `pages.shared.state`; addresses and visitors are part of it."""
+    holders = {
+        str(path.relative_to(ROOT))
+        for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
+        if any(getattr(node, "attr", "") == "session_state" for node in ast.walk(ast.parse(path.read_text())))
+    }
+    assert holders == {f"pages/shared/{name}.py" for name in ("state", "address", "visitor")}
+
+
 def test_no_package_waits_for_its_modules() -> None:
     """Two visitors who import at the same time would wait for each other (`core.lazy`)."""
     packages = [path for part in ("core", "pages") for path in (ROOT / part).rglob("__init__.py")]

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import Cancelled, InputError
+from pages.shared.state import remembered
 from pages.shared.words import sentence_of
 
 _KEPT = 8
@@ -100,7 +101,7 @@ def get_background() -> Background:
 
 def own_lane(name: str) -> str:
     """A lane of this session alone: what another session asks for does not stop its work."""
-    mine = st.session_state.setdefault("_lanes", f"{time.time_ns()}")
+    mine = remembered("_lanes", f"{time.time_ns()}")
     return f"{name}-{mine}"
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.errors import Cancelled, InputError
 from pages.shared.background import get_background
+from pages.shared.state import remembered
 from pages.shared.words import sentence_of
 
 Row = dict[str, Any]
@@ -53,7 +54,7 @@ class Extension:
 
 def extension(key: str, setting: str) -> Extension:
     """The session's own for this setting."""
-    kept = st.session_state.setdefault(f"_extensions-{key}", {})
+    kept = remembered(f"_extensions-{key}", {})
     if setting not in kept:
         kept[setting] = Extension(f"{key}-{time.time_ns()}")
     return kept[setting]

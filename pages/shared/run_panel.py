@@ -13,7 +13,7 @@ from core.figures.traces import hyperparameter_trace, objective_trace
 from core.wording import duration
 from pages.shared.layout import refusal
 from pages.shared.plotly_live import plotly_live
-from pages.shared.state import get_engine
+from pages.shared.state import get_engine, recall, remember, remembered
 from pages.shared.theme import is_dark
 from pages.shared.words import sentence_of
 
@@ -25,7 +25,7 @@ def begin_run(spec: RunSpec) -> None:
     except InputError as error:
         refusal(error)
         return
-    st.session_state[_slot(spec.task)] = run_id
+    remember(_slot(spec.task), run_id)
     st.query_params["run"] = run_id
     st.rerun()
 
@@ -36,7 +36,7 @@ def _slot(task: str) -> str:
 
 def run_of(task: str) -> Run | None:
     """The run of this task named in the address, or the session's last one; None when there is none."""
-    for asked in (st.query_params.get("run"), st.session_state.get(_slot(task))):
+    for asked in (st.query_params.get("run"), recall(_slot(task))):
         if not asked:
             continue
         try:
@@ -44,7 +44,7 @@ def run_of(task: str) -> Run | None:
         except InputError:
             continue
         if run.spec.task == task:
-            st.session_state[_slot(task)] = asked
+            remember(_slot(task), asked)
             return _checked(run)
     return None
 
@@ -73,7 +73,7 @@ def _checked(run: Run) -> Run | None:
 
 def learned_once(run: Run) -> Any:
     """What an ended run learned, the first time this session asks; None afterwards, or when it learned nothing."""
-    taken = st.session_state.setdefault("_taken-runs", set())
+    taken = remembered("_taken-runs", set())
     learned = (run.result or {}).get("learned")
     if not learned or run.id in taken:
         return None

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,48 @@ def get_engine() -> "Visitor":
     from core.engine import Visitor
 
     return Visitor(_holder().engine, visitor_mark(), sees_everything())
+
+
+def recall(name: str, default: Any = None) -> Any:
+    """What this session keeps under a name, the value of a control under its key; ``default`` where there is none."""
+    return st.session_state.get(name, default)
+
+
+def remember(name: str, value: Any) -> None:
+    """Keep a value for later runs of this session; of a control only before it is on the page."""
+    st.session_state[name] = value
+
+
+def remembered(name: str, value: Any) -> Any:
+    """What is kept under a name, ``value`` from now on where nothing is."""
+    return st.session_state.setdefault(name, value)
+
+
+def is_known(name: str) -> bool:
+    """Whether anything is kept under a name, None included."""
+    return name in st.session_state
+
+
+def take(name: str, default: Any = None) -> Any:
+    """What is kept under a name, and no longer."""
+    return st.session_state.pop(name, default)
+
+
+def forget(*names: str) -> None:
+    """Keep nothing under these names; a control among them begins with its default."""
+    for name in names:
+        st.session_state.pop(name, None)
+
+
+def put(values: Mapping[str, Any]) -> None:
+    """Set controls, by their keys, that are not on the page yet in this run."""
+    st.session_state.update(values)
+
+
+def offer_only(key: str, options: Iterable[Any]) -> None:
+    """Let a control whose value is not on offer, from another state of the page, begin with its default."""
+    if recall(key) not in (None, *options):
+        forget(key)
 
 
 def set_values(values: dict[str, Any]) -> None:

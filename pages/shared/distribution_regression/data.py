@@ -15,7 +15,7 @@ from core.experiments.distribution_compare import Prepared
 from core.experiments.distribution_regression import part
 from core.experiments.distribution_tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.shared.layout import refusal
-from pages.shared.state import set_values
+from pages.shared.state import is_known, offer_only, recall, remember, set_values
 from pages.shared.visitor import listed, put_into_link, visitor_mark
 from pages.shared.words import plain
 
@@ -90,8 +90,7 @@ def _own() -> Chosen:
             "There is no table yet: upload a CSV with one row per measurement and columns for the subject, the value "
             "and the outcome."
         )
-    if st.session_state.get("d-table") not in (None, *tables):
-        del st.session_state["d-table"]
+    offer_only("d-table", tables)
     key = st.selectbox("Table", list(tables), key="d-table", bind="query-params", format_func=tables.__getitem__)
     put_into_link(str(key))
     roles = _roles(str(key))
@@ -112,19 +111,19 @@ def _upload() -> None:
         return
     data = file.getvalue()
     mark = f"d-seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
-    if mark not in st.session_state:
+    if not is_known(mark):
         try:
             key = keep_table(data, file.name, visitor_mark())
         except NotKept as error:  # tried again at every run
             refusal(f"{file.name}: {error}")
             return
         except InputError as error:
-            st.session_state[mark] = str(error)
+            remember(mark, str(error))
         else:
-            st.session_state[mark] = None
+            remember(mark, None)
             set_values({"d-table": key})
-    if st.session_state[mark]:
-        refusal(f"{file.name}: {st.session_state[mark]}")
+    if recall(mark):
+        refusal(f"{file.name}: {recall(mark)}")
 
 
 def _roles(key: str) -> Roles:

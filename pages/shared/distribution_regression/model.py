@@ -15,7 +15,7 @@ from core.kernels.families.registry import FAMILIES
 from core.wording import signed
 from pages.shared.background import get_background, own_lane
 from pages.shared.distribution_regression.data import Chosen, start_values
-from pages.shared.state import log_slider, on_sliders, set_values
+from pages.shared.state import forget, log_slider, on_sliders, recall, remember, remembered, set_values
 from pages.shared.words import plain, sentence_of
 
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
@@ -77,14 +77,14 @@ def _slider(label: str, key: str, middle: float, decades: float) -> float:
 
 def learning(chosen: Chosen, model: Model) -> None:
     """The button that learns kernel and noise, in the background; the sliders follow."""
-    asked = st.session_state.get("_d-learning")
+    asked = recall("_d-learning")
     key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
     if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=asked == key):
-        st.session_state["_d-learning"] = key
+        remember("_d-learning", key)
         st.rerun()
     if asked == key:
         _await(chosen, model, key)
-    for word in st.session_state.get("_d-learned", {}).get(chosen.key, ()):
+    for word in recall("_d-learned", {}).get(chosen.key, ()):
         st.caption(sentence_of(word))
 
 
@@ -104,7 +104,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
                 _stop()
                 st.rerun(scope="app")
             return
-        st.session_state.pop("_d-learning", None)
+        forget("_d-learning")
         _take(chosen, job)
 
     wait()
@@ -112,7 +112,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
 
 def _stop() -> None:
     """Nothing of this lane is wanted any more: the job ends at its next check."""
-    st.session_state.pop("_d-learning", None)
+    forget("_d-learning")
     get_background().drop(own_lane("distribution"), unless="")
 
 
@@ -123,11 +123,11 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
     except Cancelled:
         st.rerun(scope="app")
     except InputError as error:
-        st.session_state.setdefault("_d-learned", {})[chosen.key] = (str(error),)
+        remembered("_d-learned", {})[chosen.key] = (str(error),)
         st.rerun(scope="app")
     else:
         said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
-        st.session_state.setdefault("_d-learned", {})[chosen.key] = (said, *found.warnings)
+        remembered("_d-learned", {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
         set_values(sliders | {"d-noise-by": "given"})

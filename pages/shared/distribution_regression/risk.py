@@ -12,6 +12,7 @@ from core.figures.distribution import risk_plot
 from core.wording import signed
 from pages.shared.layout import explain, refusals
 from pages.shared.plotly_live import plotly_live
+from pages.shared.state import recall, remembered
 from pages.shared.stored import stored
 from pages.shared.theme import is_dark
 
@@ -127,14 +128,14 @@ def _add(along: str, fixed: int) -> None:
         n = int(one.number_input("n", 5, 400, 150 if along == "n" else fixed, key=f"d-add-n-{along}-{fixed}"))
         m = int(two.number_input("m", 5, 2000, fixed if along == "n" else 150, key=f"d-add-m-{along}-{fixed}"))
         if three.button("Add a run", key="d-add", width="stretch"):
-            done = st.session_state.setdefault("_d-runs", [])
+            done = remembered("_d-runs", [])
             if len(done) >= MOST_RUNS:
                 del done[0]
             seed = 1000 + len([run for run in done if run[:2] == (n, m)])
             with refusals(), st.spinner("One run of every method …"):
                 one_run(n, m, seed)
                 done.append((n, m, seed))
-        runs = st.session_state.get("_d-runs", [])
+        runs = recall("_d-runs", [])
         if runs:
             n, m, seed = runs[-1]
             risks = ", ".join(
@@ -146,7 +147,7 @@ def _add(along: str, fixed: int) -> None:
 def _now(first: str, second: str, fixed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The session's runs at the drawn size, by method."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for n, m, seed in st.session_state.get("_d-runs", []):
+    for n, m, seed in recall("_d-runs", []):
         for row in one_run(n, m, seed):
             if row[second] == fixed:
                 found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))

@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.experiments.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
 from pages.shared.layout import refusal
-from pages.shared.state import set_values
+from pages.shared.state import forget, is_known, offer_only, recall, remember, set_values
 from pages.shared.visitor import listed, put_into_link, visitor_mark
 from pages.shared.words import plain, sentence_of
 
@@ -78,26 +78,25 @@ def _upload() -> None:
     for file in files or []:
         data = file.getvalue()
         mark = f"seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
-        if mark in st.session_state:
-            if isinstance(st.session_state[mark], str):
-                refusal(f"{file.name}: {st.session_state[mark]}")
+        if is_known(mark):
+            if isinstance(recall(mark), str):
+                refusal(f"{file.name}: {recall(mark)}")
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
                 key = keep_upload(data, file.name, visitor_mark())
         except InputError as error:
             if not isinstance(error, NotKept):  # that is tried again at every run
-                st.session_state[mark] = str(error)
+                remember(mark, str(error))
             refusal(f"{file.name}: {error}")
             continue
-        st.session_state[mark] = True
+        remember(mark, True)
         set_values({"data": key})
 
 
 def _pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
     """A select box in the address; an asked-for value that is not on offer falls back to the default."""
-    if st.session_state.get(key) not in (None, *options):
-        del st.session_state[key]
+    offer_only(key, options)
     index = options.index(default) if default in options else 0
     if key not in ("data", "coarse", "third"):
         _begin(key, options[index])
@@ -136,17 +135,17 @@ def choose(hidden: DeltaGenerator) -> Choice:
 
 def _forget_others(key: str) -> None:
     """Another data set starts from its own settings; a link that is being opened keeps what it asks for."""
-    before = st.session_state.get("_data")
-    st.session_state["_fresh"] = before is not None and before != key
-    if st.session_state["_fresh"]:
-        st.session_state.pop("_select", None)
-    st.session_state["_data"] = key
+    before = recall("_data")
+    remember("_fresh", before is not None and before != key)
+    if recall("_fresh"):
+        forget("_select")
+    remember("_data", key)
 
 
 def _begin(key: str, default: Any) -> None:
     """Where the data set has just changed, a control starts from its default (Streamlit keeps it in the address)."""
-    if st.session_state.get("_fresh"):
-        st.session_state[key] = default
+    if recall("_fresh"):
+        remember(key, default)
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> DownscalingSpec:
@@ -194,7 +193,7 @@ def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> Non
     """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
     asked = st.query_params.get_all(key)
     wanted = [shown(name) for name in asked if name in options]
-    if key not in st.session_state and len(wanted) == len(asked) and wanted != asked:
+    if not is_known(key) and len(wanted) == len(asked) and wanted != asked:
         st.query_params[key] = wanted
         st.rerun()
 
@@ -207,8 +206,8 @@ def _labels(variables: dict[str, Variable]) -> dict[str, str]:
 
 
 def _several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
-    if any(value not in options for value in st.session_state.get(key) or []):
-        del st.session_state[key]
+    if any(value not in options for value in recall(key) or []):
+        forget(key)
     _translate(key, options, lambda option: names.get(option, option))
     _begin(key, [name for name in default if name in options])
     return st.multiselect(
@@ -230,7 +229,7 @@ def _dimensions(fields: Fields, names: list[str], default: dict[str, int]) -> di
     select = {}
     for dim, labels in extra.items():
         if len(labels) > 1:
-            asked = st.session_state.get("_select", {}).get(dim, default.get(dim, 0))
+            asked = recall("_select", {}).get(dim, default.get(dim, 0))
             wanted = min(int(asked), len(labels) - 1)
             options = [f"{index}: {label}" for index, label in enumerate(labels)]
             picked = _pick(plain(dim.replace("_", " ").capitalize()), f"dim-{dim}", options, options[wanted])

@@ -24,7 +24,7 @@ from pages.shared.downscaling.model import family_values, slider_values
 from pages.shared.downscaling.picture import View, quick_view
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, follow, is_busy, outcome, run_of, trace_charts
-from pages.shared.state import get_engine, set_values
+from pages.shared.state import get_engine, recall, remember, remembered, set_values
 from pages.shared.theme import is_dark
 from pages.shared.words import sentence_of
 
@@ -110,12 +110,12 @@ def current_run() -> Run | None:
 
 def open_run(run: Run) -> None:
     """A link ``?run=ID`` on a fresh page opens the run's own data, model and (learned) hyperparameters."""
-    opened = st.session_state.setdefault("_opened", set())
+    opened = remembered("_opened", set())
     settings = run.spec.settings
     if run.id in opened:
         return
     opened.add(run.id)
-    if st.session_state.get("_data") is not None:
+    if recall("_data") is not None:
         return
     problem, source = settings["problem"], settings["source"]
     values: dict[str, Any] = {
@@ -137,7 +137,7 @@ def open_run(run: Run) -> None:
         values["third"] = source["mediator"]
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
         values |= family_values(KernelSpec.from_dict(kernel), problem["covariates"])
-    st.session_state["_select"] = problem["select"]
+    remember("_select", problem["select"])
     set_values(values)
 
 
@@ -194,7 +194,7 @@ def _picture_so_far(
 
 def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     """Once per run: the learned values go into the sliders, when the page still shows the same problem and model."""
-    taken = st.session_state.setdefault("_taken", set())
+    taken = remembered("_taken", set())
     learned = (run.result or {}).get("learned")
     if run.id in taken or not learned:
         return

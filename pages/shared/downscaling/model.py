@@ -17,7 +17,7 @@ from core.models.defaults import start_of, usual_model
 from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.shared.downscaling.data import Choice
-from pages.shared.state import log_slider, on_sliders
+from pages.shared.state import log_slider, offer_only, on_sliders, put, recall, remember
 from pages.shared.words import plain
 
 #: Families whose every parameter is learned.
@@ -31,8 +31,7 @@ LEAST = 1e-6
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = usual_model(problem.matched)
-    if st.session_state.get("model") not in (None, *MODELS):
-        del st.session_state["model"]
+    offer_only("model", MODELS)
     name = st.selectbox(
         "Model",
         list(MODELS),
@@ -63,8 +62,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 
 
 def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
-    if st.session_state.get(key) not in (None, *names):
-        del st.session_state[key]
+    offer_only(key, names)
     return st.selectbox(
         label,
         list(names),
@@ -108,10 +106,10 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
          settings.model, settings.kernel, settings.spatial, settings.structure]
     )  # fmt: skip
-    before = st.session_state.get("_sliders")
+    before = recall("_sliders")
     if before is not None and before != mark:
-        st.session_state.update(start)
-    st.session_state["_sliders"] = mark
+        put(start)
+    remember("_sliders", mark)
 
 
 def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:

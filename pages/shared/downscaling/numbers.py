@@ -18,6 +18,7 @@ from pages.shared.background import get_background
 from pages.shared.downscaling.picture import View
 from pages.shared.layout import score_table
 from pages.shared.plotly_live import plotly_live
+from pages.shared.state import remembered
 from pages.shared.theme import is_dark
 from pages.shared.words import plain, sentence_of
 
@@ -78,7 +79,7 @@ def _baseline_scores(
     key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem
 ) -> dict[str, float]:
     """Scores of a baseline; they are kept, since they do not follow the sliders."""
-    kept = st.session_state.setdefault("_baseline-scores", {})
+    kept = remembered("_baseline-scores", {})
     mark = (key, name, int(np.isfinite(truth).sum()))
     if mark not in kept:
         kept[mark] = score_field(truth, values, sd, area=problem.grid.area)

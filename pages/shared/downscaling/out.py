@@ -22,6 +22,7 @@ from pages.shared.downscaling.data import Choice
 from pages.shared.downscaling.picture import View
 from pages.shared.downscaling.trust import unchecked
 from pages.shared.downscaling.words import hidden_cells, pixels_of_a_cell
+from pages.shared.state import offer_only
 from pages.shared.words import sentence_of
 
 
@@ -48,8 +49,7 @@ def downloads(
     name = f"{choice.spec.target}-{spec.model}"
     columns = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
     offered = projections_for(problem.grid)
-    if st.session_state.get("proj") not in (None, *offered):
-        del st.session_state["proj"]
+    offer_only("proj", offered)
     projection = columns[0].selectbox("Projection of printed maps", offered, key="proj", bind="query-params")
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
     columns[1].download_button(

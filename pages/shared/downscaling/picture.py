@@ -43,6 +43,7 @@ from pages.shared.downscaling.model import hyperparameters
 from pages.shared.layout import refusal
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import Prepared, plotly_live, prepare
+from pages.shared.state import recall, remember, take
 from pages.shared.theme import is_dark
 from pages.shared.words import plain, sentence_of
 
@@ -144,15 +145,15 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
     key = spec_key(choice, spec)
-    st.session_state[SHOWN] = key
+    remember(SHOWN, key)
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
     get_background().drop(own_lane("exact"), unless=key)
-    name, view = st.session_state.get(PREVIEW, ("", None))
+    name, view = recall(PREVIEW, ("", None))
     if name != key:
         view = quick_view(choice, problem, spec)
-        st.session_state[PREVIEW] = (key, view)
+        remember(PREVIEW, (key, view))
     return view
 
 
@@ -160,7 +161,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     """Under a preview: says so, and redraws the page when the exact picture is there."""
     key = spec_key(choice, spec)
     if shown.exact:
-        name, preview = st.session_state.pop(PREVIEW, ("", None))
+        name, preview = take(PREVIEW, ("", None))
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             st.caption(
@@ -175,7 +176,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
 
     @st.fragment(run_every=0.4)
     def wait() -> None:
-        if st.session_state.get(SHOWN) != key:
+        if recall(SHOWN) != key:
             st.caption("The sliders have moved on …")
             return
         job = exact_job(choice, problem, spec)
@@ -225,7 +226,7 @@ class Maps:
                 figure, f"map-{key}", group=GROUP, clickable=True, later=key != MEAN, on_click=_whole_page
             )
         if _is_new(key, point):
-            st.session_state["_cell"] = point
+            remember("_cell", point)
 
 
 def _look(dark: bool) -> dict[str, Any]:
@@ -283,10 +284,10 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tu
     for panel in panels:
         if panel.key in every:
             maps.draw(panel, every[panel.key])
-    return st.session_state.get("_cell")
+    return recall("_cell")
 
 
 def _is_new(name: str, point: tuple[float, float] | None) -> bool:
-    before = st.session_state.get(f"_click-{name}")
-    st.session_state[f"_click-{name}"] = point
+    before = recall(f"_click-{name}")
+    remember(f"_click-{name}", point)
     return point is not None and point != before

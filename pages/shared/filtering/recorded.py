@@ -14,6 +14,7 @@ from pages.shared.filtering import words
 from pages.shared.filtering.player import player
 from pages.shared.layout import refusal
 from pages.shared.plotly_live import plotly_live
+from pages.shared.state import recall, remember
 from pages.shared.theme import is_dark
 from pages.shared.words import plain
 
@@ -58,10 +59,10 @@ def choose_table() -> Table:
     file = st.file_uploader("CSV or NetCDF, one step a row", key="f-file")
     if file is not None:
         try:
-            st.session_state["_f-table"] = _opened(file.getvalue(), file.name)
+            remember("_f-table", _opened(file.getvalue(), file.name))
         except InputError as error:
             refusal(error)
-    table = st.session_state.get("_f-table")
+    table = recall("_f-table")
     if table is None:
         table = _example()
         st.caption(

@@ -16,7 +16,7 @@ from core.likelihood_free.simulators import Problem, Simulations, exponential_ga
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from pages.shared.address import forget_address
 from pages.shared.layout import refusal
-from pages.shared.state import log_slider, on_sliders, slider_key
+from pages.shared.state import is_known, log_slider, on_sliders, put, recall, remember, slider_key
 from pages.shared.words import plain
 
 PROBLEMS = {
@@ -134,20 +134,20 @@ def inferred(choice: Choice, settings: Settings) -> Inference:
 
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
-    if _PLACED not in st.session_state and "lf-mode" not in st.query_params:
+    if not is_known(_PLACED) and "lf-mode" not in st.query_params:
         # an address without a mode means q̄: its slider values are of another moment
         forget_address(*SLIDERS, *map(slider_key, SLIDERS))
     if _moved():
-        st.session_state["lf-mode"] = BY_HAND
+        remember("lf-mode", BY_HAND)
     mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",
                                 help="Move any slider to take them into your own hands.") or BY_Q  # fmt: skip
-    st.session_state[_LAST] = mode
+    remember(_LAST, mode)
     found, guards = learned.settings, learned.guards
     values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)
     places = dict(zip(SLIDERS, map(_rounded, SLIDERS.values(), values), strict=True))
     if mode == BY_Q:
-        st.session_state[_PLACED] = on_sliders(places)
-        st.session_state.update(on_sliders(places))
+        remember(_PLACED, on_sliders(places))
+        put(on_sliders(places))
     chosen = [
         log_slider(label, key, low, high, places[key], help=words) for key, (label, low, high, words) in SLIDERS.items()
     ]
@@ -165,11 +165,10 @@ def _rounded(slider: tuple[str, float, float, str], value: float) -> float:
 
 def _moved() -> bool:
     """Whether a person has moved a slider away from where q̄ put it on the last run."""
-    placed = st.session_state.get(_PLACED, {})
-    followed = st.session_state.get("lf-mode") == st.session_state.get(_LAST) == BY_Q
+    placed = recall(_PLACED, {})
+    followed = recall("lf-mode") == recall(_LAST) == BY_Q
     return followed and any(
-        key in st.session_state and not math.isclose(st.session_state[key], value, rel_tol=1e-6)
-        for key, value in placed.items()
+        is_known(key) and not math.isclose(recall(key), value, rel_tol=1e-6) for key, value in placed.items()
     )
 
 
@@ -209,7 +208,7 @@ def _choose_table() -> Choice:
 
 def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
-    kept = st.session_state.get("_lf-data", (example_table(), None))
+    kept = recall("_lf-data", (example_table(), None))
     if data is None:
         return kept
     try:
@@ -218,7 +217,7 @@ def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | N
         refusal(error)
         st.caption("Nothing is lost: the last good table stays.")
         return kept
-    st.session_state["_lf-data"] = (data, row)
+    remember("_lf-data", (data, row))
     return data, row
 
 

@@ -7,6 +7,7 @@ from core.experiments.likelihood_free import Inference
 from core.figures.likelihood_free import corner_plot, marginal_plot
 from core.figures.line import pairs_plot
 from pages.shared.plotly_live import plotly_live
+from pages.shared.state import recall, remember
 from pages.shared.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
@@ -57,21 +58,21 @@ def limits(found: Inference, index: int) -> tuple[float, float]:
 def player(found: Inference, method: str) -> None:
     """Herded samples, all of them or one after the other."""
     last = len(found.answers[method].samples)
-    if not 1 <= int(st.session_state.get("lf-step", 0)) <= last:
-        st.session_state["lf-step"] = last  # only when it must: what is about to be sent would be lost
-    playing = bool(st.session_state.get("lf-play", False))
+    if not 1 <= int(recall("lf-step", 0)) <= last:
+        remember("lf-step", last)  # only when it must: what is about to be sent would be lost
+    playing = bool(recall("lf-play", False))
 
     @st.fragment(run_every=BEAT if playing else None)
     def show() -> None:
         if playing:
-            following = st.session_state["lf-step"] + PER_BEAT
-            st.session_state["lf-step"] = following if following <= last else 1
+            following = recall("lf-step") + PER_BEAT
+            remember("lf-step", following if following <= last else 1)
         button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
         if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
-            st.session_state["lf-play"] = not playing
+            remember("lf-play", not playing)
             st.rerun(scope="app")
         if step.button("Next", key="lf-next", width="stretch", disabled=playing):
-            st.session_state["lf-step"] = st.session_state["lf-step"] % last + 1
+            remember("lf-step", recall("lf-step") % last + 1)
         drawn = int(slider.slider("Herded samples drawn", 1, last, key="lf-step", disabled=playing))
         _draw(found, method, drawn)
 

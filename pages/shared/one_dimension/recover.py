@@ -24,7 +24,7 @@ from pages.shared.one_dimension import controls
 from pages.shared.picture_first import picture_first
 from pages.shared.plotly_live import plotly_live
 from pages.shared.run_panel import begin_run, is_busy, run_of
-from pages.shared.state import get_engine, set_values
+from pages.shared.state import get_engine, recall, remember, set_values
 from pages.shared.theme import is_dark
 
 TASK = "one-dimension"
@@ -204,8 +204,8 @@ def _surface(line: Line, model: ModelSpec) -> None:
     """Evidence over two hyperparameters; computed in the background, the last picture stays meanwhile."""
     offered = [name for name in AXES if model.model == "task_transformed_gp" or name != "ℓ1 variance"]
     for key, usual in (("o-across", "k1 lengthscale [x]"), ("o-up", "ℓ1 lengthscale [y]")):
-        if st.session_state.get(key) not in (None, *offered):
-            st.session_state[key] = usual
+        if recall(key) not in (None, *offered):
+            remember(key, usual)
     names = list(AXES)
     pick = st.columns(2)
     across = pick[0].selectbox("Across", offered, index=0, key="o-across", bind="query-params", format_func=_plain)
@@ -217,7 +217,7 @@ def _surface(line: Line, model: ModelSpec) -> None:
     sizes = (COARSE, FINE) if max(line.spec.n, line.spec.m) <= LARGE else (COARSE,)
     asked = [_requested(line, model, across, up, size) for size in sizes]
     waiting = [key for key in asked if key is not None]
-    shown: Surface | None = st.session_state.get("_o-surface")
+    shown: Surface | None = recall("_o-surface")
     if shown is not None and shown.names == (across, up):
         _draw_surface(shown, model, line.spec)
     if waiting:
@@ -235,7 +235,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     )
     if not job.done() or isinstance(job.exception(), Cancelled):
         return key
-    st.session_state["_o-surface"] = job.result()
+    remember("_o-surface", job.result())
     return None
 
 

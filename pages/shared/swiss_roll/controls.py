@@ -10,7 +10,7 @@ from core.experiments.swiss_roll import RollSettings
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS, named
 from core.models.spec import Inducing, ModelSpec
-from pages.shared.state import log_slider, on_sliders
+from pages.shared.state import log_slider, on_sliders, put, recall, remember
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
 START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] = {
@@ -73,13 +73,13 @@ def hyperparameters(roll: RollSpec, name: str, inducing: Inducing) -> ModelSpec:
 
 def _start_anew(matching: str) -> None:
     """Another matching starts from its own values; a link that is being opened keeps what it asks for."""
-    before = st.session_state.get("_r-matching")
+    before = recall("_r-matching")
     if before is not None and before != matching:
         lam, noise, variance, lengths, ell = START[matching]
         values = {"r-lam": lam, "r-n": noise, "r-s": variance, "r-ell": ell}
         values |= {f"r-k{index}": length for index, length in enumerate(lengths)}
-        st.session_state.update(on_sliders(values))
-    st.session_state["_r-matching"] = matching
+        put(on_sliders(values))
+    remember("_r-matching", matching)
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
