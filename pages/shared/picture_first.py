@@ -1,7 +1,8 @@
 """A moved slider draws its picture at once; the rest of the page follows when the picture is painted.
 
 The sliders and the picture are a fragment: Streamlit runs it alone, and the browser lays out a dozen elements instead
-of sixty. The chart then asks for a run of the whole page, as soon as no key or pointer is moved any more.
+of sixty. The chart then asks for a run of the whole page, as soon as no key or pointer is moved any more and nothing
+else runs.
 """
 
 import itertools
@@ -14,8 +15,15 @@ import streamlit as st
 from core.errors import InputError
 
 _JS = """
+// A click whose run has not come to its button yet would be lost with that run: the page follows after it. The state of
+// the app says that something runs only when the server has answered.
+const ANSWERED_MS = 1000;
+let pressed = -ANSWERED_MS;
+addEventListener('click', ({ target }) => { if (target.closest?.('button')) pressed = performance.now(); }, true);
+const busy = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running'
+  || performance.now() - pressed < ANSWERED_MS;
 export default function ({ setTriggerValue }) {
-  const follow = () => setTriggerValue('now', Date.now());
+  const follow = () => busy() ? setTimeout(() => window.__labFollow?.(), 50) : setTriggerValue('now', Date.now());
   window.__labFollow = follow;
   return () => { if (window.__labFollow === follow) window.__labFollow = undefined; };
 }

@@ -1,5 +1,7 @@
 """The least page with a picture drawn before the rest; `test_picture_first` serves it from a folder of its own."""
 
+import time
+
 import streamlit as st
 
 from core.errors import InputError
@@ -25,3 +27,7 @@ def draw() -> int:
 with refusals():
     st.write(f"The page was run for height {picture_first(draw)}.")
 st.write(f"Runs of the page: {st.session_state['runs']}.")
+time.sleep(0.3)  # long enough that a click is still on its way to the button
+if st.button("Press"):
+    st.session_state["pressed"] = st.session_state.get("pressed", 0) + 1
+st.write(f"Pressed: {st.session_state.get('pressed', 0)}.")

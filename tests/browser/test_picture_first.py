@@ -83,6 +83,20 @@ def test_the_page_follows_by_itself(new_page, least: str) -> None:
     assert before < runs(page) <= before + 4  # at most one for each key
 
 
+def test_a_click_is_not_lost_where_the_page_follows_just_then(new_page, least: str) -> None:
+    page = opened(new_page(url=least))
+    at_height(page, 5)
+    for count in (1, 2, 3):
+        page.evaluate(
+            """() => {
+              [...document.querySelectorAll('button')].find(one => one.innerText.includes('Press')).click();
+              setTimeout(() => window.__labFollow());
+            }"""
+        )
+        expect(page.get_by_text(f"Pressed: {count}.")).to_be_visible()
+    assert not page.errors
+
+
 def test_what_the_picture_refuses_the_page_says(new_page, least: str) -> None:
     page = opened(new_page(url=least))
     at_height(page, 5)
