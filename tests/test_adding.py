@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 #: A path on a line of its own with the place in the file, and the code for it.
-STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|below `([^`]+)`))?\n\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|below `([^`]+)`))?\n\n```(?:python)?\n(.*?)^```", re.M | re.S)
 QUICK = ("--restarts", "1", "--steps", "4", "--points", "4", "--json", "-", "--quiet")
 
 
