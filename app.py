@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.shared.address import told_address
-from pages.shared.pages import FAVICON, listed_pages
-from pages.shared.warm_up import wait_for_arrays, warm_up
+from pages.kit.address import told_address
+from pages.kit.pages import FAVICON, listed_pages
+from pages.kit.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()

@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib import image
 
 from core.datasets import find
-from core.experiments.downscale import downscale
-from core.experiments.presets import preset
-from core.experiments.settings import DownscaleSettings, spec_to_settings
-from core.experiments.source import Source, build_problem
+from core.downscaling.presets import preset
+from core.downscaling.run import downscale
+from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingSpec
 
 FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"

@@ -26,8 +26,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 from streamlit.web.server.starlette import starlette_app
 
-from pages.shared.pages import PAGES
-from pages.shared.visitor import COOKIE, is_shared
+from pages.kit.pages import PAGES
+from pages.kit.visitor import COOKIE, is_shared
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 #: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.

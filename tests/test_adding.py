@@ -34,6 +34,7 @@ def followed(title: str, copy: Path) -> list[str]:
     touched = []
     for path, place, line, code in STEP.findall(recipe):
         file = copy / path
+        file.parent.mkdir(exist_ok=True)
         assert file.exists() is bool(place), path
         before = file.read_text() if place else ""
         if line:
@@ -90,13 +91,13 @@ def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
 
 
 def test_a_page_takes_one_file_and_a_line(copy: Path) -> None:
-    assert followed("A page", copy) == ["pages/cell_means.py", "pages/shared/pages.py"]
+    assert followed("A page", copy) == ["pages/cell_means/page.py", "pages/kit/pages.py"]
     look = """
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
-from pages.shared.pages import PAGES
-assert any(page.file == "cell_means.py" and page.path.is_file() for page in PAGES)
-page = AppTest.from_file(str(Path("pages/cell_means.py").resolve()), default_timeout=300).run()
+from pages.kit.pages import PAGES
+assert any(page.folder == "cell_means" and page.path.is_file() for page in PAGES)
+page = AppTest.from_file(str(Path("pages/cell_means/page.py").resolve()), default_timeout=300).run()
 assert not page.exception and page.title[0].value == "Cell means"
 before = page.markdown[-1].value
 page.slider(key="cm-size").set_value(60).run()

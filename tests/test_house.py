@@ -66,10 +66,10 @@ def test_public_names_of_core_have_docstrings(path: Path) -> None:
     assert path.name == "__init__.py" or ast.get_docstring(tree), "the module says what it is for"
 
 
-@pytest.mark.parametrize("page", files("pages/*.py"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", files("pages/*/page.py"), ids=lambda path: path.parent.name)
 def test_every_page_has_an_apptest(page: Path) -> None:
-    tests = [path.read_text() for path in files(f"tests/pages/test_{page.stem}*.py")]
-    assert any("AppTest" in text for text in tests), f"write tests/pages/test_{page.stem}.py with an AppTest"
+    tests = [path.read_text() for path in files(f"tests/pages/test_{page.parent.name}*.py")]
+    assert any("AppTest" in text for text in tests), f"write tests/pages/test_{page.parent.name}.py with an AppTest"
 
 
 def test_only_linalg_factorises() -> None:

@@ -1,4 +1,4 @@
-"""Arrows point one way: pages → engine, experiments → models … → embeddings → kernels → linalg."""
+"""Arrows point one way: pages → studies → downscaling → models … → embeddings → kernels → linalg."""
 
 import ast
 import subprocess
@@ -48,9 +48,10 @@ ALLOWED = {
     "metrics": {"errors", "lazy"},
     "figures": {"wording", "errors", "fields", "metrics"},
     "engine": GROUND,
-    "experiments": LIBRARY | {"engine"},
-    "cli": LIBRARY | {"engine", "experiments"},
-    "__main__": LIBRARY | {"engine", "experiments", "cli"},
+    "downscaling": LIBRARY | {"engine"},
+    "studies": LIBRARY | {"engine", "downscaling"},
+    "cli": LIBRARY | {"engine", "downscaling", "studies"},
+    "__main__": LIBRARY | {"engine", "downscaling", "studies", "cli"},
 }
 
 
@@ -103,8 +104,9 @@ def test_imports_of_core_point_downwards() -> None:
         ("core/linalg.py", "from .kernels import spec"),
         ("core/figures/maps.py", "import streamlit as st"),
         ("core/figures/maps.py", "from streamlit.components import v2"),
-        ("core/engine/run.py", "from pages.shared import state"),
-        ("core/engine/run.py", "from core.experiments import downscale"),
+        ("core/engine/run.py", "from pages.kit import state"),
+        ("core/engine/run.py", "from core.downscaling import run"),
+        ("core/downscaling/run.py", "from core.studies.filtering import camera"),
         ("core/surprise.py", ""),
     ],
 )
@@ -117,7 +119,7 @@ def test_an_arrow_upwards_is_found(path: str, source: str) -> None:
     [
         ("core/models/bag_gp.py", "from core.kernels import spec\nfrom core.linalg import cholesky"),
         ("core/models/bag_gp.py", "from .indirect_gp import condition\nfrom ..kernels.spec import KernelSpec"),
-        ("core/experiments/downscale.py", "from core.fields import open_fields"),
+        ("core/downscaling/run.py", "from core.fields import open_fields"),
         ("core/errors.py", "import torch"),
     ],
 )
@@ -180,13 +182,13 @@ def test_a_circle_is_found(late: str) -> None:
 
 
 def test_pages_keep_what_lasts_in_one_place() -> None:
-    """What a session holds is named by `pages.shared.state`; addresses and visitors are part of it."""
+    """What a session holds is named by `pages.kit.state`; addresses and visitors are part of it."""
     holders = {
         str(path.relative_to(ROOT))
         for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
         if any(getattr(node, "attr", "") == "session_state" for node in ast.walk(ast.parse(path.read_text())))
     }
-    assert holders == {f"pages/shared/{name}.py" for name in ("state", "address", "visitor")}
+    assert holders == {f"pages/kit/{name}.py" for name in ("state", "address", "visitor")}
 
 
 def test_no_package_waits_for_its_modules() -> None:

@@ -7,8 +7,8 @@ import pytest
 from starlette.requests import Request
 from streamlit import config
 
-from pages.shared.pages import PAGES
-from pages.shared.visitor import COOKIE
+from pages.kit.pages import PAGES
+from pages.kit.visitor import COOKIE
 from scripts.serve import WHERE, page_routes
 
 

@@ -9,13 +9,13 @@ from core.errors import InputError
 
 # Short name → "module:function". A task is `def task(settings: dict, context: Context) -> dict`.
 TASKS: dict[str, str] = {
-    "downscale": "core.experiments.downscale:learn_task",
-    "predict-store": "core.experiments.predict_store:predict_store_task",
-    "swiss-roll": "core.experiments.swiss_roll:roll_task",
-    "one-dimension": "core.experiments.one_dimension:line_task",
-    "sparse-representation": "core.experiments.sparse_representation:sparse_task",
-    "downscaling-benchmark": "core.experiments.downscaling_benchmark:benchmark_task",
-    "swiss-roll-benchmark": "core.experiments.swiss_roll_benchmark:benchmark_task",
+    "downscale": "core.downscaling.run:learn_task",
+    "predict-store": "core.downscaling.predict_store:predict_store_task",
+    "swiss-roll": "core.studies.swiss_roll.study:roll_task",
+    "one-dimension": "core.studies.one_dimension.problem:line_task",
+    "sparse-representation": "core.studies.sparse_representation.study:sparse_task",
+    "downscaling-benchmark": "core.studies.downscaling.benchmark:benchmark_task",
+    "swiss-roll-benchmark": "core.studies.swiss_roll.benchmark:benchmark_task",
 }
 
 _DIRECT = re.compile(r"(core|tests)(\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")

@@ -1,6 +1,6 @@
 """What one visitor may do with an engine's runs: list their own, read any whose id they have, change their own.
 
-On one person's machine everything is theirs. In a room (``pages.shared.visitor`` tells which it is) a visitor is a
+On one person's machine everything is theirs. In a room (``pages.kit.visitor`` tells which it is) a visitor is a
 secret that their browser keeps; the runs folder holds only its hash, the visitor's *mark*.
 """
 

@@ -5,8 +5,8 @@ import torch
 from core.bag_sums.blocks import sort_bags
 from core.distribution_regression.kernel_sums import KernelSums
 from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.experiments.distribution_regression import MethodSettings, posterior_risk, regress
 from core.kernels.tiles import evaluate
+from core.studies.distribution_regression.study import MethodSettings, posterior_risk, regress
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 

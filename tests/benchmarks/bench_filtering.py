@@ -2,9 +2,9 @@
 
 import torch
 
-from core.experiments.filtering import build_filter, estimates, rotation_problem
 from core.filtering.systems import RotationSystem
 from core.kernels.tiles import evaluate
+from core.studies.filtering.study import build_filter, estimates, rotation_problem
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 

@@ -12,10 +12,10 @@ import sys
 import torch
 
 from core.datasets import find
-from core.experiments.downscale import learn_model
-from core.experiments.prediction import predict
-from core.experiments.settings import DownscaleSettings
-from core.experiments.source import Source, build_problem
+from core.downscaling.prediction import predict
+from core.downscaling.run import learn_model
+from core.downscaling.settings import DownscaleSettings
+from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec
 from core.metrics import score_field
 from tests.benchmarks.table import Row, keep

@@ -12,10 +12,10 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import cross
 from core.bag_sums.pixel_sums import _add_direct, picture_sums
 from core.datasets import find
+from core.downscaling.prediction import picture_of
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.downscaling.source import Source, build_problem
 from core.errors import never
-from core.experiments.prediction import picture_of
-from core.experiments.settings import DownscaleSettings, starting_spec
-from core.experiments.source import Source, build_problem
 from core.fields import DownscalingSpec
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags

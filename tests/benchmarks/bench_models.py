@@ -12,7 +12,6 @@ import torch
 
 from core.bag_sums.blocks import sort_bags
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.experiments.swiss_roll import COLUMNS, RollSettings, score, starting_spec
 from core.figures.colours import model_name
 from core.models.bag_prior import BagPrior
 from core.models.named_posterior import named_posterior
@@ -22,6 +21,7 @@ from core.models.parameters import ParameterVector
 from core.models.sparse_gp import WhitenedGaussian
 from core.models.stochastic import elbo
 from core.models.trainable import Trainable
+from core.studies.swiss_roll.study import COLUMNS, RollSettings, score, starting_spec
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.core.models.test_memory import MEASURE, ROOT

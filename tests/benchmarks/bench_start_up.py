@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
-from pages.shared.pages import PAGES
+from pages.kit.pages import PAGES
 from scripts.browser import find_browser
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS

@@ -26,14 +26,14 @@ from dataclasses import replace
 from pathlib import Path
 import numpy as np, torch
 from core.engine import Context
-from core.experiments.predict_store import predict_store_task
-from core.experiments.prediction import matched_data, predict
-from core.experiments.reporting import Stopwatch, peak_mb
-from core.experiments.settings import DownscaleSettings, starting_spec
-from core.experiments.store_plan import StoreTask, opened, problem_of
-from core.experiments.stored_model import condition_on_problem
+from core.downscaling.predict_store import predict_store_task
+from core.downscaling.prediction import matched_data, predict
+from core.engine.reporting import Stopwatch, peak_mb
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.downscaling.store_plan import StoreTask, opened, problem_of
+from core.downscaling.stored_model import condition_on_problem
 from core.bag_sums.direct import cross
-from tests.core.experiments.stores import stored_model
+from tests.core.downscaling.stores import stored_model
 torch.set_num_threads(1)
 which, folder, block, steps = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 covariates = ("surface_altitude", "total_cloud_cover", "cloud_albedo")
@@ -94,7 +94,7 @@ def _side(which: str, folder: Path, steps: int) -> dict:
 
 def bench_store() -> None:
     """CPU seconds, wall seconds and peak memory of both ways to condition; the same numbers as in one piece."""
-    from tests.core.experiments.stores import write_store
+    from tests.core.downscaling.stores import write_store
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

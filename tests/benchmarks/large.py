@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import torch
 
-from core.experiments.reporting import peak_mb
+from core.engine.reporting import peak_mb
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models import target_summary
 from core.models.indirect_gp import Columns

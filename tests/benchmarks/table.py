@@ -9,7 +9,7 @@ from pathlib import Path
 
 import core
 from core.cli.commands.benchmark import machine
-from core.experiments.measurements import Measurement as Row
+from core.studies.measurements import Measurement as Row
 
 RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.

@@ -181,7 +181,7 @@ class Yardstick:
 def check_yardstick(epochs: int = 60, rate: float = 0.01, inducing: int = 200) -> None:
     """Train on the made-up planet of 2° and print RMSE at every pixel beside bilinear's."""
     from core.datasets import find
-    from core.experiments.source import Source, build_problem
+    from core.downscaling.source import Source, build_problem
     from core.fields import DownscalingSpec, bilinear
     from core.metrics import score_field
 

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.errors import InputError
 from core.figures.style import axis, layout
-from pages.shared.layout import refusals
-from pages.shared.picture_first import picture_first
-from pages.shared.plotly_live import plotly_live
+from pages.kit.layout import refusals
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
 
 st.title("Least")
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1

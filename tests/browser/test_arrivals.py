@@ -5,7 +5,7 @@ import tomllib
 from itertools import cycle, islice
 from pathlib import Path
 
-from pages.shared.pages import PAGES
+from pages.kit.pages import PAGES
 from tests.browser.serving import ROOT, running_app
 from tests.browser.telling import MAGIC, WATCHES
 from tests.visitor import Visitor, visit

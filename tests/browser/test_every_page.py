@@ -7,28 +7,28 @@ import pytest
 from playwright.sync_api import Page
 
 from core.models.catalogue import MODELS
-from pages.shared.pages import FOLDER, PAGES
+from pages.kit.pages import FOLDER, PAGES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import darkness, exceptions, opened, overflow, settled, turned_dark, unfolded
 
 WITHOUT = ("/", "/tables", "/all-runs")
 #: Every place of the pages that gives an equation, and where to read it.
 PLACES = {
-    "kernel_bayes.py": "/bayes",
-    "likelihood_free.py": "/simulate",
-    "sparse_representation.py": "/sparse",
-    "swiss_roll.py": "/roll",
-    "shared/distribution_regression/picture.py": "/distributions",
-    "shared/distribution_regression/risk.py": "/distributions",
-    "shared/downscaling/words.py": "/downscale",
-    "shared/embeddings/estimates.py": "/embeddings",
-    "shared/embeddings/rates.py": "/embeddings?e-view=Rates",
-    "shared/filtering/camera.py": "/follow?f-system=camera",
-    "shared/filtering/words.py": "/follow",
-    "shared/kernel_bayes/prior.py": "/bayes?k-more=what+is+left+of+the+prior",
-    "shared/one_dimension/bayes.py": "/line?o-view=Bayes%27+rule",
-    "shared/one_dimension/recover.py": "/line",
-    "shared/one_dimension/trip.py": "/line?o-view=There+and+back",
+    "kernel_bayes/page.py": "/bayes",
+    "likelihood_free/page.py": "/simulate",
+    "sparse_representation/page.py": "/sparse",
+    "swiss_roll/page.py": "/roll",
+    "distribution_regression/picture.py": "/distributions",
+    "distribution_regression/risk.py": "/distributions",
+    "downscaling/words.py": "/downscale",
+    "conditional_mean_embeddings/estimates.py": "/embeddings",
+    "conditional_mean_embeddings/rates.py": "/embeddings?e-view=Rates",
+    "filtering/camera.py": "/follow?f-system=camera",
+    "filtering/words.py": "/follow",
+    "kernel_bayes/prior.py": "/bayes?k-more=what+is+left+of+the+prior",
+    "one_dimension/bayes.py": "/line?o-view=Bayes%27+rule",
+    "one_dimension/recover.py": "/line",
+    "one_dimension/trip.py": "/line?o-view=There+and+back",
 }
 #: Views and models that say more than what their page opens with.
 MORE = [
@@ -38,7 +38,7 @@ MORE = [
 EXPECTED = {
     **dict.fromkeys(WITHOUT, 0),
     **dict.fromkeys([*PLACES.values(), *MORE], 1),
-    PLACES["shared/kernel_bayes/prior.py"]: 2,
+    PLACES["kernel_bayes/prior.py"]: 2,
 }
 LOOK = r"""async () => {
   await document.fonts.ready;

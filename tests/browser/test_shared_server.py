@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.engine.visitor import mark_of
-from pages.shared.visitor import COOKIE
+from pages.kit.visitor import COOKIE
 from tests.browser.serving import running_app
 from tests.browser.steps import exceptions, open_expanders, opened, settled
 from tests.core.engine.made import write_run

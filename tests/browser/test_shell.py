@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from pages.shared.pages import PAGES
+from pages.kit.pages import PAGES
 from tests.browser.steps import opened
 
 LINKS = "[data-testid=stSidebarNavLink], [data-testid=stTopNavLink]"

@@ -12,8 +12,8 @@ from PIL import Image
 from pyproj import CRS
 
 from core.datasets import find
+from core.downscaling.source import Source, build_problem
 from core.errors import InputError
-from core.experiments.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem
 from core.figures.downscaled_maps import (
     Reaches,

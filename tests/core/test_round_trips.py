@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.experiments.settings import AUTO, DownscaleSettings, spec_to_settings
+from core.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
 from core.fields import DownscalingSpec
 from core.models.catalogue import MODELS
 from core.models.spec import Inducing, ModelSpec

@@ -12,16 +12,16 @@ from core.plain_data import MOST_SEED, check_seed
 #: Settings with a seed, and what else they need.
 SETTINGS = {
     "core.fields.DownscalingSpec": {"target": "t", "covariates": ("a",)},
-    "core.experiments.settings.DownscaleSettings": {},
+    "core.downscaling.settings.DownscaleSettings": {},
     "core.datasets.one_dimension.LineSpec": {},
-    "core.experiments.one_dimension.LineSettings": {},
+    "core.studies.one_dimension.problem.LineSettings": {},
     "core.datasets.swiss_roll.RollSpec": {},
-    "core.experiments.swiss_roll.RollSettings": {},
+    "core.studies.swiss_roll.study.RollSettings": {},
     "core.datasets.sparse_toy.ToySpec": {},
-    "core.experiments.sparse_representation.SparseSettings": {},
-    "core.experiments.kernel_bayes.GaussianSpec": {},
-    "core.experiments.camera.CameraSpec": {},
-    "core.experiments.conditional_means.BagLayout": {},
+    "core.studies.sparse_representation.study.SparseSettings": {},
+    "core.studies.kernel_bayes.study.GaussianSpec": {},
+    "core.studies.filtering.camera.CameraSpec": {},
+    "core.studies.conditional_means.study.BagLayout": {},
     "core.distribution_regression.simulate.SimulationSpec": {},
     "core.engine.records.RunSpec": {"task": "a", "settings": {}},
 }

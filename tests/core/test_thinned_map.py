@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from core.experiments.source import Source, build_problem
+from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingSpec
 from core.figures.maps import field_map
 from core.figures.panel import MapScale, Panel

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import state
+from pages.kit import state
 from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
     def opened(name: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
         app.query_params.update(query)
-        return app.switch_page(str(ROOT / "pages" / name)).run()
+        return app.switch_page(str(ROOT / "pages" / name / "page.py")).run()
 
     state._holder.clear()
     yield opened

@@ -5,7 +5,7 @@ import math
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import SelectSlider
 
-from pages.shared.state import slider_key
+from pages.kit.state import slider_key
 
 
 def log_slider(page: AppTest, key: str) -> SelectSlider:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.address import LONGEST
-from pages.shared.likelihood_free.controls import SLIDERS
-from pages.shared.pages import PAGES
-from pages.shared.state import slider_key
+from pages.kit.address import LONGEST
+from pages.kit.pages import PAGES
+from pages.kit.state import slider_key
+from pages.likelihood_free.controls import SLIDERS
 from tests.pages.reading import as_shown, elements
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ FOLLOWING = set(map(slider_key, SLIDERS))
 def opened(name: str, address: dict[str, Any]) -> AppTest:
     """The page behind the router, at that address, in a new session."""
     app = AppTest.from_string(f"exec(open({str(ROOT / 'app.py')!r}).read())", default_timeout=180).run()
-    app.switch_page(str(ROOT / "pages" / name))
+    app.switch_page(str(ROOT / "pages" / name / "page.py"))
     app.query_params.update(address)
     return app.run()
 
@@ -51,7 +51,7 @@ def views(page: AppTest) -> list[dict[str, str]]:
     return [{key: option.content} for key, one in buttons.items() for option in one.options if option.content]
 
 
-@pytest.mark.parametrize("name", [page.file for page in PAGES])
+@pytest.mark.parametrize("name", [page.folder for page in PAGES])
 def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
     usual = opened(name, {})
     keys = controls(usual)
@@ -64,7 +64,7 @@ def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
             assert all(f"{key}={value[:40]}" in said(page) for key in told), said(page)
 
 
-@pytest.mark.parametrize("name", [page.file for page in PAGES])
+@pytest.mark.parametrize("name", [page.folder for page in PAGES])
 def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
     for address in views(opened(name, {})):
         usual = opened(name, address)
@@ -75,7 +75,7 @@ def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
 
 
 def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None:
-    page = opened("swiss_roll.py", {"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
+    page = opened("swiss_roll", {"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
     assert said(page) == (
         "The address says r-seed=inf, which is no whole number: 0 is used. "
         "The address says r-points=1e9, which is outside its limits: 2000 is used. "
@@ -92,12 +92,12 @@ def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None
 
 
 def test_a_good_address_is_taken_without_a_word(runs_folder: Path) -> None:
-    page = opened("swiss_roll.py", {"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
+    page = opened("swiss_roll", {"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
     assert said(page) == "" and page.session_state["r-seed"] == 7 and page.session_state["r-match"] == "indirect"
 
 
 def test_a_bare_page_survives_too(open_page, runs_folder: Path) -> None:
-    page = AppTest.from_file(str(ROOT / "pages" / "swiss_roll.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "pages" / "swiss_roll" / "page.py"), default_timeout=60)
     page.query_params["r-seed"] = "inf"
     page.run()
     assert not page.exception and page.number_input(key="r-seed").value == 0

@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 from core.errors import Cancelled
-from pages.shared import background as background_module
-from pages.shared.background import Background
+from pages.kit import background as background_module
+from pages.kit.background import Background
 from tests.waiting import HANG_S, wait_for
 
 

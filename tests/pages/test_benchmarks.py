@@ -8,8 +8,8 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.measurements import measured
-from pages.shared import headlines
+from core.studies.measurements import measured
+from pages.benchmarks import headlines
 from tests.benchmarks.table import RESULTS
 from tests.waiting import HANG_S
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def page(runs_folder: Path) -> AppTest:
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
-    page.switch_page(str(ROOT / "pages" / "benchmarks.py")).run()
+    page.switch_page(str(ROOT / "pages" / "benchmarks" / "page.py")).run()
     assert not page.exception and page.error == []
     return page
 

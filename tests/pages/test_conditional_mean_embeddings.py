@@ -6,7 +6,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.conditional_means import BagLayout, compare, sample_bags
+from core.studies.conditional_means.study import BagLayout, compare, sample_bags
 from tests.pages.conftest import until
 from tests.pages.sliders import moved
 
@@ -14,7 +14,7 @@ from tests.pages.sliders import moved
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page as it opens."""
-    return open_page("conditional_mean_embeddings.py")
+    return open_page("conditional_mean_embeddings")
 
 
 @pytest.fixture

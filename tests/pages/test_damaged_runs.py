@@ -15,13 +15,13 @@ from core.datasets import catalogue
 from core.datasets.one_dimension import LineSpec
 from core.datasets.sparse_toy import ToySpec
 from core.datasets.swiss_roll import RollSpec
-from core.experiments.one_dimension import LineSettings
-from core.experiments.settings import DownscaleSettings
-from core.experiments.sparse_representation import SparseSettings
-from core.experiments.swiss_roll import RollSettings
+from core.downscaling.settings import DownscaleSettings
 from core.fields import DownscalingSpec
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.spec import ModelSpec
+from core.studies.one_dimension.problem import LineSettings
+from core.studies.sparse_representation.study import SparseSettings
+from core.studies.swiss_roll.study import RollSettings
 from tests.core.engine.made import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,11 +80,11 @@ def benchmark() -> dict[str, Any]:
 
 #: Task → the page that shows its runs, and a whole run of it.
 TASKS = {
-    "downscale": ("downscaling.py", downscale),
-    "swiss-roll": ("swiss_roll.py", swiss_roll),
-    "swiss-roll-benchmark": ("swiss_roll.py", benchmark),
-    "one-dimension": ("one_dimension.py", one_dimension),
-    "sparse-representation": ("sparse_representation.py", sparse_representation),
+    "downscale": ("downscaling", downscale),
+    "swiss-roll": ("swiss_roll", swiss_roll),
+    "swiss-roll-benchmark": ("swiss_roll", benchmark),
+    "one-dimension": ("one_dimension", one_dimension),
+    "sparse-representation": ("sparse_representation", sparse_representation),
 }
 ROWS = [
     {"time": 0.1 * step, "step": step, "total": 9, "message": f"step {step}", "stage": "evidence", "quantity": "loss",
@@ -168,11 +168,11 @@ def test_damaged_runs_break_no_list(runs_folder: Path, open_page) -> None:
     for number in range(5 * MUTATIONS):
         run, what = mutated(whole(list(TASKS)[number % len(TASKS)]), draw)
         said[put(runs_folder, number, run)] = what
-    page = open_page("runs.py")
+    page = open_page("runs")
     assert broken(page) == []
     ids = list(said)
     for run_id, other in zip(ids[::2], ids[1::2], strict=True):
-        page = open_page("runs.py", run=run_id, **{"with": other})
+        page = open_page("runs", run=run_id, **{"with": other})
         assert broken(page) == [], (said[run_id], said[other])
 
 
@@ -189,6 +189,6 @@ def test_what_is_damaged_is_said(name: str, data: Any, words: str, runs_folder: 
     run = whole("downscale")
     run[name] = run[name] | data if name == "spec.json" and isinstance(data, dict) else data
     run_id = put(runs_folder, 0, run)
-    page = open_page("runs.py" if name == "status.json" or data == [] else "downscaling.py", run=run_id)
+    page = open_page("runs" if name == "status.json" or data == [] else "downscaling", run=run_id)
     told = [box.value for box in (*page.error, *page.warning, *page.info, *page.markdown)]
     assert broken(page) == [] and any("damaged" in text and words in text for text in told), told

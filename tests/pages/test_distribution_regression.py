@@ -9,10 +9,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.distribution_curves import paired_tests
-from core.experiments.distribution_regression import MethodSettings, risk_sweep
-from core.experiments.distribution_tables import keep_table, kept_tables, table_columns
-from pages.shared.state import slider_key
+from core.studies.distribution_regression.curves import paired_tests
+from core.studies.distribution_regression.study import MethodSettings, risk_sweep
+from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
+from pages.kit.state import slider_key
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
@@ -28,7 +28,7 @@ def page(runs_folder: Path) -> Iterator[AppTest]:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
     app.query_params["d-n"], app.query_params["d-m"] = "40", "50"
     app.run()
-    app.switch_page(str(ROOT / "pages" / "distribution_regression.py")).run()
+    app.switch_page(str(ROOT / "pages" / "distribution_regression" / "page.py")).run()
     yield app
     st.cache_resource.clear()
 

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
-from pages.shared.downscaling.model import slider_values
-from pages.shared.state import slider_key
+from pages.downscaling.model import slider_values
+from pages.kit.state import slider_key
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
 from tests.pages.reading import as_shown
@@ -21,7 +21,7 @@ from tests.pages.sliders import log_slider, moved
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on its worked example."""
-    return open_page("downscaling.py")
+    return open_page("downscaling")
 
 
 def coarser(page: AppTest) -> AppTest:
@@ -86,8 +86,8 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
 def test_only_good_intervals_are_praised(held, verdict, widen, said):
     def shown(held, verdict, widen):
         from core.metrics import Trust
-        from pages.shared.downscaling import trust
-        from pages.shared.downscaling.picture import View
+        from pages.downscaling import trust
+        from pages.downscaling.picture import View
 
         view = View(None, None, ("preview: at every pixel",), None, 0.0, exact=False)
         trust.panel(None, view, Trust(held, verdict, widen), None)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.filtering import FilterSettings, compare, follow, rotation_problem
 from core.figures.filtering import errors_plot, plane_plot
 from core.filtering.systems import RotationSystem
+from core.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
 from tests.pages.sliders import moved
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on a short series."""
-    app = open_page("filtering.py")
+    app = open_page("filtering")
     app.slider(key="f-train").set_value(60)
     app.slider(key="f-test").set_value(20).run()
     return app
@@ -93,7 +93,7 @@ def test_ones_own_series_is_followed_and_bad_ones_are_refused(page):
 
 
 def test_a_run_more_joins_the_stored_ones(page, monkeypatch):
-    monkeypatch.setattr("pages.shared.filtering.length.compare", lambda problem, seed: [
+    monkeypatch.setattr("pages.filtering.length.compare", lambda problem, seed: [
         {"model": "kbr", "scores": {"mse": 0.5, "ms_per_step": 1.0}, "seed": seed}
     ])  # fmt: skip
     begin = next(b for b in page.button if b.label == "One more run")

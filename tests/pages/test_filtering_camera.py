@@ -10,8 +10,8 @@ from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 
 SCRIPT = """
-from pages.shared.filtering.camera import show
-from pages.shared.layout import refusals
+from pages.filtering.camera import show
+from pages.kit.layout import refusals
 
 with refusals():
     show()

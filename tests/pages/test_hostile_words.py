@@ -62,7 +62,7 @@ def complaints(page: AppTest) -> list[str]:
 
 def test_downscaling(open_page) -> None:
     data = hostile.fields()  # before the page imports in its background what writes a file
-    page = open_page("downscaling.py")
+    page = open_page("downscaling")
     page.file_uploader(key="files").set_value([(f"{hostile.HOSTILE}.nc", data, "")]).run()
     assert complaints(page) == [] and page.selectbox(key="data").value.startswith("upload:")
     assert not_escaped(page) == []
@@ -74,7 +74,7 @@ def test_downscaling(open_page) -> None:
 
 
 def test_filtering(open_page) -> None:
-    page = open_page("filtering.py")
+    page = open_page("filtering")
     page.segmented_control(key="f-system").set_value("series").run()
     page.file_uploader(key="f-file").set_value([(f"{hostile.HOSTILE}.csv", hostile.series(), "text/csv")]).run()
     assert complaints(page) == [] and not_escaped(page) == []
@@ -85,7 +85,7 @@ def test_filtering(open_page) -> None:
 
 
 def test_likelihood_free(open_page) -> None:
-    page = open_page("likelihood_free.py")
+    page = open_page("likelihood_free")
     page.selectbox(key="lf-problem").set_value("table").run()
     page.file_uploader(key="lf-table").set_value([(f"{hostile.HOSTILE}.csv", hostile.simulations(), "")]).run()
     assert complaints(page) == [] and not_escaped(page) == []
@@ -96,7 +96,7 @@ def test_likelihood_free(open_page) -> None:
 
 
 def test_distribution_regression(open_page) -> None:
-    page = open_page("distribution_regression.py")
+    page = open_page("distribution_regression")
     page.segmented_control(key="d-data").set_value("table").run()
     page.file_uploader(key="d-file").set_value([(f"{hostile.HOSTILE}.csv", hostile.measures(), "")]).run()
     assert complaints(page) == [] and not_escaped(page) == []
@@ -113,7 +113,7 @@ def test_runs(open_page, runs_folder: Path) -> None:
         status = {"status": state, "message": hostile.HOSTILE}
         write_run(runs_folder, f"20260101-000000-0000000{index}", spec=spec, status=status, result=said,
                   trace=2 * (json.dumps(row) + "\n"), files={"a $x^2$ :red[x].txt": b"a"})  # fmt: skip
-    page = open_page("runs.py")
+    page = open_page("runs")
     page.query_params["with"] = hostile.HOSTILE
     for run_id in page.selectbox(key="box-run").options:
         page.selectbox(key="box-run").set_value(run_id).run()

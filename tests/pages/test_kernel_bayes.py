@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.gaussian_posterior import answers, kernel_means, other_means
-from core.experiments.kernel_bayes import GaussianSpec, compare_rules, make_gaussian
+from core.studies.kernel_bayes.one_observation import answers, kernel_means, other_means
+from core.studies.kernel_bayes.study import GaussianSpec, compare_rules, make_gaussian
 from tests.pages.sliders import log_slider, moved
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def opened(open_page) -> AppTest:
     """The page as it opens."""
-    return open_page("kernel_bayes.py")
+    return open_page("kernel_bayes")
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_an_observation_far_away_is_a_picture_or_a_sentence(page):
 
 
 def test_cross_validation_sets_the_sliders(page, monkeypatch):
-    monkeypatch.setattr("core.experiments.kernel_bayes.SCALES", (0.5, 1.0))
+    monkeypatch.setattr("core.studies.kernel_bayes.study.SCALES", (0.5, 1.0))
     page.slider(key="k-n").set_value(40).run()
     next(b for b in page.button if b.label == "Choose by cross-validation").click().run()
     words(page)

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.experiments.likelihood_free import make_problem, run_problem
+from core.studies.likelihood_free.study import make_problem, run_problem
 from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
 
@@ -20,7 +20,7 @@ def page(runs_folder: Path) -> Iterator[AppTest]:
     """The page as it opens."""
     st.cache_resource.clear()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S).run()
-    app.switch_page(str(ROOT / "pages" / "likelihood_free.py")).run()
+    app.switch_page(str(ROOT / "pages" / "likelihood_free" / "page.py")).run()
     yield app
     st.cache_resource.clear()
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.state import STEP, log_stops, on_sliders, slider_key, slider_text
+from pages.kit.state import STEP, log_stops, on_sliders, slider_key, slider_text
 from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """
 import streamlit as st
-from pages.shared.state import apply_values, log_slider, on_sliders, set_values
+from pages.kit.state import apply_values, log_slider, on_sliders, set_values
 
 apply_values()
 value = log_slider("σ²", "noise", {low}, {high}, {default})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages.shared.mathematics import in_parts
+from pages.kit.mathematics import in_parts
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 MODULES = {path: ast.parse(path.read_text()) for path in sorted(PAGES.rglob("*.py")) if path.name != "mathematics.py"}
@@ -33,7 +33,9 @@ def written(tree: ast.AST) -> list[str]:
 
 
 EQUATIONS = [
-    pytest.param(text, id=f"{path.stem}-{i}") for path, t in MODULES.items() for i, text in enumerate(written(t))
+    pytest.param(text, id=f"{path.parent.name}-{path.stem}-{i}")
+    for path, t in MODULES.items()
+    for i, text in enumerate(written(t))
 ]
 
 

@@ -7,16 +7,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.errors import InputError
-from core.experiments.measurements import all_measured, measured
 from core.figures.ratios import plain_ratio, ratio_dots
-from pages.shared.measured import plain_number
+from core.studies.measurements import all_measured, measured
+from pages.benchmarks.measured import plain_number
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep
 from tests.waiting import HANG_S
 
 SHOW = """
 from pathlib import Path
-from pages.shared.measured import show_measured
+from pages.benchmarks.measured import show_measured
 show_measured(Path({folder!r}))
 """
 

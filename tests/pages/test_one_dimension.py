@@ -4,8 +4,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.kernels.families.registry import FAMILIES
-from pages.shared.one_dimension.controls import OFFERED
-from pages.shared.state import slider_key
+from pages.kit.state import slider_key
+from pages.one_dimension.controls import OFFERED
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
@@ -13,7 +13,7 @@ from tests.pages.sliders import log_slider, moved
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on a small problem."""
-    app = open_page("one_dimension.py")
+    app = open_page("one_dimension")
     app.slider(key="o-n").set_value(40)
     app.slider(key="o-m").set_value(50).run()
     return app

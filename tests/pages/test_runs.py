@@ -13,7 +13,7 @@ from core.engine.store import Store
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import HANG_S, wait_for
 
-PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs.py")
+PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs" / "page.py")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_rubbish_in_the_folder_does_not_stop_the_page(folder: Path) -> None:
 
 def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None:
     page = opened()
-    from pages.shared.state import get_engine
+    from pages.kit.state import get_engine
 
     engine: Engine = get_engine()
     assert engine.root == folder.resolve()

@@ -10,7 +10,7 @@ from tests.pages.sliders import moved
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page as it opens."""
-    return open_page("sparse_representation.py")
+    return open_page("sparse_representation")
 
 
 def words(page: AppTest) -> str:

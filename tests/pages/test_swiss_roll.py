@@ -11,7 +11,7 @@ from tests.pages.sliders import log_slider, moved
 @pytest.fixture
 def page(open_page) -> AppTest:
     """The page on a small roll."""
-    app = open_page("swiss_roll.py")
+    app = open_page("swiss_roll")
     app.slider(key="r-points").set_value(400).run()
     return app
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.figures.style import literal
-from pages.shared.words import MOST_CHARACTERS, plain, sentence_of
+from pages.kit.words import MOST_CHARACTERS, plain, sentence_of
 from tests.pages.reading import as_shown
 
 

@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Errors of both estimates of E[X | Y = y] against y sin y, and how far apart the embeddings are."""
     check_writable(options.json)
-    from core.experiments.conditional_mean_times import cost_table
-    from core.experiments.conditional_means import BagLayout, compare
+    from core.studies.conditional_means.study import BagLayout, compare
+    from core.studies.conditional_means.times import cost_table
 
     layout = BagLayout(options.bags, options.per_bag, options.unequal, not options.same_number, options.regularisation)
     results = []

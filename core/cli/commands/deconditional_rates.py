@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """One curve for each a, and the errors at every pair of M and N with the middle one's ε."""
     check_writable(options.json)
-    from core.experiments.measured_rates import RateSettings, measure, measure_grid, schedule
+    from core.studies.conditional_means.measured_rates import RateSettings, measure, measure_grid, schedule
 
     names = ("c", "c_prime", "iota", "largest", "sizes", "seeds", "seed")
     common = {name: getattr(options, name) for name in names}

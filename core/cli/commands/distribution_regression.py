@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _settings(options: argparse.Namespace, **more: Any) -> Any:
-    from core.experiments.distribution_regression import MethodSettings
+    from core.studies.distribution_regression.study import MethodSettings
 
     return MethodSettings(
         options.kernel, options.lengthscale, options.variance, options.noise, options.noise_by, options.rank,
@@ -97,8 +97,8 @@ def seeds_of(words: Sequence[str]) -> list[int]:
 
 def _risks(options: argparse.Namespace) -> dict[str, Any]:
     from core.distribution_regression.simulate import SimulationSpec
-    from core.experiments.distribution_curves import curves, slopes
-    from core.experiments.distribution_regression import METHODS, risk_sweep
+    from core.studies.distribution_regression.curves import curves, slopes
+    from core.studies.distribution_regression.study import METHODS, risk_sweep
 
     methods, seeds = tuple(options.methods or METHODS), seeds_of(options.seeds)
     spec = SimulationSpec(unequal=options.unequal, distinct=options.distinct)
@@ -125,8 +125,8 @@ def _risks(options: argparse.Namespace) -> dict[str, Any]:
 
 def _tests(found: list[dict[str, Any]], methods: Sequence[str]) -> list[dict[str, Any]]:
     """GPDR against densities by the chosen rule, and by the narrow one where it is there too."""
-    from core.experiments.distribution_curves import paired_tests
-    from core.experiments.distribution_regression import NARROW
+    from core.studies.distribution_regression.curves import paired_tests
+    from core.studies.distribution_regression.study import NARROW
 
     return [test for second in ("kde", NARROW) if second in methods for test in paired_tests(found, second=second)]
 
@@ -142,8 +142,8 @@ def _validation(options: argparse.Namespace) -> dict[str, Any]:
     import numpy as np
 
     from core.distribution_regression.stand_in import LABEL
-    from core.experiments.distribution_validation import PREDICTORS, cross_validate
-    from core.experiments.reporting import Stopwatch
+    from core.engine.reporting import Stopwatch
+    from core.studies.distribution_regression.validation import PREDICTORS, cross_validate
 
     subjects, seeds = _subjects(options), seeds_of(options.seeds)
     methods, settings, results = tuple(options.methods or PREDICTORS), _settings(options, intercept=True), []

@@ -115,8 +115,8 @@ def run(options: argparse.Namespace) -> None:
         spec = problem_spec(options, default)
         settings = model_settings(options)
 
-        from core.experiments import downscale  # heavy: only once the input is known to be good
-        from core.experiments.settings import DownscaleSettings
+        from core.downscaling.run import downscale, export  # heavy: only once the input is known to be good
+        from core.downscaling.settings import DownscaleSettings
 
         DownscaleSettings.from_dict(settings)
         results: list[Result] = []
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> None:
                 problem = _problem(options, fields, replace(spec, seed=seed))
                 _tell(problem, options.quiet)
                 context = Context(on_report=Progress(options.quiet))
-                found = downscale.downscale(problem, settings | {"seed": seed}, context)
+                found = downscale(problem, settings | {"seed": seed}, context)
             except InputError as error:
                 failures.append(error)
                 results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> None:
             results += _results(problem, found, seed)
             for warning in found.warnings:  # also where progress is not wanted
                 say(f"Warning: {warning}")
-            _save(options, downscale.export(problem, found), seed, len(seeds))
+            _save(options, export(problem, found), seed, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}

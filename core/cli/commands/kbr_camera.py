@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
         import torch
 
         from core.device import choose
-        from core.experiments.camera import METHODS, PAPER_NOISES
+        from core.studies.filtering.camera import METHODS, PAPER_NOISES
 
         torch.set_num_threads(1)  # matrices this small are slower on several
         noises, methods = tuple(options.noise or PAPER_NOISES), tuple(options.methods or METHODS)
@@ -49,10 +49,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[str, ...]) -> list[Result]:
-    from core.experiments.camera import CameraSpec, compare_camera
-    from core.experiments.filtering import FilterSettings
     from core.filtering.room import Camera
     from core.filtering.rotations import RotationPath
+    from core.studies.filtering.camera import CameraSpec, compare_camera
+    from core.studies.filtering.study import FilterSettings
 
     spec = CameraSpec(
         options.train, options.test, noise, seed, RotationPath(speed=options.speed, tilt=options.tilt),

@@ -10,7 +10,7 @@ from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
 if TYPE_CHECKING:
-    from core.experiments.filtering import FilterProblem
+    from core.studies.filtering.study import FilterProblem
 
 HELP = "follow a hidden state with the kernel Bayes filter, beside EKF, UKF and a particle filter"
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.json)
     with stdout_kept_clean():
         from core.device import choose
-        from core.experiments.filtering import FilterSettings, compare
+        from core.studies.filtering.study import FilterSettings, compare
 
         settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
         methods = tuple(options.methods) if options.methods else None
@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int, dict[str, Any]]]":
     """Each problem with its seed and what tells it from the others."""
-    from core.experiments.filtering import rotation_problem, series_problem
     from core.filtering.series import Series
     from core.filtering.systems import RotationSystem
+    from core.studies.filtering.study import rotation_problem, series_problem
 
     if options.series:
         if not options.states or not options.observations:

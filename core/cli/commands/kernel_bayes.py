@@ -10,7 +10,7 @@ from core.cli.options import add_output_options
 from core.cli.talk import say, stdout_kept_clean
 
 if TYPE_CHECKING:
-    from core.experiments.kernel_bayes import GaussianSpec
+    from core.studies.kernel_bayes.study import GaussianSpec
 
 HELP = "find posterior means by kernel Bayes' rule, beside density estimation and the conditional mean embedding"
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     """Every method on every run of every dimension; the summary is over all of them."""
     check_writable(options.json)
     with stdout_kept_clean():
-        from core.experiments.kernel_bayes import METHODS, GaussianSpec, compare_rules
+        from core.studies.kernel_bayes.study import METHODS, GaussianSpec, compare_rules
 
         methods, results = tuple(options.methods or METHODS), []
         for dimension, pairs, seed in product(options.dimension, options.pairs, range(options.runs)):

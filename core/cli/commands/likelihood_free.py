@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
-    from core.experiments.likelihood_free import calibration, make_problem, run_problem
+    from core.studies.likelihood_free.study import calibration, make_problem, run_problem
 
     problem, results = make_problem(options.problem, options.observed, options.dimension), []
     for count in options.simulations:
@@ -64,8 +64,8 @@ def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, 
 
 
 def _of_table(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
-    from core.experiments.likelihood_free import infer, rows_of
     from core.likelihood_free.table import problem_of_table, read_table
+    from core.studies.likelihood_free.study import infer, rows_of
 
     if not options.table:
         raise InputError("No table was given: add --table FILE.")

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
 
         from core.datasets.one_dimension import LineSpec, make_line
         from core.device import choose
-        from core.experiments.one_dimension import METHODS, LineSettings, summary_of
+        from core.studies.one_dimension.problem import METHODS, LineSettings, summary_of
 
         torch.set_num_threads(1)  # matrices this small are slower on several
         line = chosen(options, _LINE)

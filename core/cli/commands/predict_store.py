@@ -14,7 +14,7 @@ from core.engine import Engine, Run, RunSpec
 from core.errors import Cancelled, InputError
 
 if TYPE_CHECKING:
-    from core.experiments.stored_model import StoredModel
+    from core.downscaling.stored_model import StoredModel
 
 HELP = "predict every time step of a Zarr store with a stored model, region by region, into a Zarr store"
 _POLL_S = 0.2
@@ -64,8 +64,8 @@ def run(options: argparse.Namespace) -> None:
 
 def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str, Any]:
     """The settings of the run; a cluster of the user's gets the model's own files along as uploads."""
-    from core.experiments.store_plan import StoreTask
-    from core.experiments.stored_model import read_model
+    from core.downscaling.store_plan import StoreTask
+    from core.downscaling.stored_model import read_model
 
     model = read_model(options.model)
     if options.device:
@@ -97,7 +97,7 @@ def _absolute(path: str | None) -> Any:
 
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
-    from core.experiments.source import Source, keep_upload
+    from core.downscaling.source import Source, keep_upload
     from core.fields.zarr_reading import is_store, is_url
 
     def place(key: str) -> str:

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     with stdout_kept_clean():
         from core.datasets.sparse_toy import ToySpec, make_toy
         from core.device import choose
-        from core.experiments.sparse_representation import VERSIONS, SparseSettings, summary_of
+        from core.studies.sparse_representation.study import VERSIONS, SparseSettings, summary_of
 
         common = {name: getattr(options, name) for name in ("points", "starts", "steps", "device")}
         versions = [SparseSettings(name, **common).version for name in options.versions or VERSIONS]

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.json)
     with stdout_kept_clean():
         from core.device import choose
-        from core.experiments.swiss_roll_benchmark import BenchmarkSpec, benchmark_task
+        from core.studies.swiss_roll.benchmark import BenchmarkSpec, benchmark_task
 
         roll = chosen(options, _ROLL)
         settings = chosen(options, _SETTINGS)

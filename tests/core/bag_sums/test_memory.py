@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
 import torch
-from core.experiments.reporting import peak_mb
+from core.engine.reporting import peak_mb
 from core.bag_sums.direct import gram
 from core.bag_sums.blocks import sort_bags
 from core.kernels.spec import Factor, KernelSpec, Term

@@ -9,7 +9,7 @@ import pytest
 
 from core.cli.commands import predict_store as command_module
 from core.fields.zarr_reading import open_store
-from tests.core.experiments.stores import stored_model, write_store
+from tests.core.downscaling.stores import stored_model, write_store
 
 
 @pytest.fixture(scope="module")

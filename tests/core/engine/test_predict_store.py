@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from core.downscaling.store_plan import StoreTask
 from core.engine import RunSpec
-from core.experiments.store_plan import StoreTask
+from tests.core.downscaling.stores import stored_model, write_store
 from tests.core.engine.conftest import done, ended, progressing
-from tests.core.experiments.stores import stored_model, write_store
 
 GATED = "tests.core.engine.gated:predict_store"
 

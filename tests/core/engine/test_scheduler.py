@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from core.downscaling.predict_store import predict_store_task
 from core.engine import Context, Engine
 from core.engine.uploads import write_upload
 from core.errors import InputError
-from core.experiments.predict_store import predict_store_task
+from tests.core.downscaling.stores import write_store
 from tests.core.engine.conftest import Crew, done, ended, progressing, toy
 from tests.core.engine.test_predict_store import gated, task, written
 from tests.core.engine.toys import ENDLESS
-from tests.core.experiments.stores import write_store
 from tests.waiting import wait_for
 
 

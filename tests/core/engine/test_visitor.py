@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from core.downscaling.source import keep_upload, kept_uploads
 from core.engine import Engine, RunSpec, Visitor
 from core.engine.visitor import MOST_ACTIVE, mark_of
 from core.errors import InputError
-from core.experiments.distribution_tables import keep_table, kept_tables
-from core.experiments.source import keep_upload, kept_uploads
+from core.studies.distribution_regression.tables import keep_table, kept_tables
 from tests.core.engine.made import write_run
 from tests.core.engine.toys import ENDLESS
 from tests.core.fields.samples import netcdf, region

@@ -6,8 +6,8 @@ import pytest
 from h5py import h5l
 
 from core.cli.program import main
+from core.downscaling.source import keep_upload, kept_uploads
 from core.errors import InputError
-from core.experiments.source import keep_upload, kept_uploads
 from core.fields import hdf5, load_fields, open_fields, open_upload
 from core.jail import landlock_version
 from core.sandbox import read_apart

@@ -8,18 +8,6 @@ import torch
 from scipy.spatial.transform import Rotation
 
 from core.errors import InputError
-from core.experiments.camera import (
-    KERNELS,
-    METHODS,
-    CameraSpec,
-    camera_filter,
-    compare_camera,
-    follow_camera,
-    make_camera,
-    matrices,
-    nearest_frame,
-)
-from core.experiments.filtering import FilterSettings
 from core.filtering.linear_gaussian import fit_linear_gaussian
 from core.filtering.room import Camera, Room, direction, longitude_latitude
 from core.filtering.rotations import (
@@ -32,6 +20,18 @@ from core.filtering.rotations import (
 )
 from core.kernels.low_rank import incomplete_cholesky
 from core.kernels.tiles import evaluate
+from core.studies.filtering.camera import (
+    KERNELS,
+    METHODS,
+    CameraSpec,
+    camera_filter,
+    compare_camera,
+    follow_camera,
+    make_camera,
+    matrices,
+    nearest_frame,
+)
+from core.studies.filtering.study import FilterSettings
 
 ROOM = Room(3)
 SMALL = CameraSpec(60, 8, 0.03, 1, camera=Camera(6))

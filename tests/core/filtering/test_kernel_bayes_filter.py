@@ -8,7 +8,11 @@ import torch
 
 from core.embeddings.kernel_mean import KernelMean
 from core.errors import InputError
-from core.experiments.filtering import (
+from core.filtering.kernel_bayes_filter import KernelBayesFilter
+from core.filtering.systems import RotationSystem
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.kernels.tiles import evaluate
+from core.studies.filtering.study import (
     FilterSettings,
     build_filter,
     compare,
@@ -18,10 +22,6 @@ from core.experiments.filtering import (
     rotation_problem,
     train,
 )
-from core.filtering.kernel_bayes_filter import KernelBayesFilter
-from core.filtering.systems import RotationSystem
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
 
 SYSTEM = RotationSystem.named("a")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.experiments.likelihood_free import infer
 from core.likelihood_free.prior import Marginal, Prior
 from core.likelihood_free.table import MOST_ROWS, open_table, problem_of_table, read_table
+from core.studies.likelihood_free.study import infer
 
 
 def text(rows: int = 60, extra: str = "") -> bytes:

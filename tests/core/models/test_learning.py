@@ -9,7 +9,6 @@ import torch
 from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.errors import Cancelled, InputError
-from core.experiments.reporting import evaluation_sentence
 from core.figures.traces import objective_trace
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.conditioning import log_evidence, observation_noise
@@ -17,6 +16,7 @@ from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.optimise import minimise
 from core.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
+from core.models.progress import evaluation_sentence
 from core.models.spec import Inducing
 from tests.core.models.small import COLUMNS, KERNEL, assert_gradient, model, problem
 

@@ -8,8 +8,8 @@ ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
 import torch
 from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.experiments.reporting import peak_mb
-from core.experiments.swiss_roll import COLUMNS, RollSettings, posterior_at_points, starting_spec
+from core.engine.reporting import peak_mb
+from core.studies.swiss_roll.study import COLUMNS, RollSettings, posterior_at_points, starting_spec
 from core.models.learning import LearningOptions, learn
 
 torch.set_num_threads(1)
@@ -24,8 +24,8 @@ print(peak_mb(torch.device("cpu")) - before)
 SPARSE = """
 import numpy as np, torch
 from core.datasets.sparse_toy import ToySpec, make_toy
-from core.experiments.reporting import peak_mb
-from core.experiments.sparse_representation import true_model
+from core.engine.reporting import peak_mb
+from core.studies.sparse_representation.study import true_model
 from core.models.sparse_representation import sparse_objective, sparse_posterior
 
 torch.set_num_threads(1)

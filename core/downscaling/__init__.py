@@ -1,0 +1,1 @@
+"""The main job: a coarse field becomes a fine one, for a page, the engine and the command line."""

@@ -1,0 +1,1 @@
+"""The papers' experiments, a folder a topic, run by a page, the engine or the command line."""

@@ -1,0 +1,1 @@
+"""Estimators of conditional mean embeddings, and how fast deconditioning is learned."""

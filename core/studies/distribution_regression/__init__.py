@@ -1,0 +1,1 @@
+"""Outcomes explained by distributions."""

@@ -1,0 +1,1 @@
+"""Downscaling by all models over cases and seeds."""

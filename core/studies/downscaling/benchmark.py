@@ -1,0 +1,123 @@
+"""The downscaling benchmark: models × cases × seeds on the made-up planet and the bundled real field."""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import torch
+
+from core.device import choose
+from core.downscaling.prediction import matched_data, predict
+from core.downscaling.run import learn_model
+from core.downscaling.settings import DownscaleSettings
+from core.downscaling.source import Source, build_problem
+from core.engine.many import run_all
+from core.engine.reporting import Stopwatch, peak_mb
+from core.errors import InputError
+from core.models.catalogue import named
+
+EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
+VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
+#: Case → data set and the changes to its own settings.
+CASES: dict[str, dict[str, Any]] = {
+    "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
+    "planet-2deg": {"data": "atmosphere-small", "problem": {}},
+    "planet-half-deg": {"data": "atmosphere", "problem": {}},
+}
+
+
+@dataclass(frozen=True)
+class DownscalingBenchmark:
+    """What to run; ``settings`` change the model's defaults (``DownscaleSettings``)."""
+
+    models: tuple[str, ...] = (*EXACT, *VARIATIONAL)
+    cases: tuple[str, ...] = tuple(CASES)
+    seeds: tuple[int, ...] = tuple(range(10))
+    settings: dict[str, Any] = field(default_factory=lambda: {"restarts": 1, "steps": 40})
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            named(model)
+        unknown = [case for case in self.cases if case not in CASES]
+        if unknown:
+            raise InputError(f"The case '{unknown[0]}' is unknown: choose among {', '.join(CASES)}.")
+        if not (self.models and self.cases and self.seeds):
+            raise InputError("A benchmark needs at least one model, one case and one seed.")
+        DownscaleSettings.from_dict(self.settings)
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "DownscalingBenchmark":
+        """From plain data."""
+        lists: dict[str, Any] = {key: tuple(value[key]) for key in ("models", "cases", "seeds") if key in value}
+        return DownscalingBenchmark(**{**value, **lists})
+
+    def items(self) -> list[dict[str, Any]]:
+        """One entry a fit, and one a seed and case for the interpolations; seeds outermost."""
+        out: list[dict[str, Any]] = []
+        for seed in self.seeds:
+            for case in self.cases:
+                names = ("interpolation", *self.models)
+                out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
+        return out
+
+
+def one_fit(item: dict[str, Any]) -> dict[str, Any]:
+    """One row: case, model, seed, scores against the truth at every pixel, seconds; a refusal says why."""
+    torch.set_num_threads(1)
+    row = {"case": item["case"], "model": item["model"], "seed": item["seed"]}
+    try:
+        return row | _fit(item)
+    except InputError as error:
+        return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
+
+
+def _fit(item: dict[str, Any]) -> dict[str, Any]:
+    from core.datasets import find
+    from core.fields import DownscalingSpec
+    from core.metrics import score_field
+
+    case = CASES[item["case"]]
+    given = {**find(case["data"]).default, **case["problem"], "seed": item["seed"]}
+    problem = build_problem(Source(case["data"]), DownscalingSpec.from_dict(given))
+    assert problem.truth is not None
+    if item["model"] == "interpolation":
+        return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
+    settings = DownscaleSettings.from_dict({**item["settings"], "model": item["model"], "seed": item["seed"]})
+    watch, device = Stopwatch(), choose(settings.device)
+    learned, _ = learn_model(problem, replace(settings, learn=True))
+    found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
+    seconds = watch.seconds()
+    scores = score_field(
+        problem.truth, problem.physical_mean(found.mean), problem.physical_sd(found.sd), area=problem.grid.area
+    )
+    said = " ".join(learned.warnings) or None
+    return {"status": "ok", "message": said, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+
+
+def _interpolated(problem: Any) -> dict[str, Any]:
+    """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
+    from core.fields import bicubic, bilinear, constant
+    from core.metrics import score_field
+
+    every = {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
+    scores = {name: score_field(problem.truth, values, None, area=problem.grid.area) for name, values in every.items()}
+    return {"scores": scores["bilinear"], "more": scores}
+
+
+def expanded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with each interpolation in a row of its own."""
+    out = []
+    for row in rows:
+        if "more" in row:
+            plain = {key: value for key, value in row.items() if key != "more"}
+            out += [{**plain, "model": name, "scores": scores} for name, scores in row["more"].items()]
+        else:
+            out.append(row)
+    return out
+
+
+def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: every fit of a ``DownscalingBenchmark``, each row reported when done; ``done``: rows kept."""
+    spec = DownscalingBenchmark.from_dict(
+        {key: value for key, value in settings.items() if key not in ("seed", "done")}
+    )
+    return run_all(one_fit, spec.items(), asdict(spec), context, settings.get("done", ()))

@@ -1,0 +1,1 @@
+"""Kernel Bayes' rule beside what it is compared with."""

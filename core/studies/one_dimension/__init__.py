@@ -1,0 +1,1 @@
+"""The hidden function behind two scatters."""

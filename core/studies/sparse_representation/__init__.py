@@ -1,0 +1,1 @@
+"""A few learned points that stand for many data."""

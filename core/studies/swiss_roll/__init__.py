@@ -1,0 +1,1 @@
+"""The swiss roll, and the paper's Table 1."""

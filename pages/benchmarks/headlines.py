@@ -1,0 +1,117 @@
+"""What was measured, one sentence a topic, every number of it from the stored rows."""
+
+from statistics import median
+
+from core.figures.ratios import plain_ratio
+from core.studies.measurements import Measured, Measurement
+from core.wording import duration
+
+_PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
+
+
+def _rows(found: list[Measured]) -> list[Measurement]:
+    return [row for each in found for row in each.rows]
+
+
+def _seconds(row: Measurement) -> float:
+    return row.ours * _PER_SECOND[row.unit]
+
+
+def _took(rows: list[Measurement]) -> str:
+    """The time of one row, or from the least to the most of several."""
+    low, high = (duration(end(map(_seconds, rows))) for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def beside_plain(found: list[Measured]) -> str:
+    """How many tasks are faster than their plain implementation, and by how much."""
+    rows = [row for row in _rows(found) if row.ratio is not None]
+    if not rows:
+        return ""
+    ratios = [row.ratio for row in rows if row.ratio is not None]
+    most = max(rows, key=lambda row: row.ratio or 0.0)
+    guessed = " (whose time is extrapolated)" if "extrapolat" in most.note + most.against else ""
+    faster = sum(ratio > 1 for ratio in ratios)
+    how_many = f"All {len(rows)}" if faster == len(rows) else f"{faster} of {len(rows)}"
+    said = (
+        f"{how_many} measurements beside a plain implementation are faster, {plain_ratio(min(ratios))} to "
+        f"{plain_ratio(max(ratios))}{guessed}, {plain_ratio(median(ratios))} in the median, for the same result."
+    )
+    whole = [row for each in found if each.name == "full_size" for row in each.rows]
+    if whole:
+        said += f" A map of the paper's size, {whole[0].size}, is learned and predicted in {_took(whole)} of CPU time."
+    return said
+
+
+def up_to_a_million(found: list[Measured]) -> str:
+    """What the largest size costs through inducing points."""
+    rows = [row for each in found if each.name == "scale" for row in each.rows if "pixels" in row.more]
+    if not rows:
+        return ""
+    most = max(rows, key=lambda row: (row.more["pixels"], row.more["targets"]))
+    parts = [row for row in rows if row.size == most.size]
+    costs = ", ".join(f"{row.what.split(': ')[-1]} {duration(_seconds(row))}" for row in parts)
+    memory = "" if most.peak_mb is None else f"; at most {most.peak_mb:,.0f} MB of memory"
+    return f"{most.size} through inducing points, CPU time: {costs}{memory}."
+
+
+def many_steps(found: list[Measured]) -> str:
+    """Memory and time of a store read region by region."""
+    rows = [row for row in _rows(found) if row.ratio is not None]
+    smaller = [row for row in rows if row.unit == "MB"]
+    shares = [1 / (row.ratio or 1.0) for row in rows if row.unit in _PER_SECOND]
+    if not smaller or not shares:
+        return ""
+    return (
+        f"Region by region a worker holds {plain_number(min(row.ours for row in smaller))} to "
+        f"{plain_number(max(row.ours for row in smaller))} MB where one piece takes "
+        f"{plain_number(max(row.yardstick or 0.0 for row in smaller))} MB, and needs "
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of its "
+        "CPU time."
+    )
+
+
+def waiting(found: list[Measured]) -> str:
+    """From a key press on a slider to the picture."""
+    rows = _rows(found)
+    groups = {
+        "on pages of toy size": [r for r in rows if r.what == "New picture" and "asked for: the" not in r.accuracy],
+        "for a preview of a map of the paper's size": [row for row in rows if row.what.startswith("Preview")],
+        "for the exact map": [row for row in rows if row.what == "Exact picture"],
+    }
+    told = [f"{_took(group)} {name}" for name, group in groups.items() if group]
+    return f"From a key press on a slider to the new picture: {', '.join(told)} (medians)." if told else ""
+
+
+def starting(found: list[Measured]) -> str:
+    """From the command to the page, and what it holds."""
+    rows = _rows(found)
+    first = [row for row in rows if "first heading" in row.what]
+    held = [row.ours for row in rows if row.what == "Memory, page process"]
+    if not first or not held:
+        return ""
+    return (
+        f"`make run` shows its first heading after {_took(first)}; the page's process then holds {min(held):,.0f} MB, "
+        f"{max(held):,.0f} MB when every page was opened."
+    )
+
+
+def room(found: list[Measured]) -> str:
+    """Twenty people at once: how long they wait to arrive, and for a picture, without and with a fit."""
+    rows = _rows(found)
+    arrived = [row for row in rows if row.what == "Arrival, until the heading"]
+    moved = [row for row in rows if row.what.startswith("Moved slider") and row.size.startswith("all")]
+    health = [row for row in rows if row.what.startswith("Health")]
+    if not arrived or not moved or not health:
+        return ""
+    return (
+        f"Twenty people who arrive at once see their page's heading after {_took(arrived)}; when all of them move a "
+        f"slider at the same moment, each sees the new picture after {_took(moved)} (medians, without and with a fit). "
+        f"The server never took more than {max(row.ours for row in health):.2g} s to answer."
+    )
+
+
+def plain_number(value: float) -> str:
+    """Three digits without powers of ten: 0.0332, 10.6, 31,200."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"

@@ -1,0 +1,168 @@
+"""Speed and memory as `make bench` measured them: a headline a topic, figures and tables folded below it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from core.figures.ratios import plain_ratio, ratio_dots
+from core.figures.scale import cost_against_size
+from core.studies.measurements import Measured, Measurement, all_measured
+from pages.benchmarks import headlines
+from pages.benchmarks.headlines import plain_number
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results"
+TITLES = {
+    "models": "Models of bags",
+    "gram_gradients": "Bag-mean kernel, gradients",
+    "full_size": "The paper's full size, exactly",
+    "kernel_sums": "Bag sums and kernel values",
+    "scale": "Up to a million pixels, through inducing points",
+    "scale_most_bags": "The most bags of exact weights",
+    "store": "Many time steps in a Zarr store",
+    "sparse_representation": "Sparse representation",
+    "distribution_regression": "Distribution regression",
+    "filtering": "Filtering",
+    "latency": "From a key press to the picture",
+    "start_up": "Start-up",
+    "load": "Twenty people at once",
+}
+HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
+NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
+_POWER = re.compile(r"(\d)e-(\d)")
+_CSS = Path(__file__).with_name("measured.css")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Benchmarks told together: a title, their names, the sentence that sums them up."""
+
+    title: str
+    names: tuple[str, ...]
+    headline: Callable[[list[Measured]], str]
+
+
+PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
+         "filtering")  # fmt: skip
+TOPICS = (
+    Topic("Time beside a plain implementation", PLAIN, headlines.beside_plain),
+    Topic("Up to a million pixels", ("scale", "scale_most_bags"), headlines.up_to_a_million),
+    Topic("Many time steps", ("store",), headlines.many_steps),
+    Topic("Waiting", ("latency",), headlines.waiting),
+    Topic("Start-up and memory", ("start_up",), headlines.starting),
+    Topic("A room", ("load",), headlines.room),
+)
+
+
+def show_measured(folder: Path = FOLDER) -> None:
+    """All stored measurements; a sentence where there are none, and for every file that cannot be read."""
+    found, refused = all_measured(folder)
+    for sentence in refused:
+        st.warning(sentence_of(sentence))
+    if not found:
+        st.info("Nothing is measured yet: `make bench` measures, and what it finds stands here.")
+        return
+    st.html(_CSS)
+    told = {name for topic in TOPICS for name in topic.names}
+    more = Topic("More", tuple(each.name for each in found if each.name not in told), lambda mine: "")
+    for topic in (*TOPICS, more):
+        mine = [each for name in topic.names for each in found if each.name == name]
+        if mine:
+            _topic(topic, mine)
+    with st.expander("Where and how this was measured"):
+        st.markdown("\n".join(_where(each) for each in found))
+
+
+def _topic(topic: Topic, found: list[Measured]) -> None:
+    """Its headline, one small figure where there are ratios, and the rest folded."""
+    st.subheader(topic.title, anchor=False)
+    if sentence := topic.headline(found):
+        st.markdown(sentence)
+    plain = topic.names == PLAIN
+    if plain and (ratios := _ratios(found, single=False)):
+        plotly_live(ratio_dots(ratios, dark=is_dark()), "ratios")
+    rows = sum(len(each.rows) for each in found)
+    with st.expander(f"All {rows} measurements, {found[0].date if len(found) == 1 else 'their days'} and commands"):
+        if plain and (single := _ratios(found, single=True)):
+            plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
+            st.markdown(
+                "A dot is a size: how many times more CPU time the yardstick needs than ours for the same result. "
+                "The yardstick is the plain implementation, on the same machine and in the same process; how far the "
+                "two results lie apart stands in the table."
+            )
+        _scale(found)
+        _table(found)
+
+
+def _ratios(found: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
+    """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
+    return [
+        (row.what if single else _title(each), row.size, row.ratio)
+        for each in found
+        for row in each.rows
+        if row.ratio is not None
+    ]
+
+
+def _scale(found: list[Measured]) -> None:
+    """How cost grows with pixels, where that was measured."""
+    rows = [asdict(row) for each in found if each.name == "scale" for row in each.rows]
+    if rows:
+        plotly_live(cost_against_size(rows, dark=is_dark()), "scale")
+        st.markdown(
+            "The collapsed bound, conditioning and prediction through inducing points: lines join sizes with the same "
+            "number of bags and targets; a slope of 1 means that cost grows like the number of pixels."
+        )
+
+
+def _where(each: Measured) -> str:
+    """One line of a list: day, version, machine, command."""
+    return f"- **{_title(each)}**: {each.date}, version {each.version}, {each.machine}; `{each.command}`"
+
+
+def _title(each: Measured) -> str:
+    return TITLES.get(each.name, each.name.replace("_", " ").capitalize())
+
+
+def _table(found: list[Measured]) -> None:
+    head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in HEAD)
+    body = "".join(_group(each) for each in found)
+    st.html(f'<div class="lab-measured"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
+
+
+def _group(each: Measured) -> str:
+    told = f"measured {each.date} by {each.command}"
+    title = f"{escape(_title(each))}<small>{escape(told)}</small>"
+    return f'<tr class="head"><th colspan="{len(HEAD)}">{title}</th></tr>' + "".join(_line(row) for row in each.rows)
+
+
+def _line(row: Measurement) -> str:
+    beside = "" if row.yardstick is None else _small(f"{plain_number(row.yardstick)} {row.unit}", row.against)
+    cells = {
+        "Size": escape(row.size),
+        "Ours": escape(f"{plain_number(row.ours)} {row.unit}"),
+        "Yardstick": beside,
+        "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
+        "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
+        "Device": escape(row.device),
+        "Accuracy": _POWER.sub("\\1e\u2011\\2", escape(row.accuracy)),  # a hyphen that does not break
+    }
+    shown = "".join(
+        f'<td data-label="{name}"{_kind(name, empty=not text)}>{text or "–"}</td>' for name, text in cells.items()
+    )
+    return f'<tr><th scope="row">{_small(row.what, row.note)}</th>{shown}</tr>'
+
+
+def _small(text: str, under: str) -> str:
+    return escape(text) + (f"<small>{escape(under)}</small>" if under else "")
+
+
+def _kind(name: str, *, empty: bool = False) -> str:
+    kinds = [kind for kind, holds in (("number", name in NUMBERS), ("none", empty)) if holds]
+    return f' class="{" ".join(kinds)}"' if kinds else ""

@@ -1,0 +1,45 @@
+"""Page Benchmarks: what was measured, in time, memory and accuracy, with the machine and the command that did it."""
+
+import streamlit as st
+
+from core.studies.downscaling.benchmark import EXACT, VARIATIONAL
+from pages.benchmarks.measured import show_measured
+from pages.kit.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
+from pages.kit.layout import page_header
+from pages.kit.pages import page_link
+from pages.kit.run_panel import run_of
+
+TITLES = {
+    "ukv-645m": "UKV, 645 m, half the cells withheld (K)",
+    "planet-2deg": "Made-up planet, 90 × 180, matched by pressure (K)",
+    "planet-half-deg": "Made-up planet, paper's size, 360 × 720 (K)",
+}
+
+
+def main() -> None:
+    """A headline a topic, with one small table or figure; everything else folded below it."""
+    page_header("Benchmarks", "How fast and in how much memory; which model comes nearest to a truth it never saw.")
+    st.subheader("Accuracy of downscaling", anchor=False)
+    scores = ("mae", "pearson", "ssim", "crps", "coverage95")
+    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
+    headline(table)
+    st.markdown(mediation(table))
+    with st.expander("All models and scores, which differences are more than chance, run it here",
+                     expanded=run_of(table.task) is not None):  # fmt: skip
+        everything(table)
+    page_link("swiss_roll", "The paper's Table 1 with our numbers, on page Swiss roll", icon=":material/cyclone:")
+    show_measured()
+
+
+def everything(table: BenchmarkTable) -> None:
+    """The downscaling benchmark, stored or run from here."""
+    st.markdown(
+        "Half the cells keep only covariates, the other half only coarse targets, as in the paper; each model learns "
+        "its hyperparameters anew for every seed and is scored on every pixel. Models without mediation get "
+        "pseudo-targets, each for its own cell."
+    )
+    start_controls(table, {"cases": ["ukv-645m", "planet-2deg"], "models": [*EXACT, *VARIATIONAL]})
+    show(table)
+
+
+main()

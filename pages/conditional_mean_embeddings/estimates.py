@@ -1,0 +1,258 @@
+"""The view Estimates: bags, both embeddings with the truth, their difference, and what they cost."""
+
+import numpy as np
+import streamlit as st
+import torch
+
+from core.errors import Cancelled
+from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from core.studies.conditional_means.study import (
+    LAYOUTS,
+    MOST_DENSE,
+    BagLayout,
+    BagSample,
+    Comparison,
+    compare,
+    embeddings,
+    sample_bags,
+    true_embedding,
+)
+from core.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
+from core.wording import duration, signed
+from pages.kit.background import get_background, own_lane
+from pages.kit.layout import explain, score_table
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import log_slider
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+
+#: Where the page opens: bags enough for the sizes to tell, points few enough for N×N matrices.
+OPENING = "50 × 20"
+NAMES = {OPENING: (50, 20)} | {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
+STORED = "conditional_means.json"
+#: Up to here the N×N estimator is timed at once; beyond, on request.
+AT_ONCE = 1000
+
+
+@st.cache_data(show_spinner=False, max_entries=24)
+def _compared(layout: BagLayout) -> Comparison:
+    return compare(layout)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _sampled(layout: BagLayout) -> BagSample:
+    return sample_bags(layout)
+
+
+def choose() -> BagLayout:
+    """Bags, points, sizes, λ, lengthscales and seed."""
+    with st.sidebar:
+        name = st.segmented_control("Bags × points a bag", [*NAMES, "own"], default=OPENING, key="e-layout",
+                                    bind="query-params")  # fmt: skip
+        bags, per = NAMES.get(name or OPENING, NAMES[OPENING])
+        if name == "own":
+            bags = int(st.number_input("Bags", 1, 1000, 30, key="e-bags", bind="query-params"))
+            per = int(st.number_input("Points a bag", 1, 1000, 20, key="e-per", bind="query-params"))
+        unequal = st.toggle("Bags of unequal size", True, key="e-unequal", bind="query-params")
+        alike = st.toggle(
+            "λ scaled alike", True, key="e-alike", bind="query-params",
+            help="On: Nλ and Bλ stand on the diagonals. Off: the same number on both, which regularises the standard "
+            "estimator less.",
+        )  # fmt: skip
+        lam = log_slider("λ", "e-lam", 1e-6, 10.0, 0.01)
+        scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
+                             help="1 is the median heuristic.")  # fmt: skip
+        scale_l = log_slider("Lengthscale of ℓ, in medians", "e-l", 0.1, 10.0, 1.0)
+        seed = st.number_input("Seed", 0, 9999, 0, key="e-seed", bind="query-params")
+    return BagLayout(bags, per, bool(unequal), bool(alike), lam, int(seed), scale_k, scale_l)
+
+
+def show() -> None:
+    """The whole view."""
+    layout, sample, found = picture_first(estimated)
+    _scores(found)
+    _equation(layout, sample)
+    costs(layout)
+
+
+def estimated() -> tuple[BagLayout, BagSample, Comparison]:
+    """The controls, and both embeddings at their values."""
+    layout = choose()
+    found, sample = _compared(layout), _sampled(layout)
+    st.markdown(verdict(layout, sample, found))
+    with st.sidebar:
+        at = st.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y", bind="query-params")
+    dark = is_dark()
+    first, second, third = st.columns(3)
+    with first:
+        points, label = sample.bags.inputs[:, 0].numpy(), sample.mediators[sample.bags.bag, 0].numpy()
+        plotly_live(bags_plot(points, label, sample.bags.bag.numpy(), dark=dark), "e-data", later=True)
+        lines = {name: values.numpy() for name, values in found.regressions.items()}
+        plotly_live(regressions_plot(found.y.numpy(), lines, dark=dark), "e-lines", later=True)
+    _maps(found, second, third, dark)
+    with second:
+        plotly_live(_slice(layout, sample, found, at, dark), "e-slice", later=True)
+    return layout, sample, found
+
+
+def _maps(found: Comparison, second, third, dark: bool) -> None:
+    x, y = found.x.numpy(), found.y.numpy()
+    both = found.standard.numpy(), found.shrinkage.numpy()
+    limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
+    gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
+    with second:
+        plotly_live(embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, dark=dark), "e-standard")
+    with third:
+        plotly_live(embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, dark=dark), "e-shrinkage")
+        difference = embedding_map(
+            both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
+        )
+        plotly_live(difference, "e-difference", later=True)
+
+
+def _slice(layout: BagLayout, sample: BagSample, found: Comparison, at: float, dark: bool):
+    query = torch.tensor([[at]], dtype=torch.float64)
+    standard, shrinkage = embeddings(layout, sample, query)
+    truth = true_embedding(found.x, query[0], sample.lengthscales[0])
+    at_y = {"standard": standard.kernel_mean(0), "shrinkage": shrinkage.kernel_mean(0)}
+    lines = {name: mean.at(found.x[:, None]).numpy() for name, mean in at_y.items()} | {"truth": truth[:, 0].numpy()}
+    return slice_plot(found.x.numpy(), lines, at, dark=dark)
+
+
+def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
+    """How far the estimates lie apart, why, and which is nearer to the truth."""
+    if not layout.unequal and layout.alike:
+        return (
+            f"With equal bags and λ scaled alike the two estimators are one: they differ by RMSE "
+            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding. Unequal bags part them."
+        )
+    sizes, first, second = sample.bags.sizes, found.embedding_rmse["standard"], found.embedding_rmse["shrinkage"]
+    spread = (
+        f"bags of {int(sizes.min())} to {int(sizes.max())} points"
+        if layout.unequal
+        else "equal bags, λ not scaled alike,"
+    )
+    why = [
+        "a bag counts as often as it has points in the standard estimator, once in the shrinkage estimator"
+    ] * layout.unequal + ["the same number on both diagonals regularises shrinkage more"] * (not layout.alike)
+    nearer = "shrinkage" if second < first else "the standard estimator"
+    return (
+        f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}, "
+        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is nearer to "
+        f"the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        + (" Bags of equal size, a switch on the left, make them one." if layout.unequal and layout.alike else "")
+    )
+
+
+def _apart(found: Comparison) -> str:
+    return "" if found.distance is None else f" (at most {found.distance:.2g} in the RKHS)"
+
+
+def _scores(found: Comparison) -> None:
+    rows = {
+        model: {"of E[X | Y = y]": found.regression_rmse[name], "of μ(x, y)": found.embedding_rmse[name]}
+        for model, name in (("cmp", "standard"), ("shrinkage_cmp", "shrinkage"))
+    }
+    first, last = (signed(float(found.y[end]), 2) for end in (0, -1))
+    score_table(
+        rows,
+        columns=("of E[X | Y = y]", "of μ(x, y)"),
+        names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
+        caption=f"RMSE against the truth, over y from {first} to {last}",
+    )
+
+
+def _equation(layout: BagLayout, sample: BagSample) -> None:
+    first = layout.regularisation * (layout.points if layout.alike else 1)
+    second = layout.regularisation * (layout.bags if layout.alike else 1)
+    k, ell = sample.lengthscales
+    explain(
+        "Both estimators weigh the bags' own mean embeddings; they differ in how the weights are found. An embedding "
+        "is no density: its values are the means of k(x, X), which the dotted truth has in closed form.",
+        rf"""
+$$\hat\mu_{{X|Y=y}} = \sum_j W_j(y)\,\hat\mu_j,\qquad \hat\mu_j = \tfrac1{{n_j}}\textstyle\sum_i k(x_j^i, \cdot)$$
+
+$$W_\mathrm{{standard}} = (L + {first:.3g}\,D^{{-1}})^{{-1}}\ell(\mathbf y, y),\qquad
+W_\mathrm{{shrinkage}} = (L + {second:.3g}\,I)^{{-1}}\ell(\mathbf y, y)$$
+
+$D = \mathrm{{diag}}(n_j)$, $B = {layout.bags}$ bags, $N = {layout.points}$ points; Gaussian kernels with lengthscales
+{k:.3g} (k) and {ell:.3g} (ℓ). The first is the estimator with labels replicated over bags, exactly:
+$(L_\mathrm{{rep}} + cI)^{{-1}}P = P(LD + cI)^{{-1}}$. Data: $y \sim N(0, 2)$, $x \mid y \sim N(y \sin y, 0.5^2)$.
+""",
+        "Chau et al. 2021, eq. 10, App. C and C.2",
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _costs(bags: int, per_bag: int, seed: int) -> list[Cost]:
+    """Measured here; the N×N route by extrapolation from 1,000 points where there are more."""
+    layout = BagLayout(bags, per_bag, seed=seed)
+    if layout.points <= AT_ONCE:
+        return [dense_cost(layout), *cheap_costs(layout)]
+    base = dense_cost(BagLayout(min(bags, AT_ONCE), max(1, AT_ONCE // bags), seed=seed))
+    return [extrapolated_cost(base, layout.points, bags), *cheap_costs(layout)]
+
+
+def costs(layout: BagLayout) -> None:
+    """CPU time of the three routes to the weights, beside the kept table."""
+    here = _costs(layout.bags, layout.per_bag, layout.seed)
+    kept = [Cost(**row) for row in stored(STORED)["times"]]
+    left, right = st.columns(2)
+    with left:
+        plotly_live(cost_plot(_rows(kept), _rows(here), dark=is_dark()), "e-costs")
+    with right:
+        slot = st.empty()
+        if AT_ONCE < layout.points <= MOST_DENSE:
+            measured = _measure_dense(layout)
+            here = [measured, *here[1:]] if measured else here
+        slot.markdown(costs_said(layout, here))
+        st.caption(
+            "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
+            f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. "
+            "Large marks: the data above, on this server."
+        )
+
+
+def _rows(found: list[Cost]) -> list[tuple[str, float, float, bool]]:
+    return [(row.route, row.points, row.seconds, row.extrapolated) for row in found]
+
+
+def costs_said(layout: BagLayout, here: list[Cost]) -> str:
+    """The costs in words: as written, at bag level, shrinkage."""
+    dense, level, shrunk = here
+    how = "measured here"
+    if dense.extrapolated:
+        size = f"{8e-9 * layout.points**2:.2g} GB"
+        how = f"extrapolated with N³ from 1,000 points, rather too high; its matrix takes {size}"
+        if layout.points > MOST_DENSE:
+            how += ", too much to be tried here"
+    ratio = dense.seconds / max(shrunk.seconds, 1e-6)
+    gain = f"about {float(f'{ratio:.1g}'):,.0f} times faster" if ratio >= 2 else "hardly faster here"
+    return (
+        f"CPU time of the weights at 60 values of y. Standard as written, N×N with N = {layout.points:,}: "
+        f"**{duration(dense.seconds)}** ({how}). The same numbers at bag level: **{duration(level.seconds)}**. "
+        f"Shrinkage: **{duration(shrunk.seconds)}**. Shrinkage is {gain} than the standard estimator as written, and "
+        "not faster than its bag-level form."
+    )
+
+
+def _measure_dense(layout: BagLayout) -> Cost | None:
+    """On request, the N×N estimator timed in the background; None until it is."""
+    key = f"dense-{layout.bags}-{layout.per_bag}-{layout.seed}"
+    job = get_background().known(key)
+    if job is not None and job.done() and not isinstance(job.exception(), Cancelled):
+        return job.result()
+    timed = BagLayout(layout.bags, layout.per_bag, seed=layout.seed)
+    if job is None and not st.button(f"Measure N×N with {layout.points:,} points", key="e-measure"):
+        return None
+
+    @st.fragment(run_every=0.5)
+    def wait() -> None:
+        running = get_background().request(key, own_lane("dense-cost"), lambda check: dense_cost(timed))
+        if running.done():
+            st.rerun()
+        st.caption("Measuring the N×N estimator …")
+
+    wait()
+    return None

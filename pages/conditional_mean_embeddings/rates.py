@@ -1,0 +1,227 @@
+"""The view Rates: the exponent of theorem 4.2 over its parameters, and measured errors beside it."""
+
+import math
+from concurrent.futures import Future
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from core.errors import Cancelled, InputError
+from core.figures.embedding import exponent_plot, grid_plot, rate_plot
+from core.studies.conditional_means.measured_rates import Measured, RateSettings, limits, measure, schedule, slope
+from core.studies.conditional_means.rates import (
+    Difficulty,
+    distance_exponent,
+    epsilon_exponent,
+    lambda_exponent,
+    minimax_exponent,
+    rate_exponent,
+    samples_exponent,
+)
+from core.wording import signed
+from pages.kit.background import get_background, own_lane
+from pages.kit.layout import explain
+from pages.kit.plotly_live import plotly_live
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+
+STORED = "deconditional_rates.json"
+EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
+#: What is measured, its name on an axis, and its words.
+ERRORS = {
+    "Risk": ("risk", "E‖ψ(Y) − D̂Cψ(Y)‖²", "the excess risk, which the theorem bounds"),
+    "Hilbert–Schmidt": ("hilbert_schmidt", "‖D̂ − D‖²", "the squared Hilbert–Schmidt distance to the true operator"),
+}
+
+
+def show() -> None:
+    """The whole view."""
+    settings, difficulty, kind = choose()
+    a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
+    enough = "more first-stage samples would still help" if a < best else "more first-stage samples gain nothing"
+    explain(
+        f"With a = {a:.3g} the first stage is given $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
+        f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
+    )
+    left, right = st.columns(2)
+    with left:
+        _exponents(a, difficulty)
+    with right:
+        _curve(settings, kind)
+    _theorem(settings, best, power)
+    _grid(kind)
+
+
+def choose() -> tuple[RateSettings, Difficulty, str]:
+    """The theorem's parameters, the error to look at, and the effort."""
+    with st.sidebar:
+        a = st.slider("a", 0.1, 3.0, 0.8, 0.05, key="e-a", bind="query-params",
+                      help="Samples of the first stage: N is a power of M in proportion to a.")  # fmt: skip
+        flat = st.toggle("Finite features (b = ∞)", False, key="e-flat", bind="query-params",
+                         help="Five features of equal weight instead of a spectrum that decays.")  # fmt: skip
+        b = st.slider("b", 1.05, 10.0, 2.0, 0.05, key="e-b", bind="query-params", disabled=bool(flat),
+                      help="The n-th eigenvalue decays as the power −b of n: effective dimension.")  # fmt: skip
+        c = st.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", bind="query-params", help="Smoothness, second stage.")
+        prime = st.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", bind="query-params", help="Smoothness, first stage.")
+        iota = st.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", bind="query-params", help="Hölder exponent.")
+        kind = st.segmented_control("Error", list(ERRORS), default="Risk", key="e-error", bind="query-params")
+        largest = st.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", bind="query-params",
+                                   format_func=lambda n: f"{n:,}")  # fmt: skip
+        seed = st.number_input("Seed", 0, 9999, 0, key="e-rate-seed", bind="query-params")
+    settings = RateSettings(a, None if flat else b, c, prime, iota, int(largest), seed=int(seed))
+    return settings, settings.difficulty, kind or "Risk"
+
+
+def _exponents(a: float, difficulty: Difficulty) -> None:
+    grid = np.linspace(0.05, 3.0, 200)
+    cases = {"finite features (b = ∞)": replace(difficulty, b=math.inf)}
+    if not math.isinf(difficulty.b):
+        cases = {f"b = {difficulty.b:.3g}, c = {difficulty.c:.3g}": difficulty, **cases}
+    curves = {name: np.array([rate_exponent(float(v), case) for v in grid]) for name, case in cases.items()}
+    best = {name: minimax_exponent(case) for name, case in cases.items()}
+    marks = {name: (best[name], rate_exponent(best[name], case)) for name, case in cases.items()}
+    plotly_live(exponent_plot(grid, curves, marks, a, dark=is_dark()), "e-exponents")
+    st.markdown(
+        "Diamonds: the minimax point, the smallest a with the best rate. c′ and ι set the price in N, not the exponent."
+    )
+
+
+def stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
+    """The kept curve of the same parameters and seed, where it reaches at least as far."""
+    for curve in stored(STORED)["curves"]:
+        kept = RateSettings(**curve["settings"])
+        effort = {"largest": kept.largest, "sizes": kept.sizes, "seeds": kept.seeds}
+        if replace(settings, **effort) == kept and settings.largest <= kept.largest:
+            return kept, [Measured(**row) for row in curve["rows"]]
+    return None
+
+
+def _job(settings: RateSettings) -> "Future[list[Measured]]":
+    key = f"rates-{settings}"
+    return get_background().request(key, own_lane("rates"), lambda check: measure(settings, check))
+
+
+def _curve(settings: RateSettings, kind: str) -> None:
+    """Measured errors along the theorem's sizes; what needs no sampling is drawn at once."""
+    kept = stored_curve(settings)
+    try:
+        schedule(kept[0] if kept else settings)
+    except InputError as error:
+        st.info(sentence_of(error))
+        return
+    rows: list[Measured] = []
+    if kept is not None:
+        settings, rows = kept
+    else:
+        job = get_background().known(f"rates-{settings}")
+        if job is not None and job.done() and not isinstance(job.exception(), Cancelled):
+            rows = job.result()
+    _draw_curve(settings, rows, kind)
+    if not rows:
+        _await(settings)
+    elif kept is not None:
+        st.caption("Kept with the app, made by `python -m core deconditional-rates`.")
+
+
+def _await(settings: RateSettings) -> None:
+    @st.fragment(run_every=0.5)
+    def wait() -> None:
+        if _job(settings).done():
+            st.rerun()
+        st.caption(f"Measuring {settings.sizes} sizes, {settings.seeds} data sets each …")
+
+    wait()
+
+
+def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None:
+    name, label, words = ERRORS[kind]
+    pairs = schedule(settings)
+    sizes = np.array([m for m, _ in pairs], dtype=float)
+    alone = np.array([getattr(error, name) for error in limits(settings, pairs)])
+    errors = np.array([[getattr(row, name) for row in rows if row.targets == m] for m, _ in pairs])
+    exact = rate_exponent if name == "risk" else distance_exponent
+    theory = exact(settings.a, settings.difficulty)
+    mean = errors.mean(1) if rows else alone
+    middle = len(sizes) // 2
+    promised = "theorem 4.2" if name == "risk" else "range condition"
+    lines = {
+        f"λ and ε alone: {signed(slope(sizes, alone), 2)}": alone,
+        f"{promised}: {signed(-theory, 2)}": mean[middle] * (sizes / sizes[middle]) ** -theory,
+    }
+    if rows:
+        found = slope(sizes[middle:], mean[middle:])
+        lines[f"measured: {signed(found, 2)}"] = mean[middle] * (sizes / sizes[middle]) ** found
+    plotly_live(rate_plot(sizes, errors, lines, title=f"Measured: {kind}", label=label, dark=is_dark()), "e-measured")
+    features = 5 if settings.b is None else 33
+    st.markdown(
+        f"A circle with {features} Fourier features, where the operator is known: {words}, M from {pairs[0][0]:,} to "
+        f"{pairs[-1][0]:,}, N from {pairs[0][1]:,} to {pairs[-1][1]:,}. "
+        + (reading(-found, theory, name) if rows else "")
+    )
+
+
+def reading(found: float, theory: float, name: str) -> str:
+    """How the measured slope compares; the theorem bounds the risk from above, for large M."""
+    bound = "The theorem is an upper bound" if name == "risk" else "The range condition alone bounds ε's share"
+    fall = f"the fall over the larger half of the sizes, $M^{{-{found:.2f}}}$,"
+    if found >= theory:
+        return f"{bound}: {fall} is as steep or steeper and agrees with it."
+    if found >= 0.9 * theory:
+        return f"{bound}: {fall} is nearly as steep; so few sizes and data sets cannot tell the two apart."
+    return f"{bound} for large M: {fall} is still less steep."
+
+
+def _grid(kind: str) -> None:
+    """The kept table of all M and N: more of the one helps until the other limits."""
+    name, label, words = ERRORS[kind]
+    grid = stored(STORED)["grid"]
+    settings, rows = RateSettings(**grid["settings"]), [Measured(**row) for row in grid["rows"]]
+    samples = sorted({row.samples for row in rows})
+    curves = {
+        f"M = {m:,}": np.array(
+            [np.mean([getattr(r, name) for r in rows if (r.targets, r.samples) == (m, n)]) for n in samples]
+        )
+        for m in sorted({row.targets for row in rows})
+    }
+    flat = "Each line flattens: beyond some N only M, through ε, lowers the risk."
+    if name != "risk":
+        flat = "More samples of the first stage keep helping: directions of small images weigh more than in the risk."
+    left, right = st.columns(2)
+    with left:
+        figure = grid_plot(np.array(samples), curves, title="Every M and N", label=label, dark=is_dark())
+        plotly_live(figure, "e-grid")
+    with right:
+        st.markdown(
+            f"Kept table at a = {settings.a:.3g}, b = {settings.b:.3g}, c = {settings.c:.3g}, {settings.seeds} data "
+            f"sets each: {words}, against the samples of both stages. {flat} On the left lines cross: the smaller ε of "
+            "a larger M amplifies what a poor first stage got wrong. That trade is what the theorem's a describes."
+        )
+
+
+def _theorem(settings: RateSettings, best: float, power: float) -> None:
+    difficulty = settings.difficulty
+    rate, epsilon = rate_exponent(settings.a, difficulty), epsilon_exponent(settings.a, difficulty)
+    explain(
+        "The deconditional mean operator is learned in two ridge regressions; the rate of the second depends on how "
+        "much the first was given.",
+        rf"""
+$$\mathcal E_d(\hat D) - \mathcal E_d(D) = O(M^{{-r}}),\qquad
+r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {best:.3g} \\[2pt]
+\frac{{bc}}{{bc+1}} & a \ge a^* \end{{cases}}\quad = {rate:.3g}$$
+
+$$\lambda \propto N^{{-1/(c'+1)}} = N^{{-{lambda_exponent(difficulty):.3g}}},\quad
+N = M^{{a(c'+1)/(\iota(c'-1))}} = M^{{{power:.3g}}},\quad \varepsilon \propto M^{{-{epsilon:.3g}}}$$
+
+$$\hat C = \Phi^\top\Psi(\Psi^\top\Psi + N\lambda I)^{{-1}},\qquad
+\hat D = \tilde\Psi^\top U(U^\top U + M\varepsilon I)^{{-1}},\quad U = \tilde\Psi \hat C^\top$$
+
+Conditions: $b > 1$, $c, c' \in\, ]1, 2]$, $\iota \in\, ]0, 1]$, and $\mathcal H_\ell$ finite-dimensional. The measured
+curve takes λ and ε a tenth of these powers; its eigenvalues follow $n^{{-b}}$ up to n = 33, so its slope is the
+theorem's only while ε still cuts inside them. The dotted line has N = M = ∞: what regularisation alone leaves, in
+closed form. In Hilbert–Schmidt norm the theorem says nothing; the range condition alone gives
+$\varepsilon^{{c-1}}$. A larger b means a faster optimal rate by this formula, at a larger a\*.
+""",
+        "Chau et al. 2021, theorem 4.2 and D.4, eq. 11-12",
+    )

@@ -1,0 +1,155 @@
+"""Which subjects: the paper's simulation, the generated stand-in, or an own table."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from core.distribution_regression.simulate import Simulated, SimulationSpec, simulate
+from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
+from core.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
+from core.engine.uploads import NotKept
+from core.errors import InputError
+from core.studies.distribution_regression.compare import Prepared
+from core.studies.distribution_regression.study import part
+from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
+from pages.kit.layout import refusal
+from pages.kit.state import is_known, offer_only, recall, remember, set_values
+from pages.kit.visitor import listed, put_into_link, visitor_mark
+from pages.kit.words import plain
+
+SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
+#: Subjects and measures of the largest simulation offered.
+LARGEST = (400, 2000)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The subjects with a name of their own, what they are in words, and what only a simulation knows."""
+
+    key: str
+    prepared: Prepared
+    words: str
+    simulated: Simulated | None = None
+    spec: SimulationSpec | None = None
+
+
+@st.cache_resource(show_spinner=False, max_entries=6)
+def _simulated(spec: SimulationSpec) -> tuple[Simulated, Prepared]:
+    """Subjects of equal measures are the first of the largest draw, which is kept while n and m move."""
+    drawn = simulate(spec) if spec.unequal else part(_largest(spec.seed, spec.spread), spec.subjects, spec.measures)
+    return drawn, Prepared(drawn.subjects)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _largest(seed: int, spread: float) -> Simulated:
+    return simulate(SimulationSpec(LARGEST[0], LARGEST[1], seed, spread=spread))
+
+
+@st.cache_resource(show_spinner=False, max_entries=3)
+def _stand_in(people: int, seed: int) -> Prepared:
+    return Prepared(accelerometer_stand_in(people, seed))
+
+
+@st.cache_resource(show_spinner="Reading the table …", max_entries=2)
+def _table(key: str, roles: Roles) -> Prepared:
+    return Prepared(table_subjects(key, roles))
+
+
+def choose_data() -> Chosen:
+    """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
+    source = st.segmented_control("Data", list(SOURCES), default="simulation", key="d-data", bind="query-params",
+                                  format_func=SOURCES.__getitem__) or "simulation"  # fmt: skip
+    if source == "table":
+        return _own()
+    if source == "stand-in":
+        people = int(st.slider("People", 20, 600, 200, 20, key="d-people", bind="query-params"))
+        seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
+        words = f"{LABEL} {people} people, 1,440 minutes each."
+        return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
+    n = int(st.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n", bind="query-params"))
+    m = int(st.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m",
+                             bind="query-params"))  # fmt: skip
+    unequal = st.toggle("Unequal numbers of measures", False, key="d-unequal", bind="query-params",
+                        help="Each subject has between m/4 and m.")  # fmt: skip
+    spread = float(st.slider("Concentration of the Dirichlet process", 1.0, 100.0, 25.0, 1.0, key="d-alpha",
+                             bind="query-params", help="Small: subjects differ more."))  # fmt: skip
+    seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
+    spec = SimulationSpec(n, m, seed, bool(unequal), spread=spread)
+    drawn, prepared = _simulated(spec)
+    return Chosen(str(spec), prepared, f"Simulation (20): {n} subjects, m = {m}.", drawn, spec)
+
+
+def _own() -> Chosen:
+    """A table that is kept, or a new one."""
+    _upload()
+    tables = listed(kept_tables, "d-table")
+    if not tables:
+        raise InputError(
+            "There is no table yet: upload a CSV with one row per measurement and columns for the subject, the value "
+            "and the outcome."
+        )
+    offer_only("d-table", tables)
+    key = st.selectbox("Table", list(tables), key="d-table", bind="query-params", format_func=tables.__getitem__)
+    put_into_link(str(key))
+    roles = _roles(str(key))
+    prepared = _table(str(key), roles)
+    found = prepared.subjects
+    sizes = found.bags.sizes.numpy(force=True)
+    words = f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measures each."
+    return Chosen(f"table {key} {roles}", prepared, words)
+
+
+def _upload() -> None:
+    """Keep a new file; a bad one is refused with its sentence and changes nothing."""
+    file = st.file_uploader(
+        "Long table (CSV)", type=None, key="d-file",
+        help=f"One row a measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB.",
+    )  # fmt: skip
+    if file is None:
+        return
+    data = file.getvalue()
+    mark = f"d-seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
+    if not is_known(mark):
+        try:
+            key = keep_table(data, file.name, visitor_mark())
+        except NotKept as error:  # tried again at every run
+            refusal(f"{file.name}: {error}")
+            return
+        except InputError as error:
+            remember(mark, str(error))
+        else:
+            remember(mark, None)
+            set_values({"d-table": key})
+    if recall(mark):
+        refusal(f"{file.name}: {recall(mark)}")
+
+
+def _roles(key: str) -> Roles:
+    """Which column is what; guessed by name on opening."""
+    names = table_columns(key)
+    guess = guess_roles(names)
+    assert guess is not None  # kept tables have three columns
+    with st.expander("Columns", expanded=True):
+        one = {"subject": guess.subject, "value": guess.values[0], "outcome": guess.outcome}
+        chosen = {
+            role: str(st.selectbox(role.capitalize(), names, names.index(start), key=f"d-{role}-{key}"))
+            for role, start in one.items()
+        }
+        rest = [name for name in names if name not in chosen.values()]
+        more = st.multiselect("Further values", rest, key=f"d-values-{key}")
+        start = [name for name in guess.covariates if name in rest and name not in more]
+        extra = st.multiselect("Covariates", [n for n in rest if n not in more], start, key=f"d-covariates-{key}")
+        drop = st.toggle("Leave out rows with missing cells", False, key=f"d-drop-{key}")
+    return Roles(chosen["subject"], (chosen["value"], *more), chosen["outcome"], tuple(extra), bool(drop))
+
+
+def start_values(chosen: Chosen) -> dict[str, float]:
+    """Lengthscale, variance and noise that the sliders open with: the paper's, or from the spread of real data."""
+    if chosen.spec is not None:
+        return {"scale": 0.5, "size": 1.0, "noise": 0.01}
+    subjects = chosen.prepared.subjects
+    y, x = subjects.outcomes.numpy(force=True), subjects.measures[:, 0].numpy(force=True)
+    spread = float(y.var())
+    return {"scale": 0.3 * max(float(np.ptp(x)), 1e-9), "size": 30 * spread, "noise": 0.6 * spread}

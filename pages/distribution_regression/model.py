@@ -1,0 +1,133 @@
+"""Kernel, noise, rank and densities on sliders; learning them by the evidence."""
+
+import hashlib
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.distribution_regression.density import BANDWIDTHS
+from core.distribution_regression.spectrum import Learned
+from core.errors import Cancelled, InputError
+from core.kernels.families.registry import FAMILIES
+from core.studies.distribution_regression.compare import learn_settings
+from core.studies.distribution_regression.study import KERNELS, MethodSettings
+from core.wording import signed
+from pages.distribution_regression.data import Chosen, start_values
+from pages.kit.background import get_background, own_lane
+from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered, set_values
+from pages.kit.words import plain, sentence_of
+
+NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
+RULES = {"silverman": "Silverman, 1.06 sd", "silverman_0.9": "Silverman, 0.9", "scott": "Scott"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """The settings of all methods, the covariates' part, and the rank of the link."""
+
+    settings: MethodSettings
+    use_covariates: bool
+
+
+def choose_model(chosen: Chosen) -> Model:
+    """The model at the sliders' values; the sliders' ends follow the data's units."""
+    start = start_values(chosen)
+    family = st.selectbox("Kernel K", KERNELS, key="d-family", bind="query-params",
+                          format_func=lambda name: FAMILIES[name].title)  # fmt: skip
+    kind = _kind(chosen)
+    scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
+    size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)
+    noise_by = st.segmented_control(
+        "Noise σ²", list(NOISES), default="given", key="d-noise-by", bind="query-params",
+        format_func=NOISES.__getitem__,
+        help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior "
+        "IG(1, var y).",
+    ) or "given"  # fmt: skip
+    noise = start["noise"]
+    if noise_by == "given":
+        noise = _slider("σ²", f"d-{kind}-noise", start["noise"], 2.5)
+    low = st.toggle("Low rank (15)", False, key="d-low", bind="query-params")
+    rank = int(st.slider("k, eigenvectors", 1, 40, 10, key="d-rank", bind="query-params")) if low else None
+    with st.expander("Densities, covariates"):
+        rule = st.selectbox("Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", bind="query-params",
+                            format_func=RULES.__getitem__)  # fmt: skip
+        reflect = st.toggle("Reflect densities at the ends", False, key="d-reflect", bind="query-params")
+        intercept = st.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept", bind="query-params")
+        names = chosen.prepared.subjects.covariate_names
+        use = bool(names) and st.toggle(
+            f"Covariates: {plain(', '.join(names))}", True, key="d-cov", bind="query-params"
+        )
+    settings = MethodSettings(
+        str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
+    )  # fmt: skip
+    return Model(settings, bool(use))
+
+
+def _kind(chosen: Chosen) -> str:
+    """Simulations share their sliders; every other data set has its own, in its own units."""
+    return "s" if chosen.spec is not None else hashlib.blake2b(chosen.key.encode(), digest_size=3).hexdigest()
+
+
+def _slider(label: str, key: str, middle: float, decades: float) -> float:
+    """A log slider around a value of the data's own size."""
+    low, high = (float(f"{middle * 10**way:.3g}") for way in (-decades, decades))
+    return log_slider(label, key, low, high, float(f"{middle:.3g}"))
+
+
+def learning(chosen: Chosen, model: Model) -> None:
+    """The button that learns kernel and noise, in the background; the sliders follow."""
+    asked = recall("_d-learning")
+    key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
+    if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=asked == key):
+        remember("_d-learning", key)
+        st.rerun()
+    if asked == key:
+        _await(chosen, model, key)
+    for word in recall("_d-learned", {}).get(chosen.key, ()):
+        st.caption(sentence_of(word))
+
+
+def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":
+    return get_background().request(
+        key, own_lane("distribution"), lambda check: learn_settings(chosen.prepared, model.settings, check)
+    )
+
+
+def _await(chosen: Chosen, model: Model, key: str) -> None:
+    @st.fragment(run_every=0.4)
+    def wait() -> None:
+        job = _job(chosen, model, key)
+        if not job.done():
+            st.caption("Learning: every lengthscale tried needs one spectrum …")
+            if st.button("Cancel", key="d-cancel"):
+                _stop()
+                st.rerun(scope="app")
+            return
+        forget("_d-learning")
+        _take(chosen, job)
+
+    wait()
+
+
+def _stop() -> None:
+    """Nothing of this lane is wanted any more: the job ends at its next check."""
+    forget("_d-learning")
+    get_background().drop(own_lane("distribution"), unless="")
+
+
+def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:
+    kind = _kind(chosen)
+    try:
+        settings, found = job.result()
+    except Cancelled:
+        st.rerun(scope="app")
+    except InputError as error:
+        remembered("_d-learned", {})[chosen.key] = (str(error),)
+        st.rerun(scope="app")
+    else:
+        said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
+        remembered("_d-learned", {})[chosen.key] = (said, *found.warnings)
+        values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
+        sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
+        set_values(sliders | {"d-noise-by": "given"})

@@ -1,0 +1,52 @@
+"""Page Distribution regression: an outcome explained by the distribution behind a subject's repeated measures."""
+
+import streamlit as st
+
+from pages.distribution_regression import picture, risk
+from pages.distribution_regression.data import choose_data
+from pages.distribution_regression.model import learning
+from pages.kit.layout import page_header, refusals
+from pages.kit.picture_first import picture_first
+from pages.kit.state import apply_values
+
+
+def main() -> None:
+    """Read the controls, regress by every method, draw."""
+    page_header(
+        "Distribution regression", "An outcome explained by a whole distribution, of which only measures are seen."
+    )
+    apply_values()
+    with refusals():
+        body()
+    risk.show()
+
+
+def body() -> None:
+    """One data set: its pictures, every method's numbers, an unknown link."""
+    with st.sidebar:
+        chosen = choose_data()
+    above = st.container()
+    left, middle, right = st.columns([5, 6, 5])
+    with middle:
+        model, found = picture_first(lambda: picture.function(chosen))
+    with st.sidebar:
+        repeats = int(st.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats",
+                                       bind="query-params"))  # fmt: skip
+        nested = bool(st.toggle("Learn anew in every fold", False, key="d-nested", bind="query-params",
+                                help="Kernel and noise by the evidence of each training fold alone, for every method: "
+                                "takes seconds."))  # fmt: skip
+        learning(chosen, model)
+    with left:
+        picture.densities(chosen)
+    scores = picture.validated(chosen, model, repeats, nested)
+    with right:
+        picture.predictions(chosen, scores)
+    with above:
+        picture.said(chosen, found, scores)
+    picture.remark(chosen)
+    picture.table(found, scores, repeats, nested)
+    picture.link(chosen, model)
+    picture.equation(chosen, model, found)
+
+
+main()

@@ -1,0 +1,248 @@
+"""What is drawn of one data set: densities, f with its band, held-out predictions, every method's numbers, a link."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from core.distribution_regression.simulate import regression_function
+from core.distribution_regression.subjects import Subjects
+from core.figures.colours import model_name
+from core.figures.distribution import link_plot, predicted_plot, ridge_plot
+from core.figures.line import function_plot
+from core.figures.style import Figure
+from core.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
+from core.studies.distribution_regression.study import MethodSettings
+from core.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
+from core.wording import signed
+from pages.distribution_regression.data import Chosen
+from pages.distribution_regression.model import Model, choose_model
+from pages.kit.layout import explain, score_table
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.kit.words import plain
+
+#: Of the cross-validation; fewer where there are fewer than ten subjects.
+FOLDS = 5
+ROUTES = {
+    "chebyshev": "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
+    "sorted": "sorting, exact",
+    "tiled": "summing every pair",
+}
+
+
+@st.cache_resource(show_spinner=False, max_entries=6)
+def _without_covariates(key: str, _prepared: Prepared) -> Prepared:
+    subjects = _prepared.subjects
+    return Prepared(replace(subjects, covariates=subjects.covariates[:, :0], covariate_names=()))
+
+
+def _used(chosen: Chosen, model: Model) -> Prepared:
+    """The subjects with or without their covariates."""
+    if model.use_covariates or not chosen.prepared.subjects.covariate_names:
+        return chosen.prepared
+    return _without_covariates(chosen.key, chosen.prepared)
+
+
+def _key(chosen: Chosen, model: Model) -> str:
+    return f"{chosen.key} {model.use_covariates}"
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _compared(key: str, settings: MethodSettings, known: bool, _prepared: Prepared) -> Comparison:
+    return compare(_prepared, settings, regression_function if known else None)
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _validated(
+    key: str, settings: MethodSettings, repeats: int, nested: bool, _prepared: Prepared
+) -> dict[str, Validated]:
+    methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
+    subjects = _prepared.subjects
+    folds = min(FOLDS, max(2, subjects.count // 2))
+    return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, learned=nested, prepared=_prepared)
+
+
+def validated(chosen: Chosen, model: Model, repeats: int, nested: bool) -> dict[str, Validated]:
+    """Cross-validation of every method at the model's settings, or learned anew in every fold."""
+    return _validated(_key(chosen, model), model.settings, repeats, nested, _used(chosen, model))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _ridges(key: str, _subjects: Subjects) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return ridges(_subjects)
+
+
+def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> None:
+    """The result in a sentence."""
+    risks = {name: curve.risk for name, curve in found.curves.items() if curve.risk is not None}
+    r2 = {name: float(v.r2.mean()) for name, v in scores.items()}
+    if risks:
+        best = min(risks, key=risks.__getitem__)
+        verb = "is ahead" if best == "gpdr" else f"is behind {model_name(best)} here"
+        ceiling = _ceiling(chosen)
+        st.markdown(
+            f"GPDR finds f with posterior risk **{risks['gpdr']:.4f}** and {verb}; estimated densities give "
+            f"{risks['kde']:.4f}. Single outcomes say little: held-out R² is {signed(r2['gpdr'], 2)}, and knowing "
+            f"f₀ and every distribution would give {ceiling:.2f}."
+        )
+        return
+    best = max(r2, key=r2.__getitem__)
+    also = "the most of all methods" if best == "gpdr" else f"{model_name(best)} the most, {100 * r2[best]:.1f} %"
+    st.markdown(
+        f"Of subjects held out, GPDR explains **{100 * r2['gpdr']:.1f} %** of the variance of "
+        f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
+    )
+
+
+def _ceiling(chosen: Chosen) -> float:
+    assert chosen.simulated is not None
+    known, seen = chosen.simulated.expected, chosen.simulated.subjects.outcomes.numpy(force=True)
+    return float(min(1.0, known.var() / seen.var()))
+
+
+def densities(chosen: Chosen) -> None:
+    """Some subjects' distributions."""
+    subjects = chosen.prepared.subjects
+    grid, density, rows = _ridges(chosen.key, subjects)
+    y = subjects.outcomes.numpy(force=True)
+    names = [subjects.names[i] for i in rows]
+    if chosen.spec is not None:
+        names = [f"subject {name}" for name in names]
+    figure = ridge_plot(grid, density, names, y[rows], title=f"{len(rows)} of {len(y)} subjects' distributions",
+                        labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=is_dark())  # fmt: skip
+    plotly_live(figure, "d-ridges")
+
+
+def function(chosen: Chosen) -> tuple[Model, Comparison]:
+    """The model's controls and f as every method finds it at their values; returns both."""
+    with st.sidebar:
+        model = choose_model(chosen)
+    found = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
+    plotly_live(_function(chosen, found, model.settings.intercept, is_dark()), "d-function")
+    return model, found
+
+
+def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
+    """What was predicted of subjects held out."""
+    subjects = chosen.prepared.subjects
+    y = subjects.outcomes.numpy(force=True)
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held out: observed against predicted",
+                            labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
+                            height=380, dark=is_dark())  # fmt: skip
+    plotly_live(figure, "d-predicted")
+
+
+def remark(chosen: Chosen) -> None:
+    """What the pictures are, and are not."""
+    columns = chosen.prepared.subjects.columns
+    st.caption(
+        "Densities are smoothed for the eye and for the KDE method only; GPDR uses the measures as they are. "
+        + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
+    )
+
+
+def _function(chosen: Chosen, found: Comparison, centred: bool, dark: bool) -> Figure:
+    own = found.curves["gpdr"]
+    lines = {name: curve.mean for name, curve in found.curves.items() if name in ("kde", "landmark10")}
+    known = chosen.spec is not None and not centred
+    label = "f less its mean over subjects" if centred else "f"
+    if known:
+        lines = {"truth": regression_function(found.at), **lines}
+    low, high = float((own.mean - 2 * own.sd).min()), float((own.mean + 2 * own.sd).max())
+    return function_plot(
+        found.at, own.mean, own.sd, lines, title="f with ±2 sd, and f₀" if known else "f with ±2 sd", model="gpdr",
+        labels=(chosen.prepared.subjects.columns[0], label), limits=None if known else (low, high), height=380,
+        dark=dark,
+    )  # fmt: skip
+
+
+def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested: bool) -> None:
+    """Every method's risk, R² and time."""
+    rows: dict[str, dict[str, float | None]] = {}
+    for name, score in scores.items():
+        curve = found.curves.get(name)
+        low, high = score.interval
+        rows[name] = {
+            "posterior_risk": curve.risk if curve else None, "r2": float(score.r2.mean()),
+            "r2_low": low if repeats > 1 else None, "r2_high": high if repeats > 1 else None,
+            "noise": curve.noise if curve else None, "ms": 1000 * curve.seconds if curve else None,
+        }  # fmt: skip
+    score_table(
+        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats, nested)
+    )  # fmt: skip
+    for route in found.routes:
+        st.caption("Sums over measures by " + ROUTES[route.name].format(nodes=route.nodes, error=route.error) + ".")
+    if found.drawn is not None:
+        st.caption(f"σ²: {len(found.drawn.noises)} Gibbs draws worth {found.drawn.effective:.0f} independent ones.")
+
+
+def _caption(repeats: int, nested: bool) -> str:
+    how = (
+        "kernel and noise learned in every fold"
+        if nested
+        else "at these hyperparameters; those that were learned here have seen all outcomes"
+    )
+    many = f", {repeats} partitions, its interval that of the partitions alone" if repeats > 1 else ", one partition"
+    return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {how}"
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
+    return find_link(_prepared, settings, rank)
+
+
+def link(chosen: Chosen, model: Model) -> None:
+    """The single-index regression, where it is asked for."""
+    with st.expander("An unknown link ρ between E f and the outcome"):
+        if not st.toggle("Estimate it", False, key="d-link", bind="query-params"):
+            st.markdown("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
+            return
+        rank = int(st.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank", bind="query-params"))
+        found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
+        y, index = found.outcomes.numpy(force=True), found.index.numpy(force=True)
+        at = np.linspace(index.min(), index.max(), 160)
+        line = np.polynomial.Polynomial.fit(index, fitted, 1)(at)
+        rho = found.link(found.index.new_tensor(at)).numpy(force=True)
+        left, right = st.columns([3, 2])
+        with left:
+            name = chosen.prepared.subjects.outcome_name
+            plotly_live(link_plot(index, y, at, rho, line, labels=("index Z'w", name), dark=is_dark()), "d-link-plot")
+        with right:
+            spread = float(((y - y.mean()) ** 2).mean())
+            bent, straight = 1 - found.loss / spread, 1 - float(((y - left_out) ** 2).mean()) / spread
+            st.markdown(
+                f"Left-out R² with the link **{bent:.3f}**, without {straight:.3f}: "
+                + ("the outcome seems to bend." if bent > straight + 0.02 else "no link is called for.")
+                + f" Bandwidth {found.bandwidth:.2f} sd of the index, {len(found.weights)} eigenvectors. The index's "
+                "direction was fitted to the same subjects, which flatters the link a little."
+            )
+            st.caption("Source: Tang et al., eq. 16-19; Ichimura 1993")
+
+
+def equation(chosen: Chosen, model: Model, found: Comparison) -> None:
+    """The posterior with today's numbers."""
+    subjects, settings = chosen.prepared.subjects, model.settings
+    low, high = float(subjects.bags.sizes.min()), float(subjects.bags.sizes.max())
+    m = f"{low:.0f}" if low == high else rf"{low:.0f} \ldots {high:.0f}"
+    rank = f"$k = {settings.rank}$ leading eigenvectors of $M$ carry the posterior (15)." if settings.rank else ""
+    explain(
+        "Each outcome is the mean of f over the subject's measures, plus noise; f's posterior needs no density.",
+        rf"""
+$$y_i \sim N\Big(\beta^\top W_i + \tfrac1{{m_i}}\textstyle\sum_j f(x_{{ij}}),\ \sigma^2\Big),\qquad f \sim GP(0, K)$$
+
+$$n = {subjects.count},\quad m_i = {m},\quad \sigma^2 = {found.curves["gpdr"].noise:.3g}$$
+
+$$E f(s) = l(s)^\top(M + \sigma^2 I)^{{-1}}y,\qquad
+\mathrm{{Var}}\, f(s) = K(s, s) - l(s)^\top(M + \sigma^2 I)^{{-1}}l(s)$$
+
+$$l_i(s) = \tfrac1{{m_i}}\textstyle\sum_j K(x_{{ij}}, s),\qquad
+M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
+
+$K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates β
+has a flat prior, and f is conditioned on what of the outcomes they cannot explain. Densities replace the measures by
+Gaussian kernel estimates (21); landmarks by the kernel at 10 or 50 points with independent weights; functional linear
+regression takes the measures' order for time.
+""",
+        "Tang et al., eq. 6-7, 13-15, 21 and §4.3; Law et al. 2018 (landmarks)",
+    )

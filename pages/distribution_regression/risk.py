@@ -1,0 +1,154 @@
+"""Risk against n and m: stored curves, and runs that are added here."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.figures.colours import model_name
+from core.figures.distribution import risk_plot
+from core.studies.distribution_regression.curves import slope, theory_exponent
+from core.studies.distribution_regression.study import NARROW, MethodSettings, risk_sweep
+from core.wording import signed
+from pages.kit.layout import explain, refusals
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import recall, remembered
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+
+STORED = "distribution_regression.json"
+ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
+#: The stored size that a curve is drawn at on opening.
+FIXED = {"n": 2000, "m": 400}
+MOST_RUNS = 20
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def one_run(n: int, m: int, seed: int) -> list[dict[str, Any]]:
+    """One run of all methods at the paper's settings."""
+    return risk_sweep([n], [m], [seed], MethodSettings())
+
+
+def show() -> None:
+    """Stored curves with the runs of this session on them."""
+    kept = stored(STORED)
+    st.subheader("Risk against n and m", anchor=False)
+    along, fixed = _choose(kept)
+    first, second, label = ALONG[along]
+    picked = {
+        model: sorted((c[first], c["mean"], c["se"] or 0.0) for c in kept["curves"] if c["model"] == model and
+                      c[second] == fixed)
+        for model in kept["settings"]["methods"]
+    }  # fmt: skip
+    curves = {name: tuple(np.array(v, float) for v in zip(*rows, strict=True)) for name, rows in picked.items()}
+    left, right = st.columns([3, 2])
+    with right:
+        _words(kept, curves, along, fixed)
+        _add(along, fixed)
+    with left:
+        other = "m" if along == "n" else "n"
+        figure = risk_plot(curves, title=f"Posterior risk, {other} = {fixed}", label=label,  # type: ignore[arg-type]
+                           lines=_lines(curves, along), now=_now(first, second, fixed), height=440,
+                           dark=is_dark())  # fmt: skip
+        plotly_live(figure, "d-risk")
+
+
+def _choose(kept: dict[str, Any]) -> tuple[str, int]:
+    across, size = st.columns([1, 3])
+    with across:
+        along = st.segmented_control("Against", list(ALONG), default="n", key="d-along", bind="query-params") or "n"
+    second = ALONG[along][1]
+    offered = sorted({c[second] for c in kept["curves"]})
+    with size:
+        other = "m" if along == "n" else "n"
+        fixed = st.segmented_control(
+            f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}", bind="query-params"
+        )
+    return str(along), int(fixed or FIXED[along])
+
+
+def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The theory's slope through the first point of GPDR, in n only."""
+    theory = theory_exponent("rbf")
+    if along != "n" or theory is None:
+        return {}
+    sizes, means, _ = curves["gpdr"]
+    return {"theory's limit n⁻¹": (sizes, means[0] * (sizes / sizes[0]) ** theory)}
+
+
+def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
+    """Slopes, the paired tests, and where the numbers come from."""
+    found = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
+    said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in found.items())
+    symbol, second = along, ALONG[along][1]
+    st.markdown(f"Measured slopes in {symbol}: {said}.")
+    if along == "n":
+        explain(
+            r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior of the order α of f₀ and "
+            f"enough measures: −{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So "
+            f"few subjects, with m = {fixed}, are not yet at that limit."
+        )
+    st.markdown("Mean risks compared over the same runs:")
+    for second_model in _densities(kept):
+        tests = [t for t in kept["tests"] if t["second"] == second_model and t[second] == fixed]
+        tests.sort(key=lambda t: t[ALONG[along][0]])
+        st.markdown(f"GPDR against {model_name(second_model)}: " + "; ".join(_test(t, along) for t in tests) + ".")
+    given = kept["settings"]
+    runs = f"{given['seeds'][0]}-{given['seeds'][-1]}"
+    command = (
+        f"python -m core distribution-regression --subjects {_list(given['subjects'])} --measures "
+        f"{_list(given['measures'])} --methods {_list(given['methods'])} --seeds {runs} --curves --json FILE"
+    )
+    st.caption(
+        f"Stored: mean ± 2 standard errors over {len(given['seeds'])} runs, paired t-tests over the same; made by "
+        f"`{command}`, version {kept['version']}, seeds {runs}."
+    )
+
+
+def _densities(kept: dict[str, Any]) -> list[str]:
+    return [name for name in ("kde", NARROW) if name in kept["settings"]["methods"]]
+
+
+def _list(values: list[Any]) -> str:
+    return " ".join(map(str, values))
+
+
+def _test(test: dict[str, Any], along: str) -> str:
+    p, size = test["p_mean"], test[ALONG[along][0]]
+    if not p < 0.05:
+        return f"{along} = {size} not told apart (p = {p:.2f})"
+    who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
+    return f"{along} = {size} {who} lower (p = {p:.0e})".replace("e-0", "e-").replace("e-", "e−")
+
+
+def _add(along: str, fixed: int) -> None:
+    """Runs at a chosen n and m on seeds that the stored ones do not have."""
+    with st.container(border=True):
+        one, two, three = st.columns(3, vertical_alignment="bottom")
+        n = int(one.number_input("n", 5, 400, 150 if along == "n" else fixed, key=f"d-add-n-{along}-{fixed}"))
+        m = int(two.number_input("m", 5, 2000, fixed if along == "n" else 150, key=f"d-add-m-{along}-{fixed}"))
+        if three.button("Add a run", key="d-add", width="stretch"):
+            done = remembered("_d-runs", [])
+            if len(done) >= MOST_RUNS:
+                del done[0]
+            seed = 1000 + len([run for run in done if run[:2] == (n, m)])
+            with refusals(), st.spinner("One run of every method …"):
+                one_run(n, m, seed)
+                done.append((n, m, seed))
+        runs = recall("_d-runs", [])
+        if runs:
+            n, m, seed = runs[-1]
+            risks = ", ".join(
+                f"{model_name(r['model'])} {r['scores']['posterior_risk']:.4f}" for r in one_run(n, m, seed)
+            )
+            st.caption(f"{len(runs)} run(s) of yours, circles. The last, n = {n}, m = {m}, seed {seed}: {risks}.")
+
+
+def _now(first: str, second: str, fixed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The session's runs at the drawn size, by method."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for n, m, seed in recall("_d-runs", []):
+        for row in one_run(n, m, seed):
+            if row[second] == fixed:
+                found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))
+    return {name: (np.array([a for a, _ in v]), np.array([b for _, b in v])) for name, v in found.items()}

@@ -1,0 +1,227 @@
+"""Learning as a run: submit, watch, cancel, and take the learned hyperparameters into the sliders."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.downscaling import interactive
+from core.downscaling.guard import beside_bilinear, bilinear_error
+from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.engine import Run, RunSpec
+from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import field_scale, mean_panel
+from core.figures.maps import field_map
+from core.kernels.spec import KernelSpec
+from core.models.catalogue import MODELS
+from core.models.defaults import start_of
+from core.models.spec import ModelSpec
+from core.studies.run_content import hyperparameters, learned_downscaling, number_in
+from core.wording import signed
+from pages.downscaling.data import Choice
+from pages.downscaling.model import family_values, slider_values
+from pages.downscaling.picture import View, quick_view
+from pages.kit.plotly_live import plotly_live
+from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, trace_charts
+from pages.kit.state import get_engine, recall, remember, remembered, set_values
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+
+STAGES = {
+    "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
+    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
+    "joint": "All jointly by the evidence (can run away)",
+}
+
+
+#: Which noises learning leaves alone, by the control's value.
+HOLD: dict[str, tuple[str, ...] | None] = {
+    "own": None,
+    "none": (),
+    "point_noise": ("point_noise",),
+    "both": ("noise", "point_noise"),
+}
+
+
+def _hold(problem: DownscalingProblem, model: str) -> tuple[str, ...] | None:
+    names = {(): "σ² and ς² are learned", ("point_noise",): "σ² is learned, ς² stays", HOLD["both"]: "σ² and ς² stay"}
+    own = f"The model's own: {names[start_of(model, problem.matched).hold]}"
+    chosen = st.selectbox(
+        "Noises",
+        list(HOLD),
+        key="hold",
+        bind="query-params",
+        format_func=lambda option: own if option == "own" else names[HOLD[option]],
+        help="Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises "
+        "swallow what the kernel should explain.",
+    )
+    return HOLD[chosen]
+
+
+def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
+    """How to learn: controls in an expander."""
+    with st.expander("How to learn"):
+        stage = st.selectbox("Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda o: STAGES[o])
+        method = st.segmented_control(
+            "Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser", bind="query-params"
+        )
+        restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
+        steps = st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")
+        points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
+        hold = _hold(problem, model)
+    return {
+        "stage_one": stage,
+        "method": method or "lbfgs",
+        "restarts": int(restarts),
+        "steps": int(steps),
+        "points": int(points),
+        "hold": hold,
+    }
+
+
+def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]) -> None:
+    """The Learn button: starts a run from the sliders' values and puts it into the address."""
+    busy = is_busy(current_run())
+    if not st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn"):
+        return
+    start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
+    task = RunSpec(
+        "downscale",
+        {
+            "model": spec.model,
+            "source": choice.source.to_dict(),
+            "problem": choice.spec.to_dict(),
+            "settings": start.to_dict(),
+        },
+        choice.spec.seed,
+        f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
+    )
+    begin_run(task)
+
+
+def current_run() -> Run | None:
+    """The page's run: the one named in the address, or the session's last one."""
+    run = run_of("downscale")
+    if run is not None:
+        st.query_params["run"] = run.id
+    return run
+
+
+def open_run(run: Run) -> None:
+    """A link ``?run=ID`` on a fresh page opens the run's own data, model and (learned) hyperparameters."""
+    opened = remembered("_opened", set())
+    settings = run.spec.settings
+    if run.id in opened:
+        return
+    opened.add(run.id)
+    if recall("_data") is not None:
+        return
+    problem, source = settings["problem"], settings["source"]
+    values: dict[str, Any] = {
+        "data": source["fields"],
+        "target": problem["target"],
+        "cov": list(problem["covariates"]),
+        "med": list(problem["mediators"]),
+        "rows": problem["block"][0],
+        "columns": problem["block"][1],
+        "withhold": problem["withhold"],
+        "match": problem["matching"] or "auto",
+        "coords": problem["coordinates"],
+        "seed": problem["seed"],
+        "model": settings["model"],
+    }
+    if source.get("coarse"):
+        values["coarse"] = source["coarse"]
+    if source.get("mediator"):
+        values["third"] = source["mediator"]
+    if isinstance(kernel := settings["settings"].get("kernel"), dict):
+        values |= family_values(KernelSpec.from_dict(kernel), problem["covariates"])
+    remember("_select", problem["select"])
+    set_values(values)
+
+
+def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """The run's panel: live while it goes on, its outcome when it has ended."""
+    run = current_run()
+    if run is None:
+        return
+    if run.active:
+
+        def draw(rows: list[dict[str, Any]]) -> None:
+            charts, now = st.columns([3, 2])
+            with charts:
+                trace_charts(rows)
+            with now:
+                _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
+
+        follow(run, draw)
+        return
+    _take_over(run, choice, problem, spec)
+    _ended(run)
+
+
+def same_problem(run: Run, choice: Choice) -> bool:
+    """Whether the run is about the fields and cells on the page."""
+    settings = run.spec.settings
+    return (
+        settings["source"] == choice.source.to_dict()
+        and settings["problem"] == RunSpec("downscale", choice.spec.to_dict()).settings
+    )
+
+
+def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
+    """The hyperparameters of the best evaluation of the latest stage."""
+    told = hyperparameters(rows)
+    if not told:
+        return {}
+    stage = [row for row in told if row.get("stage") == told[-1].get("stage")]
+    reached = [row for row in stage if row.get("value") == row.get("best")]
+    return (reached or stage)[-1]["hyperparameters"]
+
+
+def _picture_so_far(
+    rows: list[dict[str, Any]], choice: Choice, problem: DownscalingProblem, spec: ModelSpec, same: bool
+) -> None:
+    best = _best(rows)
+    if not best or not same:
+        return
+    view = quick_view(choice, problem, interactive.traced_spec(spec, problem, dict(best)))
+    panel = mean_panel(problem, field_scale(problem), view.mean, "Posterior mean so far")
+    figure = field_map(panel, dark=is_dark(), height=440, every=view.every)
+    plotly_live(figure, "map-so-far")
+
+
+def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """Once per run: the learned values go into the sliders, when the page still shows the same problem and model."""
+    taken = remembered("_taken", set())
+    learned = (run.result or {}).get("learned")
+    if run.id in taken or not learned:
+        return
+    if not same_problem(run, choice) or learned["model"] != spec.model:
+        return
+    taken.add(run.id)
+    found = learned_downscaling(learned)
+    if len(found.kernel.terms) == len(spec.kernel.terms):
+        set_values(slider_values(found, problem.data.bags.count))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _bilinear(key: str, _problem: DownscalingProblem) -> float:
+    return bilinear_error(_problem)
+
+
+def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """A warning where bilinear interpolation predicts the visible cells better than the picture's model does."""
+    if view.left_out is None:
+        return
+    for sentence in beside_bilinear(problem, spec.model, view.left_out, _bilinear(choice.key, problem)).sentences:
+        st.warning(sentence_of(sentence))
+
+
+def _ended(run: Run) -> None:
+    evidence = number_in(run.result, "diagnostics", "log_evidence")
+    more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
+    outcome(run, "Learned", "Cancelled, the best so far is on the sliders", more)
+    with st.expander("How it went"):
+        trace_charts(get_engine().trace(run.id))

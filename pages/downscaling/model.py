@@ -1,0 +1,193 @@
+"""Which model, and its hyperparameters on sliders; learned values arrive through the same sliders."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.downscaling.presets import preset
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.fields import DownscalingProblem
+from core.kernels.families.registry import FAMILIES
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.catalogue import MODELS, named
+from core.models.defaults import start_of, usual_model
+from core.models.inducing import located
+from core.models.spec import ModelSpec
+from pages.downscaling.data import Choice
+from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
+from pages.kit.words import plain
+
+#: Families whose every parameter is learned.
+OFFERED = {name: family.title for name, family in FAMILIES.items() if all(own.learned for own in family.own)}
+#: Stands for the family that the model has of itself.
+OWN = "own"
+#: Where the sliders of the noises begin.
+LEAST = 1e-6
+
+
+def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
+    """Model controls; returns settings for learning and the model where its sliders begin."""
+    usual = usual_model(problem.matched)
+    offer_only("model", MODELS)
+    name = st.selectbox(
+        "Model",
+        list(MODELS),
+        index=list(MODELS).index(usual),
+        key="model",
+        bind="query-params",
+        format_func=lambda option: MODELS[option].title,
+    )
+    inducing = 200
+    if named(name).sparse:
+        inducing = int(
+            st.number_input("Inducing points", 5, 2000, 200, step=50, key="induce", bind="query-params",
+                            help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
+        )  # fmt: skip
+    own = start_of(name, problem.matched).spatial
+    with st.expander("Kernel families"):
+        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
+        settings = DownscaleSettings(
+            model=name,
+            inducing=inducing,
+            kernel=_family("Covariates", "fam", "rbf", OFFERED),
+            spatial=None if place == OWN else place,
+            structure=_structure(),
+        )
+    start = _start(choice, problem, settings)
+    _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
+    return settings, start
+
+
+def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
+    offer_only(key, names)
+    return st.selectbox(
+        label,
+        list(names),
+        index=list(names).index(default),
+        key=key,
+        bind="query-params",
+        format_func=lambda option: names[option],
+    )
+
+
+def family_values(kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
+    """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
+    factors = [factor for term in kernel.terms for factor in term.factors]
+    values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
+    return {key: family for key, family in values.items() if family in OFFERED} | {
+        "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
+    }
+
+
+def _structure() -> str:
+    found = st.segmented_control(
+        "Together they are a", ["sum", "product"], default="sum", key="struct", bind="query-params"
+    )
+    return found or "sum"
+
+
+def _start(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+    """Where the sliders begin: learned values kept for the worked examples, else the usual start."""
+    stored = preset(choice.source.to_dict(), choice.spec.to_dict(), settings)
+    return stored or _starting(choice.key, json.dumps(settings.to_dict()), problem)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpec:
+    return located(starting_spec(_problem, DownscaleSettings.from_dict(json.loads(settings))), _problem.data.bags)
+
+
+def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:
+    """Sliders of other columns or families start anew; a link that is being opened keeps its values."""
+    mark = json.dumps(
+        [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
+         settings.model, settings.kernel, settings.spatial, settings.structure]
+    )  # fmt: skip
+    before = recall("_sliders")
+    if before is not None and before != mark:
+        put(start)
+    remember("_sliders", mark)
+
+
+def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
+    """The sliders; returns the model at their values."""
+    st.markdown("**Hyperparameters**")
+    model = named(start.model)
+    bags = problem.data.bags.count
+    changes: dict[str, Any] = {}
+    if model.mediated:
+        times_bags = log_slider(
+            "λ·B", "h-lam", 1e-8, 1.0, start.regularisation * bags,
+            help="Regularisation of the conditional mean operator, times the number of bags. Towards 0 the mediation "
+            "weights W interpolate; a large value makes them shrink.",
+        )  # fmt: skip
+        changes["regularisation"] = times_bags / bags
+    changes["kernel"] = _kernel_sliders("k", start.kernel)
+    changes["noise"] = log_slider(
+        "σ²", "h-noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
+    )
+    point_noise = log_slider(
+        "ς²", "h-point", LEAST, 10.0, max(start.point_noise, LEAST),
+        help="Variance of independent noise of every pixel; it enters a cell's mean divided by the number of its "
+        "pixels, so coarse data tell little about it, and the sd of a pixel whole. The lowest value stands for none.",
+    )  # fmt: skip
+    changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
+    if model.mediated and start.mediator_kernel is not None:
+        with st.expander("Mediator kernel ℓ"):
+            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.correlated)
+    return replace(start, **changes)
+
+
+def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> KernelSpec:
+    terms = []
+    for index, term in enumerate(kernel.terms):
+        scale = term.scale
+        about = " · ".join(_words(factor) for factor in term.factors)
+        if scales or index > 0:
+            symbol = "k" if prefix == "k" else "ℓ"
+            scale = log_slider(f"Variance of {symbol}: {about}", f"h-{prefix}{index}s", 1e-3, 1e3, term.scale)
+        factors = tuple(_factor_sliders(f"h-{prefix}{index}-{i}", f) for i, f in enumerate(term.factors))
+        terms.append(Term(factors, scale))
+    return KernelSpec(tuple(terms))
+
+
+def _words(factor: Factor) -> str:
+    return ", ".join(_spoken(name) for name in factor.columns)
+
+
+def _spoken(name: str) -> str:
+    return plain(name.replace("_", " "))
+
+
+def _factor_sliders(key: str, factor: Factor) -> Factor:
+    several = len(factor.lengthscales) > 1
+    scales = []
+    for index, value in enumerate(factor.lengthscales):
+        of = _spoken(factor.columns[index]) if several else _words(factor)
+        scales.append(log_slider(f"Lengthscale: {of}", f"{key}-{index}", 2e-2, 5e1, value))
+    own = {
+        each.name: log_slider(
+            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", f"{key}-{each.name}", each.low, each.high,
+            factor.numbers[each.name], help=each.help,
+        )
+        for each in factor.kind.own
+    }  # fmt: skip
+    return replace(factor, lengthscales=tuple(scales), own=own)
+
+
+def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
+    """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
+    values = {"h-noise": max(spec.noise, LEAST), "h-point": max(spec.point_noise, LEAST)}
+    if named(spec.model).mediated:
+        values["h-lam"] = spec.regularisation * bags
+    for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
+        for index, term in enumerate(kernel.terms if kernel else ()):
+            values[f"h-{prefix}{index}s"] = term.scale
+            for i, factor in enumerate(term.factors):
+                for j, scale in enumerate(factor.lengthscales):
+                    values[f"h-{prefix}{index}-{i}-{j}"] = scale
+                values |= {f"h-{prefix}{index}-{i}-{name}": value for name, value in factor.numbers.items()}
+    return on_sliders(values)

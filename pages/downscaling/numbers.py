@@ -1,0 +1,188 @@
+"""Numbers beside the maps: scores against baselines, calibration, one cell's pixels, re-aggregation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.downscaling.run import centroid_baseline, coarse_scores
+from core.errors import InputError
+from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
+from core.fields.place import place_words
+from core.figures.panel import plain_number
+from core.figures.scores import calibration_plot, error_histogram
+from core.metrics import calibration, score_field
+from core.models.spec import ModelSpec
+from pages.downscaling.picture import View
+from pages.kit.background import get_background
+from pages.kit.layout import score_table
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import remembered
+from pages.kit.theme import is_dark
+from pages.kit.words import plain, sentence_of
+
+LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
+
+
+@st.cache_resource(show_spinner="Interpolating the coarse field …", max_entries=6)
+def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarray]:
+    """The baselines that need no learning, by name."""
+    return {"constant": constant(_problem), "bilinear": bilinear(_problem), "bicubic": bicubic(_problem)}
+
+
+@st.cache_resource(show_spinner=False, max_entries=6)
+def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
+    """The share of within-cell variation the covariates explain, and its sentence."""
+    found = explained_share(_problem)
+    return found.share, found.sentence
+
+
+def hope(key: str, problem: DownscalingProblem) -> None:
+    """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
+    share, sentence = share_of(key, problem)
+    (st.warning if share < 0.3 else st.markdown)(sentence_of(sentence))
+
+
+def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """The score table: the model and every baseline, on the same pixels."""
+    if problem.truth is None:
+        st.info("There is no truth at high resolution here: scores come from withheld cells and from re-aggregation.")
+        _coarse_table(problem, view)
+        return
+    fields = {spec.model: view.mean, **interpolations(key, problem)}
+    sds: dict[str, np.ndarray | None] = {spec.model: view.sd}
+    chosen = spec.model == "centroid_gp"  # then the sliders' own version stands in the table, not the learned baseline
+    wanted = view.exact and not chosen
+    job = get_background().request(f"centroid-{key}", f"centroid-{key}", _centroid(problem)) if wanted else None
+    waiting = not chosen and (job is None or not job.done())
+    if job is not None and job.done() and job.exception() is None:
+        fields["centroid_gp"], sds["centroid_gp"] = job.result()
+    shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
+    truth = np.where(shared, problem.truth, np.nan)
+    rows = {spec.model: _scores_of(view, truth, problem)}
+    others = [name for name in fields if name != spec.model]
+    rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
+    score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
+    _coarse_table(problem, view)
+    if job is not None and waiting:
+        _await(job)
+
+
+def _scores_of(view: View, truth: np.ndarray, problem: DownscalingProblem) -> dict[str, float]:
+    """Scores of the view, at the pixels for which it holds."""
+    mean, sd, area = (view.thin(values) for values in (view.mean, view.sd, problem.grid.area))
+    return score_field(view.thin(truth), mean, sd, area=area)
+
+
+def _baseline_scores(
+    key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem
+) -> dict[str, float]:
+    """Scores of a baseline; they are kept, since they do not follow the sliders."""
+    kept = remembered("_baseline-scores", {})
+    mark = (key, name, int(np.isfinite(truth).sum()))
+    if mark not in kept:
+        kept[mark] = score_field(truth, values, sd, area=problem.grid.area)
+    return kept[mark]
+
+
+def _centroid(problem: DownscalingProblem) -> Callable[[Callable[[], None]], Any]:
+    def work(check: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
+        return centroid_baseline(problem, check)
+
+    return work
+
+
+def _caption(rows: dict[str, dict[str, float]], waiting: bool, view: View) -> str:
+    span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
+    said = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
+    if span:
+        said += f" SSIM with a data range of {span:.4g}."
+    if not view.exact:
+        said = f"Scores of the {view.said[0]}. {said}"
+    return said + (" GP on centroids is being learned …" if waiting else "")
+
+
+def _await(job: Any) -> None:
+    @st.fragment(run_every=1.0)
+    def wait() -> None:
+        if job.done():
+            error = job.exception()
+            if error is None:
+                st.rerun()
+            if isinstance(error, InputError):
+                st.caption(f"GP on centroids: {sentence_of(error)}")
+
+    wait()
+
+
+def _coarse_table(problem: DownscalingProblem, view: View) -> None:
+    found = coarse_scores(problem, view.mean)
+    if not found:
+        return
+    units = plain(problem.units)
+    parts = []
+    if "seen" in found:
+        parts.append(
+            f"averaged back to the cells it saw, the mean differs by RMSE {found['seen']['rmse']:.3g} {units} from "
+            "their values (re-aggregation, plain block means)"
+        )
+    if "withheld" in found:
+        parts.append(
+            f"at the {int((~problem.observed & np.isfinite(problem.coarse_truth)).sum())} withheld cells by RMSE "
+            f"{found['withheld']['rmse']:.3g} {units} (bias {plain_number(found['withheld']['bias'], 2)})"
+        )
+    sentence = "; ".join(parts)
+    st.markdown(sentence[:1].upper() + sentence[1:] + ".")
+
+
+def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """Calibration of the intervals, and the distribution of errors against the interpolations."""
+    if problem.truth is None:
+        return
+    left, right = st.columns(2)
+    with left:
+        truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
+        shares = {spec.model: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
+        plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
+        st.markdown(
+            "Below the diagonal the uncertainty is too small: it knows the model's own doubt, not that the model may "
+            "be wrong."
+        )
+    with right:
+        errors = {spec.model: view.mean - problem.truth}
+        errors["bilinear"] = interpolations(key, problem)["bilinear"] - problem.truth
+        plotly_live(error_histogram(errors, units=problem.units, dark=is_dark(), height=320), "errors")
+        st.markdown("Errors of the model against those of bilinear interpolation of the same cells.")
+
+
+def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float] | None) -> None:
+    """The pixels of the clicked cell: coarse value, what the posterior puts there, and the truth."""
+    if point is None:
+        st.caption("Click a cell on any map to see its pixels.")
+        return
+    row = int(np.abs(problem.grid.y - point[1]).argmin())
+    column = int(np.abs(problem.grid.x - point[0]).argmin())
+    cell = int(problem.cell[row, column])
+    if cell < 0:
+        st.caption("The clicked point lies in no coarse cell.")
+        return
+    mine = problem.cell == cell
+    seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
+    value = problem.coarse_truth.ravel()[cell]
+    back = reaggregate(problem, view.mean).ravel()[cell]
+    units = plain(problem.units)
+    where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
+    st.markdown(
+        f"**Cell {cell}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
+        f"posterior mean averaged back {back:.2f} {units}."
+    )
+    rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
+    if problem.truth is not None:
+        rows |= {"Truth": problem.truth[mine], "Error": (view.mean - problem.truth)[mine]}
+    table = [
+        {"": name, "min": np.nanmin(v), "mean": np.nanmean(v), "max": np.nanmax(v), "unit": problem.units}
+        for name, v in rows.items()
+        if np.isfinite(v).any()
+    ]
+    st.dataframe(table, hide_index=True, width="stretch")

@@ -1,0 +1,62 @@
+"""Page Downscaling: a coarse field becomes a fine one, with its uncertainty and its error."""
+
+import streamlit as st
+
+from pages.downscaling import data, learn, model, numbers, out, picture, trust, words
+from pages.kit.layout import notes, page_header, refusals
+from pages.kit.state import apply_values
+
+
+def main() -> None:
+    """Read the controls, ask core for the posterior, draw."""
+    page_header(
+        "Downscaling", "A coarse field and what is known at high resolution become a fine field with its doubt."
+    )
+    apply_values()
+    run = learn.current_run()
+    if run is not None:
+        learn.open_run(run)
+    with refusals():
+        body()
+
+
+def body() -> None:
+    """Controls in the sidebar, picture in the middle, numbers below."""
+    said, hidden = words.first_sentence()
+    with st.sidebar:
+        choice = data.choose(hidden)
+    problem = data.problem_of(choice)
+    with st.sidebar:
+        settings, start = model.choose_model(choice, problem)
+    with said:
+        words.situation(problem, start)
+    numbers.hope(choice.key, problem)
+    learning = st.container()
+    maps = picture.Maps.of(problem)
+    spec, view = picture.posterior(choice, problem, start, maps)
+    with st.sidebar:
+        how = learn.options(problem, spec.model)
+        learn.learn_button(choice, settings, spec, how)
+    with learning:
+        learn.watch(choice, problem, spec)
+    baselines = numbers.interpolations(choice.key, problem)
+    panels = picture.panels_of(choice, problem, start, spec, view, maps)
+    cell = picture.draw_maps(choice, panels, view, maps)
+    held = trust.of_view(problem, view)
+    with maps.places[picture.TRUST]:
+        trust.panel(problem, view, held, baselines["bilinear"])
+        learn.warn(choice, problem, spec, view)
+    picture.await_exact(choice, problem, spec, view)
+    if view.jitter:
+        st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+    words.what_it_shows(problem, spec, view)
+    numbers.one_cell(problem, view, cell)
+    st.subheader("Scores", anchor=False)
+    numbers.scores(choice.key, problem, spec, view)
+    numbers.reliability(choice.key, problem, spec, view)
+    st.subheader("Take it home", anchor=False)
+    out.downloads(choice, problem, settings, spec, view, baselines, panels, held)
+    notes(problem.notes)
+
+
+main()

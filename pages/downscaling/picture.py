@@ -1,0 +1,293 @@
+"""The maps: a picture at once, the exact one as soon as it is there, on scales that do not jump."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.pixel_sums import Picture
+from core.downscaling import interactive
+from core.downscaling.interactive import Later
+from core.downscaling.prediction import matched_data
+from core.errors import InputError
+from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import (
+    ERROR,
+    MEAN,
+    OBSERVED,
+    SPREAD,
+    TRUTH,
+    Reaches,
+    all_panels,
+    field_scale,
+    keys_of,
+    mean_panel,
+    reaches,
+)
+from core.figures.maps import field_map
+from core.figures.panel import MapScale, Panel
+from core.models.catalogue import named
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+from pages.downscaling.data import Choice
+from pages.downscaling.model import hyperparameters
+from pages.kit.background import get_background, own_lane
+from pages.kit.layout import refusal
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import Prepared, plotly_live, prepare
+from pages.kit.state import recall, remember, take
+from pages.kit.theme import is_dark
+from pages.kit.words import plain, sentence_of
+
+GROUP = "downscaling-maps"
+TRUST = "trust"
+#: In the session: the name of what the picture shows now, and the last preview with its name.
+SHOWN, PREVIEW = "_shown", "_preview"
+
+
+@dataclass(frozen=True)
+class View:
+    """What is on the maps: mean and sd of the pixels' values (H, W) in physical units, what is not exact about them.
+
+    ``sd_latent`` is the sd of the latent field where the exact picture has another one (ς² > 0), ``left_out`` the RMSE
+    (standardised) of the targets, each predicted from all others. A preview holds for every ``every``-th pixel each way
+    (its sd for every ``sd_every``-th), the others repeat it.
+    """
+
+    mean: np.ndarray
+    sd_later: Later[np.ndarray]
+    said: tuple[str, ...]
+    evidence: float | None
+    jitter: float
+    exact: bool
+    every: int = 1
+    sd_every: int = 1
+    left_out: float | None = None
+    sd_latent: np.ndarray | None = None
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Standard deviations (H, W); a preview computes them when they are first asked for."""
+        return self.sd_later()
+
+    def thin(self, values: np.ndarray) -> np.ndarray:
+        """A field (H, W) at the pixels for which this view holds."""
+        return values[:: self.every, :: self.every]
+
+
+@st.cache_resource(show_spinner=False)
+def sums_store() -> SumsStore:
+    """Bag sums kept between sliders, shared by all sessions."""
+    return SumsStore()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
+    return interactive.picture_or_none(_problem)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _sketch(key: str, _problem: DownscalingProblem) -> interactive.Sketch:
+    return interactive.sketch(_problem)
+
+
+@st.cache_resource(show_spinner="Pseudo-targets for unmatched bags …", max_entries=8)
+def _matched(key: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec) -> IndirectData:
+    return matched_data(_problem, _spec)
+
+
+def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> IndirectData:
+    """The data the model can use; pseudo-targets are computed once per mediator kernel."""
+    if named(spec.model).mediated or problem.matched:
+        return problem.data
+    ell = json.dumps(spec.mediator_kernel.to_dict()) if spec.mediator_kernel else ""
+    return _matched(choice.key, ell, problem, spec)
+
+
+def spec_key(choice: Choice, spec: ModelSpec) -> str:
+    """One name for a problem and a model at given hyperparameters."""
+    text = choice.key + json.dumps(spec.to_dict(), sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "Future[View]":
+    """The exact picture, computed in the background; asking again gives the same job."""
+    data, picture, store = data_for(choice, problem, spec), _picture(choice.key, problem), sums_store()
+
+    def work(check: Callable[[], None]) -> View:
+        found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
+        mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+        latent = problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None
+        more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent}
+        return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True, **more)
+
+    return get_background().request(spec_key(choice, spec), own_lane("exact"), work)
+
+
+def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
+    """The preview at the sliders' own settings."""
+    data = data_for(choice, problem, spec)
+    look = _sketch(choice.key, problem)
+    found = interactive.preview(spec, data, problem, choice.key, sums_store(), _picture(choice.key, problem), look)
+    mean, sd = problem.physical_mean(found.mean), Later(lambda: problem.physical_sd(found.sd()))
+    every, sd_every = look.mean_at.stride, look.sd_at.stride
+    return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
+
+
+def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
+    """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
+    key = spec_key(choice, spec)
+    remember(SHOWN, key)
+    job = get_background().known(key)
+    if job is not None and job.done() and job.exception() is None:
+        return job.result()
+    get_background().drop(own_lane("exact"), unless=key)
+    name, view = recall(PREVIEW, ("", None))
+    if name != key:
+        view = quick_view(choice, problem, spec)
+        remember(PREVIEW, (key, view))
+    return view
+
+
+def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, shown: View) -> None:
+    """Under a preview: says so, and redraws the page when the exact picture is there."""
+    key = spec_key(choice, spec)
+    if shown.exact:
+        name, preview = take(PREVIEW, ("", None))
+        if name == key:
+            (mean, sd), units = _differences(preview, shown), plain(problem.units)
+            st.caption(
+                f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {units} in the "
+                f"mean and on average by {sd:.2g} {units} in the sd."
+            )
+        else:
+            st.caption("Exact: every pixel of every cell enters the posterior.")
+        for sentence in shown.said:
+            st.caption(sentence_of(sentence))
+        return
+
+    @st.fragment(run_every=0.4)
+    def wait() -> None:
+        if recall(SHOWN) != key:
+            st.caption("The sliders have moved on …")
+            return
+        job = exact_job(choice, problem, spec)
+        if job.done():
+            error = job.exception()
+            if error is None:
+                st.rerun()
+            if isinstance(error, InputError):
+                refusal(error)
+                return
+        st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; the exact picture is being computed …")
+
+    wait()
+
+
+def _differences(preview: View, exact: View) -> tuple[float, float]:
+    """Largest difference of the means and average one of the sds, over the pixels that the preview computed."""
+    coarse = (slice(None, None, preview.sd_every),) * 2
+    largest = np.nanmax(np.abs(preview.thin(preview.mean) - preview.thin(exact.mean)))
+    return float(largest), float(np.nanmean(np.abs(preview.sd[coarse] - exact.sd[coarse])))
+
+
+@dataclass(frozen=True)
+class Maps:
+    """What the maps of a problem share: their places on the page, by key, and the scale of the field."""
+
+    places: dict[str, DeltaGenerator]
+    scale: MapScale
+
+    @classmethod
+    def of(cls, problem: DownscalingProblem) -> "Maps":
+        """Places in rows of three (of two without a truth), the last one for what the intervals held."""
+        keys = list(keys_of(problem))
+        keys.insert(keys.index(MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
+        with st.container(key="lab-maps-three" if TRUTH in keys else "lab-maps-two"):
+            places = {key: st.container(key=f"lab-map-{key}") for key in keys}
+        return cls(places, field_scale(problem))
+
+    def draw(self, panel: Panel, every: int = 1) -> None:
+        """One map in its place."""
+        self.show(panel.key, field_map(panel, every=every, **_look(is_dark())))
+
+    def show(self, key: str, figure: Any) -> None:
+        """A figure in the place of that key; a click on it makes the page look at the cell there."""
+        with self.places[key] if key != MEAN else nullcontext():
+            point = plotly_live(
+                figure, f"map-{key}", group=GROUP, clickable=True, later=key != MEAN, on_click=_whole_page
+            )
+        if _is_new(key, point):
+            remember("_cell", point)
+
+
+def _look(dark: bool) -> dict[str, Any]:
+    return {"height": 430, "dark": dark}
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _given(key: str, dark: bool, _panels: list[Panel]) -> dict[str, Prepared]:
+    """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
+    return {panel.key: prepare(field_map(panel, **_look(dark))) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) -> Reaches:
+    """How far spread and error reach at the values where the sliders begin."""
+    view = _view()
+    return reaches(_problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+
+
+def _whole_page() -> None:
+    """A click concerns all of the page, also one into the fragment of the posterior mean."""
+    st.rerun()
+
+
+def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, maps: Maps) -> tuple[ModelSpec, View]:
+    """The sliders and the posterior mean, which is what a moved slider is about: drawn before the maps beside it."""
+
+    def draw() -> tuple[ModelSpec, View]:
+        with st.sidebar:
+            spec = hyperparameters(problem, start)
+        view = current_view(choice, problem, spec)
+        maps.draw(mean_panel(problem, maps.scale, view.mean), view.every)
+        return spec, view
+
+    with maps.places[MEAN]:
+        return picture_first(draw)
+
+
+def panels_of(
+    choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec, view: View, maps: Maps
+) -> list[Panel]:
+    """Every map of the view, as it is drawn here and printed."""
+    begin = spec_key(choice, start)
+    same = begin == spec_key(choice, spec)
+    usual = _usual(begin, problem, lambda: view if same else quick_view(choice, problem, start))
+    here = reaches(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
+    return all_panels(problem, maps.scale, view.mean, view.sd, here.steadied(usual))
+
+
+def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tuple[float, float] | None:
+    """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
+    for key, figure in _given(choice.key, is_dark(), panels).items():
+        maps.show(key, figure)
+    every = {SPREAD: view.sd_every, ERROR: view.every}
+    for panel in panels:
+        if panel.key in every:
+            maps.draw(panel, every[panel.key])
+    return recall("_cell")
+
+
+def _is_new(name: str, point: tuple[float, float] | None) -> bool:
+    before = recall(f"_click-{name}")
+    remember(f"_click-{name}", point)
+    return point is not None and point != before

@@ -1,0 +1,82 @@
+"""How far to trust the maps, beside them: what share of the truth the intervals held, or that nobody knows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.downscaling.run import coarse_scores
+from core.fields import DownscalingProblem
+from core.figures.trust import TITLE, mark_of
+from core.metrics import Trust, trust
+from core.metrics.trusting import LEVELS
+from pages.downscaling.picture import View
+from pages.kit.words import plain
+
+
+def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
+    """What the intervals on the maps held, at the pixels for which the sd was computed; None without a truth."""
+    if problem.truth is None:
+        return None
+    every = slice(None, None, max(view.every, view.sd_every))
+    truth, mean, sd, area = (v[every, every] for v in (problem.truth, view.mean, view.sd, problem.grid.area))
+    return trust(truth, mean, sd, weights=area)
+
+
+def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray) -> None:
+    """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture."""
+    st.html(f'<div class="lab-map-title">{TITLE}</div>')
+    if found is None:
+        st.warning(plain(unchecked(problem, view.mean, bilinear)))
+        return
+    (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
+    picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
+    st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
+    where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
+    st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
+
+
+def _remedy(found: Trust) -> str:
+    if found.verdict == "about right":
+        return ""
+    if not np.isfinite(found.widen):
+        return " Where the sd is 0 no factor makes it right."
+    return f" They would be right {found.widen:.2g} times as wide."
+
+
+def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:
+    """What could be checked without a truth, and what could not."""
+    scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
+    nothing = "inside the cells nothing could be checked, nor the intervals."
+    if not scores or not other:
+        return "No cell is hidden from the model and no truth is known: " + nothing
+    units = f" {problem.units}" if problem.units else ""
+    beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
+    return (
+        f"The means of cells hidden from the model are off by {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
+    )
+
+
+def _alt(found: Trust) -> str:
+    told = ", ".join(f"{100 * level:.0f} % intervals hold {100 * share:.0f} %" for level, share in _pairs(found.held))
+    return f"Promised and held: {told}."
+
+
+def _pairs(held: Sequence[float]) -> list[tuple[float, float]]:
+    return list(zip(LEVELS, held, strict=True))
+
+
+def _picture(held: Sequence[float], colour: str) -> str:
+    """One line a level from 0 to 100 %: a ring at what was promised, a dot at what was held."""
+    rows = ""
+    for level, share in _pairs(held):
+        low, high = sorted((level, share))
+        marks = (
+            f'<b class="gap" style="left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%;background:{colour}"></b>'
+            f'<b class="ring" style="left:{100 * level:.1f}%"></b>'
+            f'<b class="dot" style="left:{100 * share:.1f}%;background:{colour}"></b>'
+        )
+        value = f'<span class="held" style="color:{colour}">{100 * share:.0f} %</span>'
+        rows += f'<span class="level">{100 * level:.0f} %</span><span class="line">{marks}</span>{value}'
+    ticks = "".join(f'<i style="left:{at}%">{at}</i>' for at in (0, 25, 50, 75, 100))
+    return f'{rows}<span></span><span class="line ticks">{ticks}</span><span></span>'

@@ -1,0 +1,122 @@
+"""Sentences and the equation of page Downscaling, with today's numbers in them."""
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import heading
+from core.models.catalogue import MODELS, named
+from core.models.spec import ModelSpec
+from core.wording import signed
+from pages.downscaling.picture import View
+from pages.kit.layout import explain
+from pages.kit.words import plain
+
+PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
+
+
+def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Places for the page's first sentence and, beside it, for the control of what is hidden from the model."""
+    said, hidden = st.columns([5, 2], gap="medium", vertical_alignment="top")
+    return said, hidden
+
+
+def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
+    """What is given, what is hidden and what is asked."""
+    bags, targets = problem.data.bags.count, len(problem.data.targets)
+    what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
+    if problem.matched:
+        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}"
+    else:
+        through = plain(", ".join(problem.mediator_columns).replace("_", " "))
+        how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
+    pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
+    hidden = f"{hidden_cells(problem)} " if problem.hidden else ""
+    st.markdown(
+        f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
+        f"{MODELS[spec.model].phrase}."
+    )
+
+
+def pixels_of_a_cell(problem: DownscalingProblem) -> str:
+    """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
+    if problem.matched and problem.truth is None:
+        return "the pixels inside its own cell"
+    rows, columns = problem.spec.block
+    return f"the {rows} × {columns} pixels of its own cell"
+
+
+def hidden_cells(problem: DownscalingProblem) -> str:
+    """How many cells are hidden from the model, and what for."""
+    known = int(np.isfinite(problem.coarse_truth).sum())
+    share = PARTS.get(problem.spec.withhold, f"{problem.hidden} of")
+    if problem.matched:
+        return f"{share} the {known} coarse cells are hidden from the model, to test it."
+    return f"{share} the {known} coarse cells lose their target and keep covariates, the others keep targets only."
+
+
+def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """The sentence beside the maps, and the equation with the page's own numbers."""
+    bags, targets = problem.data.bags.count, len(problem.data.targets)
+    points = float(problem.data.bags.sizes.sum())
+    model = named(spec.model)
+    weights = model.formula
+    if model.ridge:
+        times = {"N": points, "B": bags}[model.ridge]
+        weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
+    unknown = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L" if model.correlated else ""
+    bound = "bound on the " if model.sparse else ""
+    evidence = (
+        f" The {bound}log evidence of the {targets} targets is {signed(view.evidence, 2)}."
+        if view.evidence is not None
+        else ""
+    )
+    explain(
+        "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
+        f"standard deviations say how far a pixel's value may reasonably lie from it.{evidence}",
+        rf"""
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
+\Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{unknown}$$
+
+$$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
+\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma,\quad
+\mathrm{{sd}}(x) = \sqrt{{\mathrm{{var}}(x) + \varsigma^2}}$$
+
+$${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
+B = {bags},\quad M = {targets}$$
+
+{_approximation(spec)}
+
+$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$
+its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
+{problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
+""",
+        f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
+    )
+
+
+def _approximation(spec: ModelSpec) -> str:
+    """What the model does otherwise than the formulas above."""
+    model = named(spec.model)
+    said = "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if model.centroids else ""
+    if model.sparse:
+        count = len(spec.inducing.locations) or spec.inducing.count
+        said += (
+            f"The posterior goes through {count} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
+            "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
+        )
+    return said
+
+
+def _kernel(spec: ModelSpec) -> str:
+    terms = []
+    for term in spec.kernel.terms:
+        parts = [
+            f"{f.kind.title} on {plain(', '.join(f.columns).replace('_', ' '))} "
+            f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)}"
+            f"{''.join(f', {own.symbol} {f.numbers[own.name]:.3g}' for own in f.kind.own)})"
+            for f in term.factors
+        ]
+        terms.append(f"{term.scale:.3g} × " + " × ".join(parts))
+    return "k = " + " + ".join(terms)

@@ -1,0 +1,59 @@
+"""Error against the length of the training series: stored runs, extended live."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from core.figures.against import scores_against
+from core.filtering.systems import RotationSystem
+from core.studies.filtering.study import compare, rotation_problem
+from pages.filtering.words import TITLES
+from pages.kit.extension import extendable
+from pages.kit.plotly_live import plotly_live
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+
+STORED = "filtering.json"
+
+
+def show(system: RotationSystem, name: str, steps: int) -> None:
+    """Stored rows where the system is one of the paper's with generator M, and runs measured here."""
+    kept = stored(STORED)
+    settings, rows, first = kept["settings"], [], 0
+    told = "Nothing is stored for this system. "
+    if name in settings["system"] and system.generator == settings["generator"]:
+        rows = [row for row in kept["results"] if row["system"] == name]
+        first = settings["runs"]
+        told = (
+            f"Stored, seeds 0 to {first - 1}; made by `python -m core kbr-filter --system "
+            f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
+            f"FILE`, version {kept['version']}; its milliseconds leave out the pre-image. "
+        )
+
+    def work(seed: int) -> Iterator[dict[str, Any]]:
+        for train in settings["train"]:
+            for row in compare(rotation_problem(system, train, settings["test"], seed), seed):
+                yield {**row, "train": train}
+
+    st.subheader("Error against training length")
+    told += "A run is one training and one test series, β and ε by validation; bars are standard errors."
+    extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, told=told)
+
+
+def _draw(rows: list[dict[str, Any]], steps: int) -> None:
+    by_method: dict[str, dict[float, list[float]]] = {}
+    times: dict[float, list[float]] = {}
+    for row in rows:
+        by_method.setdefault(row["model"], {}).setdefault(row["train"], []).append(row["scores"]["mse"])
+        if row["model"] == "kbr":
+            times.setdefault(row["train"], []).append(row["scores"]["ms_per_step"])
+    left, right = st.columns([3, 2])
+    with left:
+        figure = scores_against(by_method, title="Mean square error", labels=("training steps T", "MSE"), names=TITLES,
+                                now=steps, dark=is_dark())  # fmt: skip
+        plotly_live(figure, "f-length")
+    with right:
+        figure = scores_against({"kbr": times}, title="Milliseconds a step", labels=("training steps T", "ms"),
+                                names=TITLES, now=steps, dark=is_dark())  # fmt: skip
+        plotly_live(figure, "f-times")

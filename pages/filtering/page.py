@@ -1,0 +1,24 @@
+"""Page Filtering: a hidden state, followed by samples alone, beside filters that are told the equations."""
+
+import streamlit as st
+
+from pages.filtering import camera, recorded, rotation
+from pages.kit.layout import page_header, refusals
+from pages.kit.state import apply_values
+
+SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
+
+
+def main() -> None:
+    """Read the controls, follow, play."""
+    page_header("Filtering", "A hidden state is followed from noisy looks, by a filter that has only seen examples.")
+    apply_values()
+    with refusals():
+        with st.sidebar:
+            name = st.segmented_control("System", list(SYSTEMS), default="b", key="f-system", bind="query-params",
+                                        format_func=SYSTEMS.__getitem__) or "b"  # fmt: skip
+        views = {"series": recorded.show, "camera": camera.show}
+        views.get(name, lambda: rotation.show(name))()
+
+
+main()

@@ -1,0 +1,150 @@
+"""The view of one's own series: columns that are hidden, columns that are seen, the first part teaches."""
+
+import numpy as np
+import streamlit as st
+
+from core.errors import InputError
+from core.figures.filtering import column_plot, errors_plot, plane_plot
+from core.filtering.kernel_bayes_filter import FEWEST
+from core.filtering.oscillator import oscillator_table
+from core.filtering.series import MOST_TRAIN, Series
+from core.studies.filtering.study import FilterSettings, Followed, follow, series_problem
+from core.tables import Table, open_table
+from pages.filtering import words
+from pages.filtering.player import player
+from pages.kit.layout import refusal
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import recall, remember
+from pages.kit.theme import is_dark
+from pages.kit.words import plain
+
+#: Columns of the state that get a picture each.
+MOST_PICTURES = 3
+
+
+@st.cache_resource(show_spinner="Reading the series …", max_entries=4)
+def _opened(data: bytes, name: str) -> Table:
+    return open_table(data, name)
+
+
+@st.cache_resource(show_spinner=False)
+def _example() -> Table:
+    return oscillator_table()
+
+
+def show() -> None:
+    """Columns, the series followed, errors."""
+    with st.sidebar:
+        table = choose_table()
+        states, observations = choose_columns(table)
+        series = Series.from_table(table, states, observations)
+        steps = choose_length(series)
+        settings = words.choose_filter()
+    found = _followed(series, steps, settings)
+    _said(found, series, table)
+    words.warnings(found)
+    player(len(found.truth), lambda step: _draw(found, series, step))
+    words.table(found, "Mean square error in variances of the training part; milliseconds a step")
+    words.equation(
+        "The first part of the series gives the examples; then each step carries their weights through the examples' "
+        "own transitions, and lets the observation weigh them by kernel Bayes' rule.",
+        f"Nothing is known of the system; {len(series.state_names)} hidden and {len(series.observation_names)} "
+        "observed columns, each scaled to mean 0 and sd 1 by the training part.",
+        steps, settings, found,
+    )  # fmt: skip
+
+
+def choose_table() -> Table:
+    """An uploaded file, or the example; a bad file is refused and the last good table stays."""
+    file = st.file_uploader("CSV or NetCDF, one step a row", key="f-file")
+    if file is not None:
+        try:
+            remember("_f-table", _opened(file.getvalue(), file.name))
+        except InputError as error:
+            refusal(error)
+    table = recall("_f-table")
+    if table is None:
+        table = _example()
+        st.caption(
+            "Until you give a file: a Van der Pol oscillator pushed at random, made by us; its position is seen."
+        )
+        st.download_button("This example as CSV", _as_csv(table), "oscillator.csv", "text/csv")
+    return table
+
+
+@st.cache_data(show_spinner=False)
+def _as_csv(_table: Table) -> str:
+    import pandas as pd
+
+    return pd.DataFrame(dict(_table.columns)).to_csv(index=False, float_format="%.6g")
+
+
+def choose_columns(table: Table) -> tuple[list[str], list[str]]:
+    """Hidden and observed columns; on opening the first half is hidden, clocks and counters left out."""
+    names = table.numeric
+    moving = [name for name in names if not _is_clock(table.columns[name])]
+    half = (len(moving) + 1) // 2
+    mark = f"{table.source}-{len(names)}"
+    states = st.multiselect("Hidden state", names, moving[:half], key=f"f-states-{mark}")
+    rest = [name for name in names if name not in states]
+    observations = st.multiselect("Observed", names, moving[half:], key=f"f-seen-{mark}",
+                                  help=f"Left over: {plain(', '.join(rest))}.")  # fmt: skip
+    return states, observations
+
+
+def _is_clock(values: np.ndarray) -> bool:
+    """Rising by the same amount at every step."""
+    rises = np.diff(values)
+    return bool(len(rises) and rises[0] > 0 and np.allclose(rises, rises[0], rtol=1e-3))
+
+
+def choose_length(series: Series) -> int:
+    """Training steps; half of the series on opening."""
+    most = min(MOST_TRAIN, len(series) - 2)
+    if most <= FEWEST:
+        return FEWEST  # too short a series is refused by `split`, with its numbers
+    return int(st.slider("Training steps T", FEWEST, most, min(most, max(FEWEST, len(series) // 2)),
+                         key=f"f-part-{len(series)}"))  # fmt: skip
+
+
+@st.cache_resource(
+    show_spinner="Following …", max_entries=8,
+    hash_funcs={Series: lambda s: (s.state_names, s.observation_names, s.states.tobytes(), s.observations.tobytes())},
+)  # fmt: skip
+def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
+    problem, scaling = series_problem(series, steps)
+    return follow(problem, settings).in_units(scaling)
+
+
+def _said(found: Followed, series: Series, table: Table) -> None:
+    errors = found.errors
+    others = [name for name in ("kalman", "nearest") if name in errors]
+    told = ", ".join(
+        f"{words.TITLES[name].lower() if name == 'nearest' else words.TITLES[name]} {errors[name]:.3f}"
+        for name in others
+    )
+    st.markdown(
+        f"Over the last {len(found.truth)} steps of {plain(table.source)} the kernel Bayes filter leaves "
+        f"**{errors['kbr']:.3f}** of the training part's variance of "
+        f"{plain(', '.join(series.state_names))}; the others: {told}."
+    )
+
+
+def _draw(found: Followed, series: Series, step: int) -> None:
+    truth, means, names = found.truth, found.means, series.state_names
+    left, right = st.columns([1, 1])
+    with left:
+        for index, name in enumerate(names[:MOST_PICTURES]):
+            columns = {key: values[:, index] for key, values in means.items()}
+            plotly_live(column_plot(truth[:, index], columns, step, name=name, dark=is_dark()), f"f-column-{index}")
+        if len(names) > MOST_PICTURES:
+            st.caption(f"The first {MOST_PICTURES} of {len(names)} hidden columns are drawn.")
+    with right:
+        if len(names) > 1:
+            pair = {key: values[:, :2] for key, values in means.items()}
+            figure = plane_plot(truth[:, :2], None, pair, step, sample=(found.points[:, :2], found.weights[step]),
+                                labels=(names[0], names[1]), dark=is_dark())  # fmt: skip
+            plotly_live(figure, "f-plane")
+        scaled = {key: values / found.spread for key, values in means.items()}
+        plotly_live(errors_plot(truth / found.spread, scaled, step, dark=is_dark()), "f-errors")
+        words.weights_caption(found, step)

@@ -1,0 +1,83 @@
+"""The view of a point on a wavy circle: systems (a), (b) or one's own."""
+
+import numpy as np
+import streamlit as st
+
+from core.figures.filtering import errors_plot, plane_plot
+from core.filtering.systems import GENERATORS, RotationSystem
+from core.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
+from pages.filtering import length, words
+from pages.filtering.player import player
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+
+
+def show(name: str) -> None:
+    """The series, its pictures, the scores, error against T."""
+    with st.sidebar:
+        system = choose_system(name)
+        steps = int(st.slider("Training steps T", 20, 800, 200, 20, key="f-train", bind="query-params"))
+        test = int(st.slider("Steps to follow", 20, 400, 150, 10, key="f-test", bind="query-params"))
+        seed = int(st.number_input("Seed", 0, 9999, 0, key="f-seed", bind="query-params"))
+        settings = words.choose_filter()
+    found = _followed(system, steps, test, seed, settings)
+    _said(found, system)
+    words.warnings(found)
+    player(len(found.truth), lambda step: _draw(found, step))
+    words.table(found, "Mean square error, summed over coordinates, and milliseconds a step")
+    words.equation(
+        "Every step carries the weights through the examples' own transitions, then lets the observation weigh them by "
+        "kernel Bayes' rule.",
+        rf"""$$X_{{t+1}} = (1 + b \sin M\theta_{{t+1}})
+\begin{{pmatrix}}\cos\theta_{{t+1}}\\ \sin\theta_{{t+1}}\end{{pmatrix}} + \zeta_t,\quad
+Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.waves:g}$$""",
+        steps, settings, found,
+    )  # fmt: skip
+    length.show(system, name, steps)
+
+
+def choose_system(name: str) -> RotationSystem:
+    """System (a), (b) or one's own."""
+    generator = st.segmented_control(
+        "Generator", GENERATORS, default="M", key="f-gen", bind="query-params",
+        help="M: the next angle starts from the noisy state; D: the angle turns by itself.",
+    ) or "M"  # fmt: skip
+    if name != "own":
+        return RotationSystem.named(name, generator)
+    eta = st.slider("η, turn a step", 0.0, 1.5, 0.3, 0.05, key="f-eta", bind="query-params")
+    b = st.slider("b, depth of the waves", 0.0, 0.9, 0.4, 0.05, key="f-b", bind="query-params")
+    waves = st.slider("M, waves", 1, 12, 8, key="f-waves", bind="query-params")
+    hidden = st.slider("Noise of the state (sd)", 0.0, 1.0, 0.2, 0.05, key="f-sh", bind="query-params")
+    seen = st.slider("Noise of the looks (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so", bind="query-params")
+    return RotationSystem(float(eta), float(b), float(waves), float(hidden), float(seen), generator)
+
+
+@st.cache_resource(show_spinner="Following …", max_entries=16)
+def _followed(system: RotationSystem, steps: int, test: int, seed: int, settings: FilterSettings) -> Followed:
+    return follow(rotation_problem(system, steps, test, seed), settings)
+
+
+def _said(found: Followed, system: RotationSystem) -> None:
+    """Who comes nearest."""
+    errors = found.errors
+    best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
+    told = "the equation and both noises"
+    if system.generator == "D":
+        told = "the equation of generator M, which is not this one, and both noises"
+    st.markdown(
+        f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
+        f"extended Kalman filter's {errors['ekf']:.4f}; nearest comes: {words.TITLES[best].lower()}. It has seen "
+        f"{len(found.points)} examples and no equation; the others are told {told}."
+    )
+
+
+def _draw(found: Followed, step: int) -> None:
+    left, right = st.columns([1, 1])
+    reach = 1.15 * float(np.abs(np.concatenate([found.truth, found.seen])).max())
+    with left:
+        figure = plane_plot(found.truth, found.seen, found.means, step, sample=(found.points, found.weights[step]),
+                            limits=(-reach, reach), dark=is_dark())  # fmt: skip
+        plotly_live(figure, "f-plane")
+    with right:
+        plotly_live(errors_plot(found.truth, found.means, step, dark=is_dark()), "f-errors")
+        words.weights_caption(found, step)

@@ -1,0 +1,78 @@
+"""What the views of page Filtering say alike: controls of the filter, scores, warnings, the equation."""
+
+import streamlit as st
+
+from core.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
+from pages.kit.layout import explain, score_table
+from pages.kit.state import log_slider
+from pages.kit.words import sentence_of
+
+TITLES = {
+    "kbr": "Kernel Bayes filter",
+    "ekf": "Extended Kalman",
+    "ukf": "Unscented Kalman",
+    "particle": "Particle filter",
+    "nearest": "Nearest observation",
+    "kalman": "Kalman, linear model learned",
+    "kbr_ahead": "Kernel Bayes, one step ahead",
+    "kbr_smoothed": "Kernel Bayes smoother",
+}
+
+
+def choose_filter() -> FilterSettings:
+    """β, ε and the tolerance, or validation."""
+    validate = st.toggle(
+        "β and ε by validation", False, key="f-validate", bind="query-params",
+        help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
+    )  # fmt: skip
+    around = st.toggle("Prediction and smoother too", False, key="f-around", bind="query-params")
+    tolerance = log_slider("Trace left out by low rank", "f-tol", 1e-10, 1e-2, 1e-4)
+    if validate:
+        return FilterSettings(tolerance=tolerance, around=bool(around))
+    scale = log_slider("β, lengthscale in median distances", "f-beta", 0.1, 3.0, 0.7)
+    epsilon = log_slider("ε, δ = 2ε", "f-eps", 1e-7, 1e-1, 1e-4)
+    return FilterSettings(scale, epsilon, tolerance, around=bool(around))
+
+
+def warnings(found: Followed) -> None:
+    """Steps without training data near, and lost states."""
+    if found.far.any() or found.lost.any():
+        st.warning(
+            f"At {int(found.far.sum())} steps there was no training data near the observation, at "
+            f"{int(found.lost.sum())} the state was lost and found anew from the observation alone."
+        )
+
+
+def weights_caption(found: Followed, step: int) -> None:
+    """Sum and negative part of one step's weights, and the mass behind them."""
+    weights = found.weights[step]
+    st.caption(
+        f"Weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
+        f"prediction behind them had mass {found.mass[step]:.3f}."
+    )
+
+
+def table(found: Followed, caption: str) -> None:
+    """Errors and times of all filters with their parameters."""
+    rows = {name: {"mse": error, "ms": 1000 * found.seconds[name]} for name, error in found.errors.items()}
+    score_table(rows, columns=("mse", "ms"), names=TITLES, caption=caption)
+    st.caption("; ".join(f"{TITLES[name]}: {sentence_of(found.words[name])}" for name in rows) + ".")
+
+
+def equation(sentence: str, model: str, steps: int, settings: FilterSettings, found: Followed) -> None:
+    """The filter with today's numbers; ``model`` is what is known of the system, in TeX or words."""
+    explain(
+        sentence,
+        rf"""
+{model}
+
+$$\mu = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X \alpha_t,\qquad
+\alpha_{{t+1}} = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y(y_{{t+1}}),\quad
+\Lambda = \mathrm{{diag}}(\mu)$$
+
+$T = {steps}$; {found.words["kbr"]}. Low-rank factors leave {settings.tolerance:.1g} of the trace out: ranks
+{found.ranks[0]} and {found.ranks[1]}, {1000 * found.seconds["kbr"]:.2f} ms a step. Estimates are pre-images of the
+weighted sample.
+""",
+        "Fukumizu et al. 2013, §4.3 and §5.3",
+    )

@@ -1,0 +1,52 @@
+"""What page Kernel Bayes' rule asks for: an observation, samples, the rule's numbers."""
+
+import numpy as np
+import streamlit as st
+
+from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian, validated
+from pages.kit.state import log_slider, on_sliders, set_values
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def problem_of(spec: GaussianSpec) -> GaussianProblem:
+    """The drawn problem, kept."""
+    return make_gaussian(spec)
+
+
+def choose_observation(dimension: int) -> np.ndarray:
+    """One slider a dimension."""
+    names = ("Observed y",) if dimension == 1 else ("Observed y₁", "Observed y₂")
+    y = [st.slider(name, -8.0, 8.0, 4.0, 0.1, key=f"k-y{i}", bind="query-params") for i, name in enumerate(names)]
+    return np.array(y)
+
+
+def choose_samples(dimension: int, tests: int) -> GaussianSpec:
+    """Pairs, draws of the prior and the seed."""
+    pairs = st.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n", bind="query-params")
+    prior = st.slider("Draws of the prior", 10, 500, 200, 10, key="k-l", bind="query-params")
+    seed = st.number_input("Seed", 0, 9999, 26, key="k-seed", bind="query-params")
+    return GaussianSpec(dimension, int(pairs), int(prior), tests, int(seed))
+
+
+def choose_rule(spec: GaussianSpec) -> tuple[float, float, float]:
+    """β, ε and δ; they open where the paper has them for 200 pairs: median distances, ε = 0.01/n, δ = 2ε."""
+    scale = log_slider("Lengthscales, in median distances", "k-beta", 0.05, 5.0, 1.0)
+    epsilon = log_slider("ε", "k-eps", 1e-8, 1.0, 5e-5, help=f"Inside nε, n = {spec.pairs}.")
+    return scale, epsilon, log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
+
+
+def choose_by_validation(spec: GaussianSpec) -> None:
+    """A button that puts lengthscales, ε and δ where cross-validation wants them."""
+    told = (
+        "10 folds, §4.2: how far the mean posterior of left-out observations lies from the left-out states. The "
+        "distance is measured in the kernel's own space, which favours long lengthscales."
+    )
+    if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=told):
+        with st.spinner("Ten folds for each candidate …"):
+            scale, epsilon = _validated(spec)
+        set_values(on_sliders({"k-beta": scale, "k-eps": epsilon, "k-delta": 2 * epsilon}))
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _validated(spec: GaussianSpec) -> tuple[float, float]:
+    return validated(problem_of(spec))

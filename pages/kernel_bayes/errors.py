@@ -1,0 +1,199 @@
+"""Measured errors of kernel Bayes' rule and what it is compared with: stored runs, extended live."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.figures.against import scores_against
+from core.studies.conditional_means.measured_rates import slope
+from core.studies.kernel_bayes.study import THEOREM, GaussianSpec, compare_rules
+from pages.kit.extension import extendable
+from pages.kit.plotly_live import plotly_live
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+
+BY_DIMENSION, BY_SIZE = "kernel_bayes.json", "kernel_bayes_sizes.json"
+TITLES = {
+    "kbr": "Kernel Bayes' rule (b)",
+    "kbr_a": "Kernel Bayes' rule (a)",
+    "cme": "Conditional kernel mean",
+    "kde": "Densities + importance weights",
+    "abc": "Rejection ABC",
+    THEOREM: "Kernel Bayes' rule (b), theorem's ε and δ",
+}
+#: What theorem 3.6 promises of the mean square error over y, for an i.i.d. sample of the prior.
+PROMISED = -1 / 3
+Curves = dict[str, dict[float, list[float]]]
+
+
+def worth_it() -> str:
+    """When the rule is worth it and when not, from the stored runs."""
+    kept = stored(BY_SIZE)
+    found, runs, size = kept["results"], kept["settings"]["runs"], 200
+    few, many = min(kept["settings"]["dimension"]), max(kept["settings"]["dimension"])
+
+    def error(dimension: int, name: str, at: int = size) -> str:
+        rows = [row for row in found if (row["dimension"], row["model"], row["size"]) == (dimension, name, at)]
+        return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
+
+    return (
+        f"**Worth it** where examples are all there is, in several dimensions: over {runs} drawn problems with {size} "
+        f"pairs its mean square error at d = {many} is {error(many, 'kbr')}, that of densities {error(many, 'kde')}, "
+        f"of the conditional mean {error(many, 'cme')}; **not** in few dimensions (d = {few}: {error(few, 'kbr')}, "
+        f"ABC with 1,000 simulations {error(few, 'abc', 1000)}), nor where simulating is cheap (d = {many}: ABC with "
+        f"10,000 simulations {error(many, 'abc', 10_000)})."
+    )
+
+
+def against_dimension() -> None:
+    """Posterior means of kernel rules, densities and ABC as the dimension grows."""
+    kept = stored(BY_DIMENSION)
+    settings = kept["settings"]
+    pairs, tests = settings["pairs"][0], settings["tests"]
+
+    def work(seed: int) -> Iterator[dict[str, Any]]:
+        for dimension in settings["dimension"]:
+            for row in compare_rules(GaussianSpec(dimension, pairs, pairs, tests, seed), tuple(settings["methods"])):
+                yield {**row, "dimension": dimension}
+
+    def draw(rows: list[dict[str, Any]]) -> None:
+        curves = gathered(rows, "dimension", "mse")
+        left, right = st.columns([3, 2])
+        with left:
+            figure = scores_against(curves, title="Error of the posterior mean against dimension",
+                                    labels=("dimension d", "mean square error"), names=TITLES,
+                                    dark=is_dark())  # fmt: skip
+            plotly_live(figure, "k-dimensions")
+        with right:
+            st.markdown(
+                f"Mean over drawn problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
+                f"{_below(curves)} Densities get the bandwidth that is best given the truth, ABC "
+                f"{settings['simulations'][0]:,} simulations and the acceptance that is best given the truth; kernels "
+                "take the median distance and are told nothing."
+            )
+
+    command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"
+    extendable("k-dimensions", "all", kept["results"], work, draw, seed=settings["runs"], told=_told(kept, command))
+
+
+def _below(curves: Curves) -> str:
+    """At which dimensions kernel Bayes' rule lies below densities."""
+    if not {"kbr", "kde"} <= set(curves):
+        return ""
+    both = sorted(set(curves["kbr"]) & set(curves["kde"]))
+    better = [d for d in both if np.mean(curves["kbr"][d]) < np.mean(curves["kde"][d])]
+    if better == both:
+        return "Kernel Bayes' rule lies below densities at every d."
+    return f"Kernel Bayes' rule lies below densities at d = {_listed(better) or 'none'} of {_listed(both)}."
+
+
+def against_size(dimension: int) -> None:
+    """Error against the number of pairs with the theorem's rate, and error against CPU time with ABC."""
+    kept = stored(BY_SIZE)
+    settings = kept["settings"]
+    known = settings["dimension"]
+    chosen = st.segmented_control("d", known, default=known[-1], key="k-size-d", bind="query-params") or known[-1]
+
+    def work(seed: int) -> Iterator[dict[str, Any]]:
+        first = settings["pairs"][0]
+        spec = GaussianSpec(chosen, first, first, settings["tests"], seed)
+        methods = tuple(name for name in settings["methods"] if name != "abc")
+        for size in settings["pairs"]:
+            for row in compare_rules(replace(spec, pairs=size, prior=size), methods):
+                yield {**row, "size": size}
+        for size in settings["simulations"]:
+            yield {**compare_rules(spec, ("abc",), size)[0], "size": size}
+
+    command = (
+        f"kernel-bayes --dimension {_listed(known)} --pairs {_listed(settings['pairs'])} --tests {settings['tests']} "
+        f"--simulations {_listed(settings['simulations'])} --methods {_listed(settings['methods'])} --runs "
+        f"{settings['runs']} --json FILE"
+    )
+    rows = [row for row in kept["results"] if row["dimension"] == chosen]
+    extendable("k-sizes", str(chosen), rows, work, lambda found: _draw_sizes(found, settings["tests"]),
+               seed=settings["runs"], told=_told(kept, command))  # fmt: skip
+
+
+def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
+    left, right = st.columns(2)
+    with left:
+        curves = gathered(rows, "size", "embedding_mse")
+        figure = scores_against(curves, title="Error of E[k(x, X) | y] against n = ℓ",
+                                labels=("pairs n, draws of the prior ℓ", "mean square error"), names=TITLES,
+                                guides=_promise(curves), dark=is_dark())  # fmt: skip
+        plotly_live(figure, "k-embedding-sizes")
+        st.markdown(_slopes(curves))
+    with right:
+        figure = scores_against(_by_time(rows), title="Error of the posterior mean against time",
+                                labels=("CPU seconds, one thread", "mean square error"), names=TITLES,
+                                dark=is_dark())  # fmt: skip
+        plotly_live(figure, "k-error-time")
+        st.markdown(
+            f"Time of all {tests} posteriors of a problem together, each point a size; ABC simulates once for all y. "
+            "Where simulations are as cheap as here, ABC can afford a thousand times as many; each of them teaches "
+            "less."
+        )
+
+
+def _promise(curves: Curves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The theorem's slope through the first point of its own schedule."""
+    if THEOREM not in curves or len(curves[THEOREM]) < 2:
+        return {}
+    sizes = np.array(sorted(curves[THEOREM]), dtype=float)
+    first = float(np.mean(curves[THEOREM][sizes[0]]))
+    return {"theorem 3.6": (sizes, first * (sizes / sizes[0]) ** PROMISED)}
+
+
+def _slopes(curves: Curves) -> str:
+    """Measured exponents beside the promised one."""
+    found = {
+        name: slope(np.array(sorted(by_size), float), np.array([np.mean(by_size[size]) for size in sorted(by_size)]))
+        for name, by_size in curves.items()
+        if len(by_size) > 1
+    }
+    said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in found.items())
+    own = found.get(THEOREM, float("nan"))
+    slower = (
+        "Here it does not hold, or these n are too small: with the theorem's own powers the error falls more slowly. "
+        if own > PROMISED
+        else ""
+    )
+    return (
+        f"Measured: {said}. Theorem 3.6 promises at least $n^{{-0.33}}$ for functions of the RKHS, averaged over y, "
+        r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, where its smoothness condition on "
+        f"E[f(X) | y] holds; at a single y theorem 3.5 promises $n^{{-0.30}}$. {slower}"
+        "Kernel Bayes' rule (b) takes ε = 0.01/n, δ = 2ε as the paper's experiments do."
+    )
+
+
+def _by_time(rows: list[dict[str, Any]]) -> Curves:
+    """Error by mean CPU seconds of each size."""
+    found: Curves = {}
+    for name, by_size in gathered(rows, "size", "mse").items():
+        if name == THEOREM:
+            continue
+        for size, values in by_size.items():
+            times = [row["seconds"]["cpu"] for row in rows if row["model"] == name and row["size"] == size]
+            found.setdefault(name, {})[float(np.mean(times))] = values
+    return found
+
+
+def gathered(rows: list[dict[str, Any]], key: str, score: str) -> Curves:
+    """Method → size → scores of its runs."""
+    found: Curves = {}
+    for row in rows:
+        if score in row["scores"]:
+            found.setdefault(row["model"], {}).setdefault(row[key], []).append(row["scores"][score])
+    return found
+
+
+def _listed(values: list[Any]) -> str:
+    return " ".join(str(value) for value in values)
+
+
+def _told(kept: dict[str, Any], command: str) -> str:
+    last = kept["settings"]["runs"] - 1
+    return f"Stored, seeds 0 to {last}; made by `python -m core {command}`, version {kept['version']}."

@@ -1,0 +1,93 @@
+"""Several dimensions: the posterior mean of every coordinate by each rule, and its error over many observations."""
+
+import numpy as np
+import streamlit as st
+
+from core.figures.coordinates import coordinates_plot
+from core.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
+from core.studies.kernel_bayes.study import GaussianSpec
+from pages.kernel_bayes.controls import choose_by_validation, choose_rule, choose_samples, problem_of
+from pages.kernel_bayes.errors import TITLES
+from pages.kit.layout import score_table
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+
+#: Observations of one problem, each with its own exact posterior.
+OBSERVATIONS = 50
+Means = dict[str, np.ndarray]
+
+
+def show(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...]]:
+    """Picture, sentence and table; returns the problem, the observation and the rule's numbers."""
+    spec, index, values, found = picture_first(lambda: observed(dimension))
+    problem = problem_of(spec)
+    exact = problem.posterior(problem.tests)[0]
+    rows = {
+        name: {"mse": error, "distance": float(np.linalg.norm(found[name][index] - exact[index]))}
+        for name, error in _errors(found, exact).items()
+    }
+    score_table(
+        rows,
+        columns=("mse", "distance"),
+        names=_names(spec),
+        caption=f"Errors of the posterior mean: MSE over {OBSERVATIONS} observations, distance at the one shown. "
+        "Densities and ABC are at their best bandwidth and acceptance given the truth.",
+    )
+    return spec, problem.tests[index], values
+
+
+def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Means]:
+    """The controls, every rule's means at their values, and the picture of one observation."""
+    with st.sidebar:
+        index = int(st.slider("Observation", 1, OBSERVATIONS, 5, key="k-obs", bind="query-params")) - 1
+        spec = choose_samples(dimension, OBSERVATIONS)
+        values = choose_rule(spec)
+        choose_by_validation(spec)
+    problem = problem_of(spec)
+    found = _kernel_means(spec, *values) | _other_means(spec)
+    exact, covariance = problem.posterior(problem.tests)
+    st.markdown(verdict(spec, _errors(found, exact)))
+    shown = {name: found[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
+    figure = coordinates_plot(
+        exact[index], np.sqrt(np.diag(covariance)), shown,
+        title=f"Posterior means at observation {index + 1}", dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "k-coordinates")
+    return spec, index, values, found
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _kernel_means(spec: GaussianSpec, scale: float, epsilon: float, delta: float) -> Means:
+    return kernel_means(problem_of(spec), scale=scale, epsilon=epsilon, delta=delta)
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _other_means(spec: GaussianSpec) -> Means:
+    return other_means(problem_of(spec))
+
+
+def _errors(found: Means, exact: np.ndarray) -> dict[str, float]:
+    return {name: float(((means - exact) ** 2).sum(1).mean()) for name, means in found.items()}
+
+
+def _names(spec: GaussianSpec) -> dict[str, str]:
+    few = spec.pairs + spec.prior
+    return TITLES | {
+        "abc_few": f"Rejection ABC, {few:,} simulations",
+        "abc": f"Rejection ABC, {ABC_DRAWS:,} simulations",
+    }
+
+
+def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
+    """Who is nearest with the same samples, and what many simulations would do."""
+    names = _names(spec)
+    same = {name: errors[name] for name in ("kbr", "cme", "kde", "abc_few")}
+    best = min(same, key=same.__getitem__)
+    others = ", ".join(f"{names[name]} {value:.3g}" for name, value in same.items() if name != "kbr")
+    nearest = "it is the nearest of those with as many samples" if best == "kbr" else f"{names[best]} is nearer"
+    return (
+        f"This problem, {spec.pairs} pairs and {spec.prior} draws of the prior in {spec.dimension} dimensions: kernel "
+        f"Bayes' rule errs by **{same['kbr']:.3g}** (mean square error over {OBSERVATIONS} observations; {others}): "
+        f"{nearest}. {names['abc']}: {errors['abc']:.3g}."
+    )

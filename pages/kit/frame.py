@@ -1,0 +1,23 @@
+"""What the browser does around a page: its theme is told to Python, the open sidebar of a phone leaves a picture in
+sight, and tables that are wider than their place say so."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.kit.theme import is_dark
+
+_FRAME = st.components.v2.component(
+    "lab_frame",
+    html="<span hidden></span>",
+    js=Path(__file__).with_name("frame.js").read_text(encoding="utf-8"),
+)
+
+
+def frame() -> None:
+    """Call once on every page; when the theme changes the page runs again, so that its pictures change colour."""
+    _FRAME(key="lab-frame", data={"dark": is_dark()}, on_theme_change=_nothing)
+
+
+def _nothing() -> None:
+    """That the browser asks for it is enough: the page runs."""

@@ -1,0 +1,181 @@
+"""What every page looks like: its header with the device, explanations, score tables, panels."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.kit.address import leave_out_absurd
+from pages.kit.frame import frame
+from pages.kit.mathematics import in_parts
+from pages.kit.theme import palette_css
+from pages.kit.warm_up import is_warm, warm_up
+from pages.kit.words import sentence_of
+
+_CSS = Path(__file__).with_name("layout.css").read_text(encoding="utf-8")
+LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
+HIGHER_IS_BETTER = ("pearson", "ssim", "r2")
+SCORE_NAMES: dict[str, str] = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "bias": "Bias",
+    "pearson": "Pearson r",
+    "ssim": "SSIM",
+    "ssim_range": "SSIM data range",
+    "crps": "CRPS",
+    "coverage50": "Coverage of 50 %",
+    "coverage90": "Coverage of 90 %",
+    "coverage95": "Coverage of 95 %",
+    "coverage_2sd": "Coverage of ±2 sd",
+    "distance": "Distance",
+    "mse": "MSE",
+    "mse_rotation": "MSE of the nearest rotation",
+    "angle": "Mean angle, °",
+    "ms_per_step": "ms a step",
+    "ms": "Time, ms",
+    "posterior_risk": "Posterior risk",
+    "r2": "R², held out",
+    "r2_low": "2.5 %",
+    "r2_high": "97.5 %",
+    "noise": "σ²",
+}
+WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
+
+
+def page_header(title: str, sentence: str) -> None:
+    """Title, one sentence on what the page does, and the device with its memory. Call it first on every page."""
+    warm_up()
+    leave_out_absurd()
+    frame()
+    st.html(f"<style>{palette_css()}{_CSS}</style>")
+    st.title(title, anchor=False)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
+        st.markdown(sentence, width="content")
+        _device() if is_warm() else _awaited_device()
+
+
+def _device() -> None:
+    st.html(f'<div class="lab-device" role="status">{escape(device_sentence())}</div>', width="content")
+
+
+@st.fragment(run_every=0.7)
+def _awaited_device() -> None:
+    """Until the numerics are imported; then one full run draws the header without this timer."""
+    if is_warm():
+        st.rerun()
+    st.html('<div class="lab-device" role="status">Device: starting…</div>', width="content")
+
+
+def device_sentence() -> str:
+    """The device, its free and total memory, and what this app holds, such as "CPU, 2 cores · 5.1 of 7.8 GB free"."""
+    import psutil
+
+    from core.device import choose, describe
+
+    device = describe(choose())
+    own = psutil.Process().memory_info().rss
+    memory = f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
+    return f"{device.label} · {memory} · this app {own / 1e9:.1f} GB"
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What is refused inside becomes a sentence on the page, and a word that nothing is lost."""
+    try:
+        yield
+    except InputError as error:
+        refusal(error)
+        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+
+
+def refusal(error: object) -> None:
+    """A sentence on what was refused; it may quote a file, an address or a person, and is shown as it is."""
+    st.error(sentence_of(error))
+
+
+def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:
+    """One sentence beside a picture; below it an expander with the equation (Markdown with $…$) and its source.
+
+    All three are Markdown: names and units from files go through `words.plain`.
+    """
+    st.markdown(sentence)
+    if equation or source:
+        with st.expander(label):
+            for part in in_parts(equation):
+                st.markdown(part)
+            if source:
+                st.caption(f"Source: {source}")
+
+
+def notes(sentences: Iterable[str], label: str = "What was done with the data") -> None:
+    """The choices made for the user while reading the data, as a list in an expander; nothing where there are none."""
+    lines = [f"- {sentence_of(sentence)}" for sentence in sentences]
+    if lines:
+        with st.expander(f"{label} ({len(lines)})"):
+            st.markdown("\n".join(lines))
+
+
+def score_table(
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    units: str = "",
+    columns: Sequence[str] = tuple(SCORE_NAMES),
+    names: Mapping[str, str] | None = None,
+    caption: str = "",
+    digits: int = 3,
+) -> None:
+    """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
+
+    Parameters
+    ----------
+    scores : model → score name → value (None or missing is shown as a dash). Keys ending in ``_area``
+        are the area-weighted ones and stand in a column of their own.
+    units : units of the field, written at the scores that carry them.
+    digits : significant ones of numbers below 100.
+    """
+    from core.figures.colours import hue_name, model_name
+
+    wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
+    shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
+    best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
+    head = "".join(f'<th scope="col">{_heading(name, units)}</th>' for name in shown)
+    body = ""
+    for model, row in scores.items():
+        cells = "".join(f"<td>{_cell(row.get(name), best[name], digits)}</td>" for name in shown)
+        swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
+        label = escape((names or {}).get(model, model_name(model)))
+        body += f'<tr><th scope="row">{swatch}{label}</th>{cells}</tr>'
+    said = f"<p>{escape(caption)}</p>" if caption else ""
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
+    st.html(f'<div class="lab-table">{said}<div class="lab-scroll" {named}>{table}</div></div>')
+
+
+def _heading(name: str, units: str) -> str:
+    plain = name.removesuffix("_area")
+    text = SCORE_NAMES.get(plain, plain)
+    of = f", {units}" if units and plain in WITH_UNITS else ""
+    weighted = "<small>area-weighted</small>" if name.endswith("_area") else ""
+    return f"{escape(text + of)}{weighted}"
+
+
+def _best(name: str, values: list[float | None]) -> float | None:
+    plain, known = name.removesuffix("_area"), [v for v in values if v is not None and v == v]
+    if len(known) < 2:
+        return None
+    if plain in LOWER_IS_BETTER:
+        return min(known)
+    if plain in HIGHER_IS_BETTER:
+        return max(known)
+    return min(known, key=abs) if plain == "bias" else None
+
+
+def _cell(value: float | None, best: float | None, digits: int) -> str:
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
+    text = text.replace("-", "−")
+    return f"<b>{text}</b>" if best is not None and value == best else text

@@ -1,0 +1,95 @@
+"""A plotly chart that keeps its zoom when its data change, zooms with its group and tells where it was clicked."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.kit.picture_first import ahead_of_page
+from pages.kit.plotly_asset import ensure_plotly
+
+_HERE = Path(__file__).parent
+_HTML = (
+    '<div class="live-chart"><div class="live-plot" role="img"></div>'
+    '<div class="live-tip" hidden><b></b><span></span></div></div>'
+)
+_CHART = st.components.v2.component(
+    "lab_plotly_live",
+    html=_HTML,
+    css=(_HERE / "plotly_live.css").read_text(encoding="utf-8"),
+    js=(_HERE / "plotly_live.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+_BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
+ensure_plotly()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows."""
+
+    text: str
+    stamp: str
+    box: dict[str, Any]
+    alt: str
+
+
+def prepare(figure: Any) -> Prepared:
+    """Write a figure out; keep the result of a large one that is drawn again and again."""
+    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
+    layout = plain["layout"]
+    meta = layout.get("meta") or {}
+    text = json.dumps(plain, separators=(",", ":"))
+    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return Prepared(text, stamp, box, meta.get("alt") or "Chart")
+
+
+def plotly_live(
+    figure: Any,
+    key: str,
+    *,
+    group: str | None = None,
+    alt: str = "",
+    clickable: bool = False,
+    later: bool = False,
+    on_click: Callable[[], None] | None = None,
+    config: dict[str, Any] | None = None,
+) -> tuple[float, float] | None:
+    """Draw a plotly figure; return the last clicked point (x, y) in the figure's coordinates, or None.
+
+    Parameters
+    ----------
+    figure : a plotly figure as a dict (`core.figures`), a ``go.Figure`` or either `Prepared`; its layout must state a
+        height. For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
+    key : the chart's name on the page; under the same key new data are drawn into the old picture.
+    group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
+    alt : what the picture shows, for those who cannot see it; a figure of `core.figures` brings its own.
+    later : a new picture under an old key waits until those that are not `later` have been painted.
+    clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
+        the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
+    """
+    ready = figure if isinstance(figure, Prepared) else prepare(figure)
+    data = {
+        "figure": ready.text,
+        "stamp": ready.stamp,
+        "key": key,
+        "group": group,
+        "alt": alt or ready.alt,
+        "clickable": clickable or on_click is not None,
+        "later": later,
+        "ahead": ahead_of_page(),
+        "config": config or {},
+        "box": ready.box,
+    }
+    result = _CHART(key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing)
+    point = result.get("click")
+    return (float(point[0]), float(point[1])) if point else None
+
+
+def _nothing() -> None:
+    """Clicks are read from the return value."""

@@ -1,0 +1,198 @@
+"""State in one place: the engine, controls that live in the address, values set by the program."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.kit.visitor import sees_everything, visitor_mark
+
+if TYPE_CHECKING:
+    from core.engine import Visitor
+
+PENDING = "_pending_values"
+#: From one stop of a log slider to the next, in log10.
+STEP = 0.05
+_NUMBER = re.compile(r"(\d{1,20}\.?\d{0,20}|\.\d{1,20})(e[+-]?\d{1,3})?", re.ASCII)
+
+
+class EngineHolder:
+    """Holds the one engine of this server (Streamlit's cache refuses awaitable objects, a plain one is safe)."""
+
+    def __init__(self) -> None:
+        from core.engine import Engine
+
+        self.engine = Engine()
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda holder: holder.engine.close())
+def _holder() -> EngineHolder:
+    return EngineHolder()
+
+
+def get_engine() -> "Visitor":
+    """The run engine, one per server, as this visitor may use it."""
+    from core.engine import Visitor
+
+    return Visitor(_holder().engine, visitor_mark(), sees_everything())
+
+
+def recall(name: str, default: Any = None) -> Any:
+    """What this session keeps under a name, the value of a control under its key; ``default`` where there is none."""
+    return st.session_state.get(name, default)
+
+
+def remember(name: str, value: Any) -> None:
+    """Keep a value for later runs of this session; of a control only before it is on the page."""
+    st.session_state[name] = value
+
+
+def remembered(name: str, value: Any) -> Any:
+    """What is kept under a name, ``value`` from now on where nothing is."""
+    return st.session_state.setdefault(name, value)
+
+
+def is_known(name: str) -> bool:
+    """Whether anything is kept under a name, None included."""
+    return name in st.session_state
+
+
+def take(name: str, default: Any = None) -> Any:
+    """What is kept under a name, and no longer."""
+    return st.session_state.pop(name, default)
+
+
+def forget(*names: str) -> None:
+    """Keep nothing under these names; a control among them begins with its default."""
+    for name in names:
+        st.session_state.pop(name, None)
+
+
+def put(values: Mapping[str, Any]) -> None:
+    """Set controls, by their keys, that are not on the page yet in this run."""
+    st.session_state.update(values)
+
+
+def offer_only(key: str, options: Iterable[Any]) -> None:
+    """Let a control whose value is not on offer, from another state of the page, begin with its default."""
+    if recall(key) not in (None, *options):
+        forget(key)
+
+
+def set_values(values: dict[str, Any]) -> None:
+    """Set controls by their keys on the next run (learned hyperparameters, an example's settings), then rerun.
+
+    Streamlit forbids to change a control that is already on the page in this run; `apply_values`, called before
+    the page's first control, does it. The address follows.
+    """
+    st.session_state[PENDING] = {**st.session_state.get(PENDING, {}), **values}
+    st.rerun()
+
+
+def apply_values() -> None:
+    """Put the values asked for by `set_values` into the session; call it before the page's first control."""
+    for key, value in st.session_state.pop(PENDING, {}).items():
+        st.session_state[key] = value
+
+
+def on_sliders(values: dict[str, float]) -> dict[str, float]:
+    """What `set_values` and the session need to put log sliders, named by their keys, to these values."""
+    return {slider_key(key): value for key, value in values.items()}
+
+
+def slider_key(key: str) -> str:
+    """Where a log slider holds its value, in session and address; ``key`` alone is its log10 in older addresses."""
+    return f"{key}-is"
+
+
+def log_slider(
+    label: str,
+    key: str,
+    low: float,
+    high: float,
+    default: float,
+    *,
+    help: str | None = None,
+    disabled: bool = False,
+) -> float:
+    """A slider over orders of magnitude, bound to the address; returns the value, which its handle shows.
+
+    One stop is 0.05 in log10 from the next, rounded to three digits. The ends, the default and values that come from
+    the program or an address, such as learned ones, are stops of their own in place of those next to them, so that
+    they are kept exactly. Set it from the program with ``set_values(on_sliders({key: value}))``.
+    """
+    shown = slider_key(key)
+    _open_older_address(key, low, high)
+    ends_and_default = [low, high, min(max(default, low), high)]
+    own = _by_text(ends_and_default) | _from_elsewhere(shown, low, high)
+    texts = log_stops(low, high, own)
+    value = st.select_slider(
+        label,
+        list(texts),
+        value=own[slider_text(ends_and_default[2])],
+        format_func=lambda stop: texts.get(stop, slider_text(stop)),
+        key=shown,
+        bind="query-params",
+        help=help,
+        disabled=disabled,
+    )
+    if value in own.values() and value not in ends_and_default:
+        st.session_state[f"_{shown}"] = {texts[value]: value}
+    return float(value)
+
+
+def log_stops(low: float, high: float, own: dict[str, float]) -> dict[float, str]:
+    """Value → text of every stop, in order: ``own`` ones, and between them the steps that are not next to one."""
+    between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in own.values())]
+    stops = _by_text(between) | own
+    return {value: text for text, value in sorted(stops.items(), key=lambda stop: stop[1])}
+
+
+def slider_text(value: float) -> str:
+    """A log slider's value as its handle and the address say it, such as 0.0017 or 1.12e-5."""
+    mantissa, _, exponent = f"{value:.6g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
+def _by_text(values: Iterable[float]) -> dict[str, float]:
+    return {slider_text(value): value for value in values}
+
+
+@cache
+def _steps(low: float, high: float) -> tuple[float, ...]:
+    """Powers of ten and what lies between them, 0.05 apart in log10, as three digits."""
+    first, last = math.ceil(math.log10(low) / STEP), math.floor(math.log10(high) / STEP)
+    return tuple(float(f"{10 ** (step * STEP):.3g}") for step in range(first, last + 1))
+
+
+def _from_elsewhere(shown: str, low: float, high: float) -> dict[str, float]:
+    """Text → value of what the address asks for, of the last value set by the program, and of today's value."""
+    found: dict[str, float] = st.session_state.get(f"_{shown}", {})
+    found = {text: value for text, value in found.items() if low <= value <= high}
+    asked = st.query_params.get(shown, "")
+    if _NUMBER.fullmatch(asked) and low <= float(asked) <= high:
+        found.setdefault(asked, float(asked))
+    if shown in st.session_state:
+        now = st.session_state[shown]
+        if not low <= now <= high:
+            # only when it must: a value written here overrides what a person is about to send from the browser
+            st.session_state[shown] = now = min(max(low, now), high)
+        if now not in found.values():
+            found[slider_text(now)] = now
+    return found
+
+
+def _open_older_address(key: str, low: float, high: float) -> None:
+    """An address that holds log10 of a slider's value is rewritten to hold the value."""
+    shown = slider_key(key)
+    asked = st.query_params.get(key, "")
+    if shown in st.session_state or shown in st.query_params or not _NUMBER.fullmatch(asked.removeprefix("-")):
+        return
+    del st.query_params[key]
+    if math.log10(low) - 1e-6 <= float(asked) <= math.log10(high) + 1e-6:
+        value = min(max(10.0 ** float(asked), low), high)
+        st.query_params[shown] = slider_text(value)
+        st.session_state[shown] = value

@@ -1,0 +1,185 @@
+"""What the answers are worth: q̄ and its guards, error against simulations, calibration."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
+from core.likelihood_free.inference import METHODS, evidence
+from core.likelihood_free.objective import TIE, Learned, surface
+from core.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
+from pages.kit.background import awaited
+from pages.kit.plotly_live import plotly_live
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+from pages.likelihood_free.controls import Choice, simulated
+
+STORED = "likelihood_free.json"
+SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % interval"}
+LABELS = {"error": "median |mean − exact|", "width": "in exact widths"}
+#: Points a side of the q̄ picture; simulations and seeds of a live error curve; data sets of a live calibration.
+SIDE, LIVE_COUNTS, LIVE_SEEDS, LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
+
+
+def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
+    """The objective over ℓ and ε, or ℓ and λ, far beyond its guards."""
+    left, right = st.columns([3, 2])
+    with right:
+        other = st.segmented_control("q̄ over ℓ and", ["ε", "λ"], default="ε", key="lf-surface") or "ε"
+    values = awaited(
+        f"lf-surface-{hash((choice, other))}", "lf-surface", lambda check: _surface(choice, learned, other, check),
+        "The picture of q̄ follows …",
+    )  # fmt: skip
+    guards = learned.guards
+    with right:
+        bound = f" Guards hold {', '.join(learned.bound)}." if learned.bound else " No guard holds it."
+        st.markdown(
+            f"Inside its guards (the box) log q̄ is largest at ε = {learned.settings.epsilon:.3g}, ℓ = "
+            f"{learned.length:.3g} spreads.{bound}"
+        )
+        if values is not None:
+            inside = _inside(values, learned, other)
+            beyond = float(values[np.isfinite(values)].max()) - learned.log_q
+            words = (
+                f"It changes by {inside:.2g} inside the box{', so it says little about the kernels' * (inside < 0.5)}."
+            )
+            if beyond > 0.05:
+                words += f" Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
+            st.markdown(words)
+        st.caption(
+            f"Guards: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
+            f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 of the spread that this ε lets "
+            "through; "
+            "λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
+        )
+    if values is not None:
+        with left:
+            _draw_surface(values, learned, found, other)
+
+
+def _axes(learned: Learned, other: str) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.geomspace(0.15, 8, SIDE)
+    least = learned.guards.epsilon[0]
+    return lengths, np.geomspace(least / 12, 5 * least, SIDE) if other == "ε" else np.geomspace(1e-8, 1e-1, SIDE)
+
+
+def _surface(choice: Choice, learned: Learned, other: str, check: Callable[[], None]) -> np.ndarray:
+    problem, simulations = simulated(choice)
+    guards = learned.guards
+    seen = evidence(problem.prior, simulations, problem.observed, guards.epsilon[0], seed=choice.seed)
+    lengths, others = _axes(learned, other)
+    columns = []
+    for length in lengths:
+        check()
+        epsilons, lams = (others, None) if other == "ε" else (np.array([learned.settings.epsilon]), others)
+        columns.append(surface(seen, guards, epsilons, np.array([length]), lams)[:, 0])
+    return np.stack(columns, axis=1)
+
+
+def _inside(values: np.ndarray, learned: Learned, other: str) -> float:
+    """By how much log q̄ changes over the picture's points in the box, or nearest it."""
+    lengths, others = _axes(learned, other)
+    low, high = learned.guards.length
+    least, most = learned.guards.epsilon if other == "ε" else (TIE * low, TIE * high)
+    columns = (lengths >= low / 1.2) & (lengths <= high * 1.2)
+    rows = (others >= least / 1.2) & (others <= most * 1.2)
+    part = values[np.ix_(rows, columns)]
+    part = part[np.isfinite(part)]
+    return float(np.ptp(part)) if part.size else 0.0
+
+
+def _draw_surface(values: np.ndarray, learned: Learned, found: Inference, other: str) -> None:
+    lengths, others = _axes(learned, other)
+    guards, settings = learned.guards, found.settings
+    frame = guards.epsilon if other == "ε" else (TIE * guards.length[0], TIE * guards.length[1])
+    now = settings.epsilon if other == "ε" else settings.regularisation
+    length = float(np.clip(settings.lengthscales[0] / guards.spread[0], lengths[0], lengths[-1]))
+    figure = q_surface_plot(
+        lengths, others, values, other=other, box=(guards.length, frame), inside=learned.log_q,
+        now=(length, float(np.clip(now, others[0], others[-1]))), dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "lf-q", later=True)
+
+
+def errors(choice: Choice) -> None:
+    """Stored errors of every method against the number of simulations; the same for today's problem on demand."""
+    kept = stored(STORED)
+    rows = [row for row in kept["results"] if row["model"] in METHODS]
+    left, right = st.columns(2)
+    for column, (score, title) in zip((left, right), SCORES.items(), strict=True):
+        curves = {method: mean_errors(rows, method, score) for method in METHODS}
+        with column:
+            plotly_live(
+                errors_plot(curves, title=title, label=LABELS[score], now=choice.count, dark=is_dark()), f"lf-{score}"
+            )
+    seeds = kept["settings"]["seeds"]
+    st.caption(
+        f"Exponential-gamma at 9.42, median over seeds {seeds[0]} to {seeds[-1]}. Stored; made by "
+        f"`{kept['settings']['command']} --json FILE`, version {kept['version']}."
+    )
+    _live_errors(choice)
+
+
+def _live_errors(choice: Choice) -> None:
+    if choice.name not in ("exponential-gamma", "gaussian"):
+        st.caption("This problem has no exact posterior to measure errors from: the stored curves are another's.")
+        return
+    if not st.toggle("The same for the problem on the left", key="lf-live-errors"):
+        return
+
+    def work(check: Callable[[], None]) -> list[dict[str, Any]]:
+        problem, rows = simulated(choice)[0], []
+        for count in LIVE_COUNTS:
+            for seed in range(LIVE_SEEDS):
+                check()
+                rows += [{**row, **row["more"]} for row in run_problem(problem, count, seed)[1]]
+        return rows
+
+    rows = awaited(f"lf-errors-{hash(choice)}", "lf-errors", work, "Simulating and inferring anew …")
+    if rows is not None:
+        left, right = st.columns(2)
+        for column, (score, title) in zip((left, right), SCORES.items(), strict=True):
+            curves = {method: mean_errors(rows, method, score) for method in METHODS}
+            with column:
+                figure = errors_plot(
+                    curves, title=f"{title}, here", label=LABELS[score], now=choice.count, dark=is_dark()
+                )
+                plotly_live(figure, f"lf-live-{score}")
+
+
+def ranks(choice: Choice) -> None:
+    """Stored calibration ranks of every method, and today's problem on demand."""
+    kept = stored(STORED)
+    records = [Calibration(r["model"], r["parameter"], np.array(r["ranks"]), r["samples"]) for r in kept["calibration"]]
+    _draw_ranks(records, "lf-ranks")
+    repeats, count = len(records[0].ranks), kept["calibration"][0]["simulations"]
+    st.caption(
+        f"{repeats} data sets, each made at a θ drawn from the prior and answered from the same {count} simulations of "
+        "exponential-gamma. A calibrated posterior keeps 95 % of its bars in the grey band; a hill is too wide, a bowl "
+        "too narrow, a slope is biased. Stored by the same command."
+    )
+    if choice.name not in ("exponential-gamma", "gaussian") or not st.toggle(
+        f"{LIVE_REPEATS} data sets of the problem on the left", key="lf-live-ranks"
+    ):
+        return
+    methods = ("dme", "cme")
+    found = awaited(
+        f"lf-ranks-{hash(choice)}", "lf-ranks",
+        lambda check: calibration(simulated(choice)[0], choice.count, methods, LIVE_REPEATS, seed=choice.seed,
+                                  check=lambda done: check()),
+        f"Calibrating over {LIVE_REPEATS} data sets …",
+    )  # fmt: skip
+    if found is not None:
+        _draw_ranks(found, "lf-live-ranks-now")
+
+
+def _draw_ranks(records: list[Calibration], key: str) -> None:
+    columns = st.columns(min(4, len(records)))
+    for index, record in enumerate(records):
+        with columns[index % len(columns)]:
+            figure = ranks_plot(
+                record.counts(), record.band(), method=record.method, parameter=record.parameter, dark=is_dark()
+            )
+            plotly_live(figure, f"{key}-{index}")

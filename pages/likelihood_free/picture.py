@@ -1,0 +1,127 @@
+"""Posteriors as pictures: marginals with every method's interval, pairs, samples drawn one by one."""
+
+import numpy as np
+import streamlit as st
+
+from core.figures.likelihood_free import corner_plot, marginal_plot
+from core.figures.line import pairs_plot
+from core.studies.likelihood_free.study import Inference
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import recall, remember
+from pages.kit.theme import is_dark
+
+#: Seconds between two drawn samples, and samples a beat.
+BEAT, PER_BEAT = 0.3, 3
+Interval = tuple[float, float, float]
+
+
+def in_logs(found: Inference) -> bool:
+    """Whether parameters are shown as logarithms: where they are worked with so and no exact posterior is beside."""
+    return found.exact is None and all(part.log for part in found.problem.prior.marginals)
+
+
+def variables(found: Inference) -> list[str]:
+    """The parameters' names as shown."""
+    return [f"log {name}" if in_logs(found) else name for name in found.problem.prior.names]
+
+
+def shown_samples(found: Inference, method: str) -> np.ndarray:
+    """Herded samples (S, p) in what is shown."""
+    samples = found.answers[method].samples
+    return np.log(samples) if in_logs(found) else samples
+
+
+def intervals(found: Inference, index: int) -> dict[str, Interval]:
+    """Method → (low, mean, high) of one parameter in what is shown, the exact one first."""
+    lines: dict[str, Interval] = {}
+    if found.exact:
+        low, high = found.exact.interval[index]
+        lines["exact"] = (float(low), float(found.exact.mean[index]), float(high))
+    for method in found.answers:
+        values = shown_samples(found, method)[:, index]
+        low, high = np.quantile(values, [0.025, 0.975])
+        lines[method] = (float(low), float(values.mean()), float(high))
+    return lines
+
+
+def limits(found: Inference, index: int) -> tuple[float, float]:
+    """The axis of one parameter: what all intervals need, inside the prior's support."""
+    spans = list(intervals(found, index).values())
+    low, high = min(span[0] for span in spans), max(span[2] for span in spans)
+    pad = 0.12 * max(high - low, 1e-9)
+    ends = found.problem.prior.marginals[index].support
+    if not in_logs(found):
+        ends = tuple(found.problem.prior.marginals[index].natural(np.array(ends)).tolist())
+    return max(low - pad, ends[0]), min(high + pad, ends[1])
+
+
+def player(found: Inference, method: str) -> None:
+    """Herded samples, all of them or one after the other."""
+    last = len(found.answers[method].samples)
+    if not 1 <= int(recall("lf-step", 0)) <= last:
+        remember("lf-step", last)  # only when it must: what is about to be sent would be lost
+    playing = bool(recall("lf-play", False))
+
+    @st.fragment(run_every=BEAT if playing else None)
+    def show() -> None:
+        if playing:
+            following = recall("lf-step") + PER_BEAT
+            remember("lf-step", following if following <= last else 1)
+        button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
+        if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
+            remember("lf-play", not playing)
+            st.rerun(scope="app")
+        if step.button("Next", key="lf-next", width="stretch", disabled=playing):
+            remember("lf-step", recall("lf-step") % last + 1)
+        drawn = int(slider.slider("Herded samples drawn", 1, last, key="lf-step", disabled=playing))
+        _draw(found, method, drawn)
+
+    show()
+
+
+def _draw(found: Inference, method: str, drawn: int) -> None:
+    count = len(found.problem.prior.names)
+    places = [column for _ in range((count + 1) // 2) for column in st.columns(2)]
+    for index in range(count):
+        with places[index]:
+            plotly_live(_marginal(found, method, index, drawn, 400 if count == 1 else 330), f"lf-marginal-{index}")
+    if count == 1:
+        with places[1]:
+            _simulations(found)
+        return
+    truth, exact = found.problem.truth, found.exact
+    figure = corner_plot(
+        shown_samples(found, method)[:drawn], variables(found), shown=method,
+        limits=np.array([limits(found, j) for j in range(count)]),
+        exact=(exact.mean, exact.covariance) if exact and exact.covariance is not None else None,
+        truth=None if truth is None else np.log(truth) if in_logs(found) else truth,
+        height=360 if count == 2 else 560, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "lf-corner")
+
+
+def _marginal(found: Inference, method: str, index: int, drawn: int, height: int) -> dict:
+    part, span = found.problem.prior.marginals[index], limits(found, index)
+    grid = np.linspace(*span, 400)
+    u = grid if in_logs(found) else part.working(grid)
+    inner = 1.0 if in_logs(found) or not part.log else 1 / grid  # p(θ) = p(u) du/dθ
+    prior = np.exp(part.log_density(u)) * inner
+    exact = (grid, found.exact.marginals[index].pdf(grid)) if found.exact else None
+    truth = found.problem.truth
+    mark = None if truth is None else float(np.log(truth[index]) if in_logs(found) else truth[index])
+    return marginal_plot(
+        shown_samples(found, method)[:drawn, index], intervals(found, index), variable=variables(found)[index],
+        limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, height=height, dark=is_dark(),
+    )  # fmt: skip
+
+
+def _simulations(found: Inference) -> None:
+    """What was simulated, and what was observed: the first summary against the parameter."""
+    part = found.problem.prior.marginals[0]
+    name = f"log {part.name}" if part.log else part.name
+    figure = pairs_plot(
+        found.simulations.parameters[:, 0], found.simulations.summaries[:, 0], rule=float(found.problem.observed[0]),
+        title="Simulations, and what was observed", labels=(name, found.problem.summary_names[0]), height=400,
+        dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "lf-simulations")

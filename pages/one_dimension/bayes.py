@@ -1,0 +1,108 @@
+"""The view Bayes' rule: a posterior of y from samples of a prior and of a simulation."""
+
+import json
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.one_dimension import LineSpec
+from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from core.kernels.spec import KernelSpec
+from core.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
+from pages.kit.layout import explain
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import log_slider
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+from pages.one_dimension import controls
+from pages.one_dimension.recover import line_of
+
+#: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
+START_K, START_L, START_LAMBDA, START_EPSILON = (0.6, 1.0), (0.5, 1.0), 1e-5, 1e-2
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _posterior(
+    line: LineSpec, prior: str, x: float, k: str, ell: str, lam: float, epsilon: float, herded: int
+) -> Posterior:
+    first, second = (KernelSpec.from_dict(json.loads(text)) for text in (k, ell))
+    return posterior_of_y(line_of(line), prior, x, first, second, lam, epsilon, herded)
+
+
+def show() -> None:
+    """The whole view."""
+    _equation(*picture_first(_posterior_of_y))
+
+
+def _posterior_of_y() -> tuple[LineSpec, float, float]:
+    """The controls, the posterior in words and pictures; returns the problem, λ, ε."""
+    with st.sidebar:
+        prior = st.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior", bind="query-params")
+        at = st.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x", bind="query-params")
+        spec = controls.choose_problem()
+        k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
+        ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
+        lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
+        epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
+        herded = int(st.slider("Herded samples", 10, 500, 200, 10, key="b-herd", bind="query-params"))
+    texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
+    found = _posterior(spec, prior or "uniform", at, *texts, lam, epsilon, herded)
+    _said(found, at)
+    _pictures(spec, found, at)
+    return spec, lam, epsilon
+
+
+def _said(found: Posterior, at: float) -> None:
+    mean, sd = found.moments["exact"]
+    words = f"Given x = {at:.2f}, the exact posterior of y has mean {mean:.2f} and sd {sd:.2f}"
+    if "herded" in found.moments:
+        mean, sd = found.moments["herded"]
+        words += f"; {len(found.herded)} herded samples say **{mean:.2f}** and **{sd:.2f}**"
+    total = found.mean.total
+    st.markdown(
+        f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. Its weights sum to "
+        f"{total:.3f}, the negative ones to −{found.mean.negative:.2g}: they are no probabilities."
+    )
+    if found.lost:
+        st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")
+
+
+def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
+    dark, line = is_dark(), line_of(spec)
+    left, right = st.columns(2)
+    y = np.linspace(-spec.half_width, spec.half_width, 300)
+    with left:
+        figure = pairs_plot(
+            line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
+            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, height=320, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "b-data", later=True)
+        lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
+        plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
+                    later=True)  # fmt: skip
+    with right:
+        figure = posterior_plot(found.y, found.density, found.prior, found.herded, dark=dark)
+        plotly_live(figure, "b-posterior")
+        points, weights = found.mean.points[:, 0].numpy(), found.mean.weights.numpy()
+        plotly_live(signed_weights_plot(points, weights, height=320, dark=dark), "b-weights", later=True)
+
+
+def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
+    explain(
+        "No density is ever evaluated: a sample of the simulation gives the likelihood, a sample of the prior the "
+        "evidence, and the deconditional operator turns x into a weighted sample of y. Where the curve r crosses x "
+        "several times the posterior has several modes.",
+        rf"""
+$$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
+w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
+
+$$p(y \mid x) \propto N(x; r(y), {spec.input_noise:.2g}^2)\, p(y)$$
+
+$n = {spec.n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
+$n\lambda = {spec.n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
+
+Herding: $y_{{t+1}} = \arg\max_y\,(t+1)\,\hat\mu(y) - \sum_s \ell(y_s, y)$.
+""",
+        "Hsu and Ramos 2019, §6; Chen, Welling and Smola 2010",
+    )

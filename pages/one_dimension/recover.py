@@ -1,0 +1,317 @@
+"""The view Recover f: two scatters, the hidden function with its posterior, weights, evidence, errors."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.datasets.one_dimension import Line, LineSpec, make_line
+from core.engine import Run, RunSpec
+from core.errors import Cancelled
+from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
+from core.models.spec import ModelSpec
+from core.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
+from core.studies.one_dimension.problem import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
+from core.studies.run_content import hyperparameters
+from core.wording import signed
+from pages.kit import run_panel
+from pages.kit.background import get_background, own_lane
+from pages.kit.layout import explain, score_table
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.run_panel import begin_run, is_busy, run_of
+from pages.kit.state import get_engine, recall, remember, set_values
+from pages.kit.theme import is_dark
+from pages.one_dimension import controls
+
+TASK = "one-dimension"
+SCORES = ("rmse", "mae", "bias", "crps", "coverage50", "coverage95", "coverage_2sd")
+#: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
+COARSE, FINE, LARGE = 11, 21, 250
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def line_of(spec: LineSpec) -> Line:
+    """The problem; the same object for the same settings."""
+    return make_line(spec)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _fit(spec: LineSpec, text: str) -> tuple[LineFit, np.ndarray]:
+    line, model = line_of(spec), ModelSpec.from_dict(json.loads(text))
+    found = condition_line(line, model)
+    return on_grid(line, found, model), found.conditioning.weights.numpy()
+
+
+def show() -> None:
+    """The whole view."""
+    with st.sidebar:
+        spec = controls.choose_problem()
+        method = controls.choose_method()
+    line, naive = line_of(spec), _naive(spec)
+    first, second, third = st.columns([1, 1, 1.7])
+    with third:
+        model, found, weights = picture_first(lambda: _function(line, method, naive or {}))
+        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
+    with st.sidebar:
+        settings = controls.learning(spec, method, model)
+        _learn_button(spec, settings)
+    _given(line, first, second)
+    scores = found.scores(line)
+    _sentence(method, found, scores)
+    _watch(spec, method)
+    if naive is None:
+        _wait_for_naive(spec)
+    _scores(line, {method: scores}, naive or {})
+    _second_row(line, method, model, found, weights)
+    _equation(line, method, model)
+
+
+def _function(line: Line, method: str, naive: dict[str, LineFit]) -> tuple[ModelSpec, LineFit, np.ndarray]:
+    """The model's controls and its posterior of f; returns the model, the fit and W."""
+    with st.sidebar:
+        model = controls.choose_model(line.spec, method)
+    found, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
+    lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
+    figure = function_plot(
+        line.grid.numpy(), found.mean.numpy(), found.sd.numpy(), lines, title="The hidden function f", model=method,
+        name="TTGP ±2 sd" if method == "task_transformed_gp" else "DME ±2 sd",
+        limits=_window(line), height=330, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "o-function")
+    return model, found, weights
+
+
+def _given(line: Line, first: DeltaGenerator, second: DeltaGenerator) -> None:
+    """The two scatters, each in its place."""
+    dark, spec = is_dark(), line.spec
+    y = np.linspace(-spec.half_width, spec.half_width, 300)
+    with first:
+        figure = pairs_plot(
+            line.mediators.numpy(), line.inputs.numpy(), title="D₁: x where y is", labels=("y", "x"), curve=spec.r(y),
+            curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise), height=330, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "o-first")
+        st.caption("Simulated pairs; grey: p(x | y), ±2 sd.")
+    with second:
+        mean, sd = _conditional(spec)
+        figure = pairs_plot(
+            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"), curve=mean,
+            curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, height=330, dark=dark,
+        )  # fmt: skip
+        plotly_live(figure, "o-second")
+        st.caption("Observed pairs, other y; grey: p(z | y), ±2 sd.")
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _conditional(spec: LineSpec) -> tuple[np.ndarray, np.ndarray]:
+    import torch
+
+    y, line = torch.linspace(-spec.half_width, spec.half_width, 300, dtype=torch.float64), line_of(spec)
+    return line.conditional_mean(y).numpy(), line.conditional_sd(y).numpy()
+
+
+def _window(line: Line) -> tuple[float, float]:
+    """The truth with as much room again: the picture keeps its scale while sliders move."""
+    low, high = float(line.truth.min()), float(line.truth.max())
+    room = max(0.5 * (high - low), 0.3)
+    return low - room, high + room
+
+
+def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
+    st.markdown(
+        f"x and z are never seen together; y connects them. {TITLES[method]} finds f with RMSE "
+        f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (95 % would be right), "
+        f"log evidence **{signed(found.evidence, 1)}**."
+    )
+
+
+def _learn_button(line: LineSpec, settings: LineSettings) -> None:
+    run = run_of(TASK)
+    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
+        given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
+        begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
+
+
+def _watch(line: LineSpec, method: str) -> None:
+    """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
+        if run.spec.settings["settings"]["method"] == method and run.spec.settings["line"] == line.to_dict():
+            set_values(controls.slider_values(ModelSpec.from_dict(learned)))
+
+    run_panel.watch(TASK, take)
+
+
+def _naive(spec: LineSpec) -> dict[str, LineFit] | None:
+    """Impute and cascade of this problem, learned in the background; None until they are there."""
+    job = get_background().request(f"naive-{spec}", own_lane("line-naive"), lambda check: _fit_naive(spec, check))
+    if not job.done() or isinstance(job.exception(), Cancelled):
+        return None
+    return job.result()
+
+
+def _fit_naive(spec: LineSpec, check: Any) -> dict[str, LineFit]:
+    line, context = line_of(spec), _Checked(check)
+    settings = LineSettings(restarts=1, steps=40)
+    return {"impute": impute(line, settings, context), "cascade": cascade(line, settings, context)}
+
+
+class _Checked:
+    """What a fit asks of a context: only whether it is still wanted."""
+
+    def __init__(self, check: Any) -> None:
+        self.check = check
+
+
+@st.fragment(run_every=0.5)
+def _wait_for_naive(spec: LineSpec) -> None:
+    if _naive(spec) is not None:
+        st.rerun()
+    st.caption("Impute and cascade learn their own hyperparameters: on their way …")
+
+
+def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
+    rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
+    score_table(rows, columns=SCORES, names=TITLES, caption="Against the noise-free f over the central 95 % of x")
+
+
+def _second_row(
+    line: Line, method: str, model: ModelSpec, found: LineFit, weights: np.ndarray
+) -> None:  # fmt: skip
+    first, second, third = st.columns(3)
+    with second:
+        plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights",
+                    later=True)  # fmt: skip
+        st.caption("Column ỹ: how its z̃ is spread over the known x.")
+    with third:
+        error = (found.mean - line.truth).numpy()
+        plotly_live(
+            error_band_plot(line.grid.numpy(), error, found.sd.numpy(), model=method, dark=is_dark()),
+            "o-error",
+            later=True,
+        )
+        share = float((abs(error) <= 2 * found.sd.numpy()).mean())
+        st.caption(f"{100 * share:.0f} % of the error lies inside the band.")
+    with first:
+        _surface(line, model)
+
+
+def _surface(line: Line, model: ModelSpec) -> None:
+    """Evidence over two hyperparameters; computed in the background, the last picture stays meanwhile."""
+    offered = [name for name in AXES if model.model == "task_transformed_gp" or name != "ℓ1 variance"]
+    for key, usual in (("o-across", "k1 lengthscale [x]"), ("o-up", "ℓ1 lengthscale [y]")):
+        if recall(key) not in (None, *offered):
+            remember(key, usual)
+    names = list(AXES)
+    pick = st.columns(2)
+    across = pick[0].selectbox("Across", offered, index=0, key="o-across", bind="query-params", format_func=_plain)
+    up = pick[1].selectbox("Up", offered, index=offered.index(names[2]), key="o-up", bind="query-params",
+                           format_func=_plain)  # fmt: skip
+    if across == up:
+        st.caption("Both axes are the same hyperparameter: choose two.")
+        return
+    sizes = (COARSE, FINE) if max(line.spec.n, line.spec.m) <= LARGE else (COARSE,)
+    asked = [_requested(line, model, across, up, size) for size in sizes]
+    waiting = [key for key in asked if key is not None]
+    shown: Surface | None = recall("_o-surface")
+    if shown is not None and shown.names == (across, up):
+        _draw_surface(shown, model, line.spec)
+    if waiting:
+        _wait_for_surface(waiting[0])
+
+
+def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) -> str | None:
+    """Ask for a picture; None when it is there (and kept for drawing), otherwise the key to wait for."""
+    frozen = json.dumps([line.spec.to_dict(), _without(model, across, up), across, up, size], sort_keys=True)
+    key = "surface-" + hashlib.blake2b(frozen.encode(), digest_size=12).hexdigest()
+    job = get_background().request(
+        key,
+        own_lane(f"line-surface-{size}"),
+        lambda check: evidence_surface(line, model, across, up, size, check=check),
+    )
+    if not job.done() or isinstance(job.exception(), Cancelled):
+        return key
+    remember("_o-surface", job.result())
+    return None
+
+
+def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
+    if not np.isfinite(shown.values).any():
+        st.caption("No point of this picture has a positive definite covariance: raise σ² or λ.")
+        return
+    now = (read(model, shown.names[0]), read(model, shown.names[1]))
+    figure = surface_plot(
+        shown.first, shown.second, shown.values, names=(_plain(shown.names[0]), _plain(shown.names[1])), now=now,
+        best=shown.best, path=_path(shown.names, line), dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "o-surface", later=True)
+    st.caption(
+        f"Star: best of the picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; line: learning."
+    )
+
+
+def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:
+    """Where the first start of this problem's learning went, in the picture's hyperparameters."""
+    run = run_of(TASK)
+    if run is None or run.spec.settings["line"] != line.to_dict():
+        return None
+    rows = [row["hyperparameters"] for row in hyperparameters(get_engine().trace(run.id))]
+    path = [[row[name] for name in names] for row in rows if all(row.get(name, 0) > 0 for name in names)]
+    return np.array(path) if path else None
+
+
+@st.fragment(run_every=0.4)
+def _wait_for_surface(key: str) -> None:
+    job = get_background().known(key)
+    if job is None or job.done():
+        st.rerun()
+    st.caption("The evidence picture follows …")
+
+
+def _without(model: ModelSpec, *names: str) -> dict[str, Any]:
+    """The model's description without what the axes move, so that moving along the picture keeps it."""
+    from core.studies.one_dimension.evidence_surface import moved
+
+    for name in names:
+        model = moved(model, name, 1.0)
+    return model.to_dict()
+
+
+def _plain(name: str) -> str:
+    return {
+        "k1 lengthscale [x]": "lengthscale of k",
+        "k1 variance": "variance of k",
+        "ℓ1 lengthscale [y]": "lengthscale of ℓ",
+        "ℓ1 variance": "variance of ℓ",
+        "regularisation λ": "λ",
+        "noise σ²": "σ²",
+    }[name]
+
+
+def _equation(line: Line, method: str, model: ModelSpec) -> None:
+    n, m = line.spec.n, line.spec.m
+    unknown = (
+        r"\tilde{\tilde L} + \sigma^2 I - \tilde L^\top (L + n\lambda I)^{-1}\tilde L"
+        if method == "task_transformed_gp"
+        else r"\sigma^2 I"
+    )
+    explain(
+        "W spreads every ỹ over the y whose x are known; the posterior undoes that averaging.",
+        rf"""
+$$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
+W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * model.regularisation:.3g}$$
+
+$$\tilde z \sim N(W^\top f(\mathbf x), \Sigma),\quad \Sigma = {unknown},\quad \sigma^2 = {model.noise:.3g},\quad
+\varepsilon = \sigma^2/m = {model.noise / m:.3g}$$
+
+$$E[f(x)] = k(x)^\top W (W^\top K W + \Sigma)^{{-1}}\tilde z$$
+
+$n = {n}$, $m = {m}$, $L = \ell(\mathbf y, \mathbf y)$, $\tilde L = \ell(\mathbf y, \tilde{{\mathbf y}})$. Impute takes
+the mean of a GP of $\tilde z$ on $\tilde y$ for $z$; cascade predicts $y$ from $x$, then $z$ from that $y$.
+""",
+        "Hsu and Ramos 2019, §5.2, theorem 5.3 and §8.1",
+    )

@@ -1,1 +1,0 @@
-"""The parts of page Downscaling: data controls, model controls, maps, learning, output."""

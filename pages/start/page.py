@@ -1,0 +1,74 @@
+"""Page Start: what the Lab does, in one moving picture, and three doors."""
+
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from pages.kit.layout import page_header
+from pages.kit.pages import page_link
+
+CSS = Path(__file__).with_name("walk.css")
+FILE = """netcdf ukv {
+  air_potential_temperature (time, level, lat, lon)
+  surface_altitude (lat, lon)
+  rotated_pole
+}"""
+STEPS = (
+    ("File", "A NetCDF file: a satellite's, a model's, yours.", None, "Header of a NetCDF file"),
+    ("Fields", "What is known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
+    ("Bags", "Coarse cells: one temperature each, 81 pixels inside.", "coarse", "Map of coarse temperatures"),
+    ("Posterior", "A Gaussian process on the pixels, conditioned on the means of cells: its doubt, 2 sd.", "sd",
+     "Map of two posterior standard deviations"),
+    ("Map", "The fine field that makes the coarse values most plausible.", "mean", "Map of the posterior mean"),
+)  # fmt: skip
+
+
+def main() -> None:
+    """Draw the page."""
+    page_header("Deconditioning Lab", "See, tune and trust a fine field recovered from coarse averages.")
+    st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
+    st.caption(
+        "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
+        "Licence): 440 cells of 9 × 9 pixels become 35,640 pixels. Computed by this app with stored hyperparameters."
+    )
+    learn, explore, present = st.columns(3)
+    with learn, st.container(border=True, height="stretch"):
+        st.subheader("Learn", anchor=False)
+        st.markdown("The worked example above, with every knob: move λ, σ and the lengthscales and watch the maps.")
+        page_link("downscaling", "Open the worked example", icon=":material/school:")
+        page_link("one_dimension", "Deconditioning in five minutes", icon=":material/show_chart:")
+        page_link("swiss_roll", "Unroll the swiss roll", icon=":material/cyclone:")
+        page_link("sparse_representation", "Five points for a hundred", icon=":material/scatter_plot:")
+        page_link("conditional_mean_embeddings", "Two estimators of an embedding", icon=":material/blur_on:")
+    with explore, st.container(border=True, height="stretch"):
+        st.subheader("Explore", anchor=False)
+        st.markdown(
+            "A case where the covariates fail, a made-up planet matched only through cloud-top pressure, your file."
+        )
+        page_link("downscaling", "Where altitude fails (75 m)", query={"data": "ukv-75m"}, icon=":material/warning:")
+        page_link(
+            "downscaling", "A planet without matches", query={"data": "atmosphere-small"}, icon=":material/public:"
+        )
+        page_link("kernel_bayes", "A posterior made of samples", icon=":material/bubble_chart:")
+        page_link("filtering", "Follow what cannot be seen", icon=":material/my_location:")
+        page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
+        page_link("distribution_regression", "Distributions that explain", icon=":material/area_chart:")
+    with present, st.container(border=True, height="stretch"):
+        st.subheader("Present", anchor=False)
+        st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
+        page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
+        page_link("runs", "Look at the runs", icon=":material/monitoring:")
+
+
+def walk() -> str:
+    """The five steps as figures; each lifts in turn, unless the reader prefers no motion."""
+    figures = []
+    for index, (title, words, picture, alt) in enumerate(STEPS):
+        inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{escape(FILE)}</pre>"
+        caption = f"<figcaption><b>{title}</b>{escape(words)}</figcaption>"
+        figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{caption}</figure>')
+    return f'<div class="walk" role="group" aria-label="From a file to a map">{"".join(figures)}</div>'
+
+
+main()

@@ -1,0 +1,131 @@
+"""Controls of page Swiss roll: how the roll is cut, which model, and its hyperparameters on sliders."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.catalogue import MODELS, named
+from core.models.spec import Inducing, ModelSpec
+from core.studies.swiss_roll.study import RollSettings
+from pages.kit.state import log_slider, on_sliders, put, recall, remember
+
+#: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
+START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] = {
+    "direct": (1e-5, 3e-3, 3.5, (1.9, 2.9, 1.9), 0.1),
+    "indirect": (1e-3, 7e-2, 1.4, (1.1, 1.4, 0.95), 0.5),
+}
+
+
+def choose_roll() -> RollSpec:
+    """Points, slices, noise, seed and matching; raises ``InputError`` for what cannot be cut."""
+    matching = st.segmented_control(
+        "Matching", list(MATCHINGS), default="direct", key="r-match", bind="query-params",
+        help="Direct: every slice has its points and its mean. Indirect: half the slices keep their points, the other "
+        "half their means; only the heights connect them.",
+    )  # fmt: skip
+    points = st.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points", bind="query-params")
+    bags = st.slider("Slices", 2, 100, 50, 1, key="r-bags", bind="query-params")
+    noise = st.slider("Noise of a slice mean (sd)", 0.0, 1.0, 0.05, 0.05, key="r-noise", bind="query-params")
+    seed = st.number_input("Seed", 0, 9999, 0, key="r-seed", bind="query-params")
+    return RollSpec(int(points), int(bags), float(noise), matching or "direct", int(seed))
+
+
+def choose_model(roll: RollSpec) -> tuple[str, Inducing]:
+    """Which model, and its inducing points where it has any."""
+    name = st.selectbox(
+        "Model", list(MODELS), index=list(MODELS).index("cmp"), key="r-model", bind="query-params",
+        format_func=lambda option: MODELS[option].title,
+    )  # fmt: skip
+    inducing = Inducing()
+    if named(name).sparse:
+        asked = st.number_input("Inducing points", 5, 1000, 200, 25, key="r-induce", bind="query-params")
+        inducing = Inducing(int(asked), seed=roll.seed)
+    _start_anew(roll.matching)
+    return name, inducing
+
+
+def hyperparameters(roll: RollSpec, name: str, inducing: Inducing) -> ModelSpec:
+    """The model at the sliders' values."""
+    model = named(name)
+    lam, noise, variance, lengths, ell = START[roll.matching]
+    if model.mediated:
+        lam = log_slider("λ", "r-lam", 1e-9, 1.0, lam, help="Inside Nλ (CMP) or Bλ (shrinkage CMP).")
+        ell = log_slider("Lengthscale of ℓ (height)", "r-ell", 2e-2, 5.0, ell)
+    spread = log_slider("Variance of ℓ", "r-ls", 1e-3, 1e3, 1.0) if model.correlated else 1.0
+    scales = tuple(
+        log_slider(f"Lengthscale of k: {column}", f"r-k{index}", 5e-2, 50.0, lengths[index])
+        for index, column in enumerate(INPUTS)
+    )
+    variance = log_slider("Variance of k", "r-s", 1e-2, 100.0, variance)
+    noise = log_slider("σ²", "r-n", 1e-5, 10.0, noise, help="Noise variance of a slice's mean.")
+    return ModelSpec(
+        name,
+        KernelSpec((Term((Factor("rbf", INPUTS, scales),), variance),)),
+        KernelSpec((Term((Factor("rbf", MEDIATORS, (ell,)),), spread),)),
+        lam,
+        noise,
+        inducing=inducing,
+    )
+
+
+def _start_anew(matching: str) -> None:
+    """Another matching starts from its own values; a link that is being opened keeps what it asks for."""
+    before = recall("_r-matching")
+    if before is not None and before != matching:
+        lam, noise, variance, lengths, ell = START[matching]
+        values = {"r-lam": lam, "r-n": noise, "r-s": variance, "r-ell": ell}
+        values |= {f"r-k{index}": length for index, length in enumerate(lengths)}
+        put(on_sliders(values))
+    remember("_r-matching", matching)
+
+
+def slider_values(spec: ModelSpec) -> dict[str, float]:
+    """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
+    term = spec.kernel.terms[0]
+    values = {"r-n": spec.noise, "r-s": term.scale}
+    values |= {f"r-k{index}": length for index, length in enumerate(term.factors[0].lengthscales)}
+    if named(spec.model).mediated and spec.mediator_kernel is not None:
+        values |= {"r-lam": spec.regularisation, "r-ell": spec.mediator_kernel.terms[0].factors[0].lengthscales[0]}
+    if named(spec.model).correlated and spec.mediator_kernel is not None:
+        values["r-ls"] = spec.mediator_kernel.terms[0].scale
+    return on_sliders(values)
+
+
+def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
+    """How to learn, starting from the sliders' values: controls in an expander."""
+    with st.expander("How to learn"):
+        stage = st.selectbox(
+            "Stages", ["joint", "leave_one_bag_out", "target_gp"], key="r-stage", bind="query-params",
+            format_func=lambda option: {
+                "joint": "All jointly, by the evidence",
+                "leave_one_bag_out": "λ and ℓ by leaving slices out, then k",
+                "target_gp": "ℓ from the GP of means on heights, then k",
+            }[option],
+        )  # fmt: skip
+        method = st.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt", bind="query-params")
+        bound: str | None = "collapsed"
+        if named(spec.model).sparse:
+            bound = st.segmented_control(
+                "Bound", ["collapsed", "stochastic"], default="collapsed", key="r-bound", bind="query-params",
+                help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
+            )  # fmt: skip
+        restarts = st.number_input("Starts", 1, 10, 3, key="r-starts", bind="query-params")
+        steps = st.number_input("Steps a start", 5, 300, 60, key="r-steps", bind="query-params")
+    start: dict[str, Any] = {
+        "kernel": spec.kernel.to_dict(),
+        "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
+    }
+    return replace(
+        RollSettings(model=spec.model, seed=roll.seed, **start),
+        regularisation=spec.regularisation,
+        noise=spec.noise,
+        inducing=spec.inducing.count,
+        stage_one=stage,
+        method=method or "lbfgs",
+        bound=bound or "collapsed",
+        restarts=int(restarts),
+        steps=int(steps),
+    )

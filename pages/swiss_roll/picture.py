@@ -1,0 +1,203 @@
+"""The roll in space, from the side, and what the posterior makes of it."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.bag_sums.kept import SumsStore
+from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
+from core.errors import Check, InputError, never
+from core.figures.roll import roll_from_the_side, roll_in_space
+from core.models.catalogue import MODELS, named
+from core.models.inducing import located
+from core.models.spec import Inducing, ModelSpec
+from core.observations import IndirectData
+from core.studies.swiss_roll.study import data_for, posterior_at_points, score
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.swiss_roll import controls
+
+LEFT = ("Truth", "Seen")
+RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
+
+
+@dataclass(frozen=True)
+class View:
+    """Posterior mean and sd at every point (N,), the prior's sd, the scores against t."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+    prior_sd: float
+    scores: dict[str, float]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def roll_of(spec: RollSpec) -> SwissRoll:
+    """The roll; the same object for the same settings."""
+    return make_swiss_roll(spec)
+
+
+@st.cache_resource(show_spinner="Pseudo-targets for unmatched slices …", max_entries=16)
+def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
+    roll = roll_of(spec)
+    return data_for(roll, "bag_gp") if pseudo else roll.data
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
+    """Inducing points of a model on a roll: they stay where they are while sliders move."""
+    from core.kernels.spec import Factor, KernelSpec, Term
+
+    bags = roll_of(spec).data.bags
+    count = min(count, bags.count) if named(model).centroids else count
+    any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
+    placed = located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags)
+    return placed.inducing.locations
+
+
+@st.cache_resource(show_spinner=False)
+def _sums() -> SumsStore:
+    """Bag sums of every roll and kernel shown lately."""
+    return SumsStore(100_000_000)
+
+
+def _posterior(roll: SwissRoll, spec: ModelSpec, data: IndirectData, sums: SumsStore, check: Check = never) -> View:
+    mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points, check, (sums, repr(roll.spec)))
+    return View(mean.numpy(), sd.numpy(), float(spec.kernel.variance**0.5), score(roll, mean, sd))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _view(roll_spec: RollSpec, spec_text: str) -> View:
+    spec = ModelSpec.from_dict(json.loads(spec_text))
+    data = _data(roll_spec, not named(spec.model).mediated)
+    return _posterior(roll_of(roll_spec), spec, data, _sums())
+
+
+def _placed(roll_spec: RollSpec, spec: ModelSpec) -> ModelSpec:
+    """The model with its inducing points, where it has any."""
+    if not named(spec.model).sparse:
+        return spec
+    rows = _located(roll_spec, spec.model, spec.inducing.count, spec.inducing.seed)
+    return replace(spec, inducing=replace(spec.inducing, locations=rows))
+
+
+def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
+    """The posterior of a model at given hyperparameters; raises ``InputError`` with a sentence."""
+    return _view(roll_spec, json.dumps(_placed(roll_spec, spec).to_dict(), sort_keys=True))
+
+
+def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[dict[str, float] | str]]:
+    """Work for the background: the scores of every model, or the sentence that refuses it."""
+    roll, sums = roll_of(roll_spec), _sums()
+    given = [(_placed(roll_spec, spec), _data(roll_spec, not named(spec.model).mediated)) for spec in specs]
+
+    def work(check: Check) -> list[dict[str, float] | str]:
+        found: list[dict[str, float] | str] = []
+        for spec, data in given:
+            try:
+                found.append(_posterior(roll, spec, data, sums, check).scores)
+            except InputError as error:
+                found.append(str(error))
+        return found
+
+    return work
+
+
+def draw(roll: SwissRoll, model: str, inducing: Inducing) -> tuple[ModelSpec, View]:
+    """Two pictures side by side, each with its own choice; returns the model at the sliders' values, its posterior."""
+    left, right = st.columns(2)
+    truth = roll.truth.numpy()
+    limits = (float(truth.min()), float(truth.max()))
+    with right:
+        shown = st.segmented_control("Right picture", RIGHT, default="Prediction", key="r-right", bind="query-params",
+                                     label_visibility="collapsed")  # fmt: skip
+        spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
+    with left:
+        shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
+                                     label_visibility="collapsed")  # fmt: skip
+        _truth(roll, shown or "Truth", limits)
+    return spec, view
+
+
+def _posterior_picture(
+    roll: SwissRoll, model: str, inducing: Inducing, shown: str, limits: tuple[float, float]
+) -> tuple[ModelSpec, View]:
+    """The sliders, and the right picture at their values."""
+    with st.sidebar:
+        spec = controls.hyperparameters(roll.spec, model, inducing)
+    view = view_of(roll.spec, spec)
+    figure = roll_in_space(roll.inputs.numpy(), **_right(shown, roll.truth.numpy(), view, limits), dark=is_dark())
+    plotly_live(figure, "roll-right")
+    st.markdown(_sentence(shown, spec, view))
+    return spec, view
+
+
+def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
+    inputs, truth = roll.inputs.numpy(), roll.truth.numpy()
+    if shown == "Truth":
+        figure = roll_in_space(
+            inputs, truth, title="Truth (never shown to the model)", label="Position t along the roll",
+            colours="sequential", limits=limits, dark=is_dark(),
+        )  # fmt: skip
+        plotly_live(figure, "roll-left")
+        st.markdown("Every point's position along the rolled-up sheet, standardised: the model must find it.")
+        return
+    seen = (roll.with_points.tolist(), roll.with_means.tolist())
+    figure = roll_from_the_side(
+        inputs, roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), seen, limits, dark=is_dark()
+    )
+    plotly_live(figure, "roll-side")
+    st.markdown(
+        "A horizontal slice cuts through several windings: its mean (coloured square) mixes positions that lie far "
+        "apart along the sheet."
+    )
+
+
+def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
+    if shown == "Error":
+        return {
+            "values": view.mean - truth, "title": "Error", "label": "Prediction − truth", "colours": "diverging",
+            "limits": (-1.5, 1.5),
+        }  # fmt: skip
+    if shown == "2 sd":
+        top = float(np.quantile(2 * view.sd, 0.99))
+        return {
+            "values": 2 * view.sd, "title": "Uncertainty: 2 sd", "label": "2 standard deviations",
+            "colours": "uncertainty", "limits": (0.0, max(top, 1e-9)),
+        }  # fmt: skip
+    if shown == "Recovered share":
+        return {
+            "values": 1 - (view.sd / view.prior_sd) ** 2, "title": "Reconstruction quality", "limits": (0.0, 1.0),
+            "label": "Share of the prior variance removed", "colours": "uncertainty",
+        }  # fmt: skip
+    return {
+        "values": view.mean, "title": "Posterior mean", "label": "Position t along the roll", "colours": "sequential",
+        "limits": limits,
+    }  # fmt: skip
+
+
+def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
+    scores, title = view.scores, MODELS[spec.model].title
+    if shown == "Error":
+        return f"Prediction − truth of the {MODELS[spec.model].phrase}: RMSE **{scores['rmse']:.3f}** over all points."
+    if shown == "2 sd":
+        return f"95 % intervals hold the truth at **{100 * scores['coverage95']:.0f} %** of the points."
+    if shown == "Recovered share":
+        quality = float(np.mean(1 - (view.sd / view.prior_sd) ** 2))
+        return (
+            f"1 − k_d(x, x)/k(x, x), with k_d = k − ⟨k_x, D̂Ĉ k_x⟩ what conditioning and deconditioning leave of the "
+            f"kernel: on average **{100 * quality:.0f} %** is recovered."
+        )
+    return (
+        f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {100 * scores['coverage95']:.0f} % of the points."
+    )
+
+
+def settings_text(roll: RollSpec, spec: ModelSpec) -> str:
+    """What reproduces the page, as JSON."""
+    return json.dumps({"roll": asdict(roll), "model": spec.to_dict()}, indent=1)

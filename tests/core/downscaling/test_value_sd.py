@@ -1,0 +1,105 @@
+"""The sd is that of a pixel's own value, √(var f + ς²), by every route that makes a picture or a file."""
+
+import json
+import math
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+from core.bag_sums.kept import SumsStore
+from core.downscaling import interactive
+from core.downscaling.prediction import picture_of, predict, predict_tiled
+from core.downscaling.run import downscale, export
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.downscaling.stored_model import condition_on_problem
+from core.fields import DownscalingProblem, DownscalingSpec, make_problem
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.indirect_gp import Columns, posterior
+from core.models.spec import ModelSpec
+from core.observations import Bags, IndirectData
+from tests.core.fields.samples import fields, region
+
+POINT = 0.3
+
+
+@pytest.fixture(scope="module")
+def problem() -> DownscalingProblem:
+    return make_problem(fields(region(24, 24)), DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.3))
+
+
+def model(problem: DownscalingProblem, name: str, point_noise: float) -> ModelSpec:
+    settings = DownscaleSettings(model=name, learn=False, point_noise=point_noise, noise=0.1, inducing=20)
+    return starting_spec(problem, settings)
+
+
+def test_two_pixels_and_one_target_by_hand():
+    """f(x₁) observed once with both noises: var y(x₂) = s − k²/(s + σ² + ς²) + ς²."""
+    x = torch.tensor([[0.0], [0.7]], dtype=torch.float64)
+    place = x[:1]
+    data = IndirectData(Bags(place, torch.tensor([0]), 1), place, place, torch.tensor([0.4], dtype=torch.float64))
+    spec = ModelSpec("bag_gp", KernelSpec((Term((Factor("rbf", ("a",), (1.0,)),), 2.0),)), noise=0.1, point_noise=POINT)
+    k = 2.0 * math.exp(-0.5 * 0.7**2)
+    expected = 2.0 - k**2 / (2.0 + 0.1 + POINT) + POINT
+    found = spec.value_sd(posterior(spec, data, Columns(("a",))).variance(x[1:]))
+    assert float(found) ** 2 == pytest.approx(expected, rel=1e-12)
+    latent = replace(spec, point_noise=0.0).value_sd(torch.tensor([-1e-18, 4.0], dtype=torch.float64))
+    assert latent.tolist() == [0.0, 2.0]  # as ς² goes to 0 it is the sd of f
+
+
+def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndarray]:
+    """(P,) sds of every route, standardised."""
+    data, store, picture = problem.data, SumsStore(), picture_of(problem)
+    look, settings = interactive.sketch(problem), DownscaleSettings(
+        model=spec.model, learn=False, point_noise=spec.point_noise, noise=spec.noise, inducing=20
+    )  # fmt: skip
+    conditioned = condition_on_problem(problem, settings, ("m",), torch.device("cpu"))
+    read, _ = conditioned.read(problem.inputs)
+    found = {
+        "exact": predict(spec, data, problem).sd.numpy(),
+        "page": interactive.exact(spec, data, problem, "key", store, picture).sd.numpy(),
+        "preview": interactive.preview(spec, data, problem, "key", store, picture, look).sd().numpy(),
+        "stored": read["sd"] / problem.target_scale.sd,
+    }
+    if spec.model in ("bag_gp", "shrinkage_cmp"):
+        found["tiled"] = predict_tiled(spec, data, problem, problem.inputs).sd.numpy()
+    return found
+
+
+@pytest.mark.parametrize("name", ["bag_gp", "shrinkage_cmp", "centroid_gp", "variational_cmp"])
+def test_every_route_adds_the_pixels_own_noise(problem, name):
+    """Second route: the posterior of f read point by point."""
+    from core.downscaling.settings import columns_of
+    from core.models.named_posterior import named_posterior
+
+    spec = model(problem, name, POINT)
+    latent = named_posterior(spec, problem.data, columns_of(problem)).variance(problem.inputs).numpy()
+    for route, sd in route_sds(problem, spec).items():
+        assert np.abs(sd**2 - latent - POINT).max() < 1e-5, route
+    none = model(problem, name, 0.0)
+    found = predict(none, problem.data, problem)
+    assert torch.equal(found.sd, found.sd_latent)
+
+
+def test_files_say_what_their_sd_is(problem):
+    settings = {"model": "bag_gp", "learn": False, "noise": 0.1}
+    noisy = downscale(problem, {**settings, "point_noise": POINT})
+    plain = downscale(problem, {**settings, "point_noise": 0.0})
+    with xr.open_dataset(BytesIO(export(problem, noisy)), engine="h5netcdf") as file:
+        own = POINT * problem.target_scale.sd**2
+        assert np.allclose(file["sd"] ** 2 - file["sd_latent"] ** 2, own, rtol=1e-8)
+        assert "own value" in file["sd"].attrs["comment"] and "latent" in file["sd_latent"].attrs["long_name"]
+        assert file["mean"].attrs["ancillary_variables"] == "sd sd_latent"
+        assert json.loads(file.attrs["settings"])["model"]["point_noise"] == POINT
+    with xr.open_dataset(BytesIO(export(problem, plain)), engine="h5netcdf") as file:
+        assert "sd_latent" not in file and file["mean"].attrs["ancillary_variables"] == "sd"
+
+
+def test_scores_are_of_the_values_sd(problem):
+    found = downscale(problem, {"model": "bag_gp", "learn": False, "point_noise": POINT})
+    there = np.isfinite(problem.truth) & np.isfinite(found.mean)
+    inside = np.abs(found.mean - problem.truth)[there] <= 1.959963984540054 * found.sd[there]
+    assert found.scores["bag_gp"]["coverage95"] == pytest.approx(inside.mean(), abs=1e-12)

@@ -1,0 +1,101 @@
+"""Likelihood-free experiments: calibration of an exact sampler, error against simulations, rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.errors import InputError
+from core.likelihood_free.inference import Settings
+from core.likelihood_free.simulators import simulate
+from core.studies.likelihood_free.study import (
+    Calibration,
+    calibrate,
+    calibration,
+    infer,
+    make_problem,
+    mean_errors,
+    rank_of,
+    rows_of,
+    run_problem,
+)
+
+
+def exact_sampler(problem, shift=0.0, widen=1.0):
+    """Draws from the exact posterior in u, perhaps spoilt."""
+    exact = problem.exact(np.zeros(2))
+    slope = np.stack([problem.exact(axis).mean for axis in np.eye(2)], axis=1)
+    root = np.linalg.cholesky(exact.covariance).T
+
+    def sample(y, count, rng):
+        cloud = rng.standard_normal((count, 2)) @ root
+        return slope @ y + widen * cloud + shift
+
+    return sample
+
+
+def test_ranks_of_an_exact_sampler_are_uniform_and_others_are_found_out() -> None:
+    problem = make_problem("gaussian", dimension=2)
+    ranks = calibrate(problem, exact_sampler(problem), 400, 19)
+    for j in range(2):
+        record = Calibration("exact", "θ", ranks[:, j], 19)
+        assert record.counts().sum() == 400
+        assert stats.chisquare(record.counts()).pvalue > 0.001
+    low, high = record.band()
+    assert stats.binom(400, 0.1).cdf(high) - stats.binom(400, 0.1).cdf(low - 1) >= 0.95
+    assert 20 < low < 40 < high < 60
+    for spoilt in (exact_sampler(problem, shift=0.4), exact_sampler(problem, widen=0.5)):
+        counts = Calibration("exact", "θ", calibrate(problem, spoilt, 400, 19)[:, 0], 19).counts()
+        assert stats.chisquare(counts).pvalue < 1e-4
+
+
+def test_ties_are_broken_fairly_and_bins_must_divide() -> None:
+    rng = np.random.default_rng(0)
+    ranks = [int(rank_of(np.array([1.0]), np.array([[0.0], [1.0], [1.0], [2.0]]), rng)[0]) for _ in range(300)]
+    assert set(ranks) == {1, 2, 3}
+    with pytest.raises(InputError, match="no multiple"):
+        Calibration("dme", "θ", np.array([3]), 100).band(10)
+
+
+def test_calibration_runs_a_method_for_every_data_set() -> None:
+    record = calibration(make_problem("exponential-gamma"), 40, ("dme",), 12, samples=19)[0]
+    assert record.ranks.shape == (12,) and record.parameter == "θ"
+    assert 0 <= record.ranks.min() and record.ranks.max() <= 19 and len(set(record.ranks.tolist())) > 3
+
+
+def test_rows_score_against_the_exact_posterior_and_the_seed_repeats() -> None:
+    problem = make_problem("exponential-gamma")
+    found, rows = run_problem(problem, 60, 4)
+    assert [row["model"] for row in rows] == ["exact", "dme", "kbr", "cme", "abc"]
+    dme = next(row for row in rows if row["model"] == "dme")
+    exact, answer = found.exact, found.answers["dme"]
+    assert dme["scores"]["error"] == pytest.approx(abs(answer.mean[0] - exact.mean[0]))
+    assert dme["scores"]["width"] == pytest.approx((np.diff(answer.interval) / np.diff(exact.interval)).item())
+    again = run_problem(problem, 60, 4)[1]
+    assert [row["scores"] for row in again] == [row["scores"] for row in rows]
+
+
+def test_more_simulations_bring_abc_nearer() -> None:
+    problem, rows, given = make_problem("gaussian", dimension=1), [], Settings(0.5, (0.5,), 0.5, 1e-3, 1e-2)
+    for count in (50, 1600):
+        for seed in range(6):
+            found = infer(problem, simulate(problem, count, seed), seed=seed, settings=given, methods=("abc",))
+            rows += [{**row, **row["more"]} for row in rows_of(found, seed)]
+    errors = mean_errors(rows, "abc")
+    assert errors[1600] < 0.7 * errors[50]
+
+
+def test_a_method_that_fails_is_a_sentence_beside_the_others() -> None:
+    problem = make_problem("exponential-gamma")
+    found = infer(problem, simulate(problem, 40, 0))
+    far = replace(found.settings, kernel_scale=1e-6)
+    again = infer(problem, found.simulations, settings=far)
+    assert set(again.refused) >= {"cme"} and "abc" in again.answers
+    assert all(sentence.endswith(".") for sentence in again.refused.values())
+
+
+@pytest.mark.parametrize("arguments", [{"name": "coin"}, {"name": "gaussian", "observed": 1.0}])
+def test_unknown_problems_are_a_sentence(arguments) -> None:
+    with pytest.raises(InputError):
+        make_problem(**arguments)
