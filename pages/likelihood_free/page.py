@@ -1,29 +1,15 @@
 """Page Likelihood-free inference: a posterior from simulations alone, by every method on the same runs."""
 
-import numpy as np
 import streamlit as st
 
 from core.errors import InputError
 from core.likelihood_free.inference import METHODS
-from core.studies.likelihood_free.study import Inference
-from pages.kit.layout import explain, page_header, refusals, score_table
+from pages.kit.layout import page_header, refusals
 from pages.kit.state import apply_values
-from pages.kit.words import plain, sentence_of
 from pages.likelihood_free import checks, picture
-from pages.likelihood_free.controls import (
-    choose,
-    choose_settings,
-    inferred,
-    learned_for,
-)
+from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
+from pages.likelihood_free.words import equation, said, table
 
-TITLES = {
-    "exact": "Exact posterior",
-    "dme": "Deconditional embedding",
-    "kbr": "Kernel Bayes' rule (b)",
-    "cme": "Conditional mean",
-    "abc": "Rejection ABC",
-}
 SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
 
 
@@ -57,78 +43,6 @@ def body() -> None:
     checks.errors(choice)
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)
-
-
-def said(found: Inference, method: str) -> None:
-    """What the shown method says of the first parameter, beside the exact posterior or the true value."""
-    name, answer = picture.variables(found)[0], found.answers[method]
-    lines = picture.intervals(found, 0)
-    low, mean, high = lines[method]
-    words = f"From {len(found.simulations.parameters):,} simulations, {TITLES[method]} puts {plain(name)} at "
-    words += f"**{mean:.4g}**, in [{low:.4g}, {high:.4g}] with 95 %"
-    if "exact" in lines:
-        wide = high - low
-        low, mean, high = lines["exact"]
-        words += f"; exact: {mean:.4g}, in [{low:.4g}, {high:.4g}], an interval {(high - low) / wide:.2g} times as wide"
-    elif found.problem.truth is not None:
-        truth = np.log(found.problem.truth) if picture.in_logs(found) else found.problem.truth
-        spans = [picture.intervals(found, j)[method] for j in range(len(truth))]
-        held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
-        words += f"; the intervals hold {held} of the {len(truth)} true values"
-    words += f". Its weights sum to {answer.total:.2f}"
-    words += f", the negative ones to −{answer.negative:.2g}." if answer.negative else "."
-    if found.simulations.discarded:
-        words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
-    st.markdown(words)
-    for other, sentence in found.refused.items():
-        st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
-
-
-def table(found: Inference) -> None:
-    """Means and intervals of every method, a table a parameter."""
-    exact = found.exact
-    names = picture.variables(found)
-    places = st.columns(2) if len(names) > 1 else [st.container()]
-    for index, name in enumerate(names):
-        rows = {}
-        for method, (low, mean, high) in picture.intervals(found, index).items():
-            answer = found.answers.get(method)
-            rows[method] = {
-                "mean": mean, "from": low, "to": high,
-                "width / exact": (high - low) / float(np.diff(exact.interval[index])[0]) if exact else None,
-                "weights' sum": answer.total if answer else None, "ms": 1000 * answer.seconds if answer else None,
-            }  # fmt: skip
-        columns = ("mean", "from", "to", "width / exact", "weights' sum", "ms")
-        with places[index % len(places)]:
-            score_table(rows, columns=columns, names=TITLES, caption=f"{name}: mean and middle 95 % interval", digits=4)
-
-
-def equation(found: Inference) -> None:
-    """The rule with today's numbers."""
-    settings, seen = found.settings, found.seen
-    scales = ", ".join(f"{value:.3g}" for value in settings.lengthscales)
-    n, m = len(seen.u), len(seen.prior)
-    explain(
-        "Simulations show how a parameter becomes data; draws of the prior say where parameters are. The deconditional "
-        "operator turns the observation into weights on those draws, and herding turns the weights into samples.",
-        rf"""
-$$\bar\mu(\theta^\star) = \tilde L^{{\star\top}} A^\top\left[KAA^\top + m\delta I\right]^{{-1}} k(\mathbf y),\qquad
-A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {n * settings.regularisation:.3g},\quad
-m\delta = {m * settings.second_regularisation:.3g}$$
-
-$$\hat\theta_{{s}} = \arg\max_{{\theta^\star}}\ \bar\mu(\theta^\star) - \tfrac1s\textstyle\sum_{{r<s}}
-\ell'(\theta^\star, \hat\theta_r),\qquad
-\bar q = \tfrac1m\textstyle\sum_{{j}}\sum_i A_{{ij}}\,\kappa_\varepsilon(\mathbf y, \mathbf x_i)$$
-
-$n = {n}$ simulations, $m = {m}$ draws of the prior, restricted to the simulations' support. Lengthscales of $\ell$:
-{scales}; of $k$: {settings.kernel_scale:.3g} and $\varepsilon = {settings.epsilon:.3g}$ in standard deviations of the
-summaries. The weights of $\bar\mu$ are normalised before herding, which measures distances by $\ell'$, with
-$4^{{-1/p}}$ of the lengthscales of $\ell$ for $p$ parameters. Kernel Bayes' rule takes the same kernels with
-$\varepsilon = \lambda$ and $\delta^2$; the conditional mean weighs the simulations by prior over design; ABC keeps the
-$\lceil\sqrt n\rceil$ nearest.
-""",
-        "Hsu and Ramos 2019, §8.3 and Algorithm 8.1; Chen, Welling and Smola 2010; Fukumizu et al. 2013",
-    )
 
 
 main()

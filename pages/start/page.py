@@ -1,27 +1,10 @@
 """Page Start: what the Lab does, in one moving picture, and three doors."""
 
-from html import escape
-from pathlib import Path
-
 import streamlit as st
 
 from pages.kit.layout import page_header
 from pages.kit.pages import page_link
-
-CSS = Path(__file__).with_name("walk.css")
-FILE = """netcdf ukv {
-  air_potential_temperature (time, level, lat, lon)
-  surface_altitude (lat, lon)
-  rotated_pole
-}"""
-STEPS = (
-    ("File", "A NetCDF file: a satellite's, a model's, yours.", None, "Header of a NetCDF file"),
-    ("Fields", "What is known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
-    ("Bags", "Coarse cells: one temperature each, 81 pixels inside.", "coarse", "Map of coarse temperatures"),
-    ("Posterior", "A Gaussian process on the pixels, conditioned on the means of cells: its doubt, 2 sd.", "sd",
-     "Map of two posterior standard deviations"),
-    ("Map", "The fine field that makes the coarse values most plausible.", "mean", "Map of the posterior mean"),
-)  # fmt: skip
+from pages.start.walk import CSS, walk
 
 
 def main() -> None:
@@ -59,16 +42,6 @@ def main() -> None:
         st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
         page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
         page_link("runs", "Look at the runs", icon=":material/monitoring:")
-
-
-def walk() -> str:
-    """The five steps as figures; each lifts in turn, unless the reader prefers no motion."""
-    figures = []
-    for index, (title, words, picture, alt) in enumerate(STEPS):
-        inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{escape(FILE)}</pre>"
-        caption = f"<figcaption><b>{title}</b>{escape(words)}</figcaption>"
-        figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{caption}</figure>')
-    return f'<div class="walk" role="group" aria-label="From a file to a map">{"".join(figures)}</div>'
 
 
 main()

@@ -14,10 +14,10 @@ from tests.browser.steps import darkness, exceptions, opened, overflow, settled,
 WITHOUT = ("/", "/tables", "/all-runs")
 #: Every place of the pages that gives an equation, and where to read it.
 PLACES = {
-    "kernel_bayes/page.py": "/bayes",
-    "likelihood_free/page.py": "/simulate",
-    "sparse_representation/page.py": "/sparse",
-    "swiss_roll/page.py": "/roll",
+    "kernel_bayes/words.py": "/bayes",
+    "likelihood_free/words.py": "/simulate",
+    "sparse_representation/words.py": "/sparse",
+    "swiss_roll/words.py": "/roll",
     "distribution_regression/picture.py": "/distributions",
     "distribution_regression/risk.py": "/distributions",
     "downscaling/words.py": "/downscale",

@@ -9,8 +9,10 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from pages.kit import state
+from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,12 +38,14 @@ def caches() -> Iterator[None]:
 
 @pytest.fixture
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
-    """Opens a page by its file's name, at an address, in a new session; the engine is this test's."""
+    """Opens a page by its folder's name, at an address, in a new session; the engine is this test's."""
 
     def opened(name: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
         app.query_params.update(query)
-        return app.switch_page(str(ROOT / "pages" / name / "page.py")).run()
+        (address,) = (page.url_path for page in PAGES if page.folder == name)
+        app._page_hash = calc_hash(address)  # `switch_page` knows addresses only after the front page has run
+        return app.run()
 
     state._holder.clear()
     yield opened

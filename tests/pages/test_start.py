@@ -17,7 +17,7 @@ def test_the_walk_and_three_doors_are_there():
 
 
 def test_every_picture_of_the_walk_is_kept_with_the_project():
-    text = (ROOT / "pages" / "start" / "page.py").read_text(encoding="utf-8")
+    text = (ROOT / "pages" / "start" / "walk.py").read_text(encoding="utf-8")
     for name in ("covariate", "coarse", "sd", "mean"):
         assert f'"{name}"' in text
         assert (ROOT / "static" / "walk" / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,149 @@
+"""One run, or two beside each other: trace, scores, settings, files."""
+
+import json
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from core.engine import Run, Visitor
+from core.engine.archive import zip_runs
+from core.engine.compare import compare_settings, run_scores, run_sentences
+from core.engine.series import trace_series
+from core.errors import InputError
+from core.wording import duration
+from pages.kit.layout import notes, score_table
+from pages.kit.pages import page_link
+from pages.kit.plotly_live import plotly_live
+from pages.kit.run_panel import tell_whose
+from pages.kit.state import set_values
+from pages.kit.theme import is_dark
+from pages.kit.words import plain, sentence_of
+from pages.runs.names import STATES, described, name_of, said, units_of
+from pages.runs.overview import attempt, going_on
+
+
+def detail(engine: Visitor, run_id: str, other_id: str | None) -> None:
+    """Everything about a run, beside another one where asked."""
+    try:
+        runs = [engine.get(found) for found in (run_id, other_id) if found]
+    except InputError as error:
+        st.warning(sentence_of(error))
+        return
+    for run, column in zip(runs, st.columns(len(runs), gap="medium"), strict=True):
+        with column:
+            heading(engine, run)
+            trace_plots(engine, run)
+            scores(run)
+    settings_table(runs)
+    for run in runs:
+        files(engine, run)
+
+
+def heading(engine: Visitor, run: Run) -> None:
+    """Title, state and what can be done with the run."""
+    word, colour = STATES[run.status]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(plain(name_of(run)), anchor=False, width="content")
+        st.badge(word, color=colour)  # type: ignore[arg-type]
+    begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
+    took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
+    st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed}")
+    tell_whose(run)
+    if run.active:
+        going_on(engine, run, "detail")
+        return
+    if run.message:
+        (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if run.spec.task == "downscale":
+            page_link("downscaling", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
+        elif run.spec.task.startswith("swiss-roll"):
+            page_link("swiss_roll", "Open on page Swiss roll", query={"run": run.id}, icon=":material/cyclone:")
+        if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
+            run_again(engine, run)
+        if not engine.is_mine(run):
+            return
+        with st.popover("Delete"):
+            st.markdown("Delete this run and its files for good?")
+            if st.button("Delete for good", key=f"delete-{run.id}", type="primary"):
+                attempt(engine.delete, run.id, f"{name_of(run)} was deleted.")
+
+
+def trace_plots(engine: Visitor, run: Run) -> None:
+    """How the fit went: each stage's objective and every hyperparameter against the step."""
+    from core.figures.traces import hyperparameter_trace, objective_trace
+
+    dark = is_dark()
+    objectives, (steps, parameters) = trace_series(engine.trace(run.id))
+    for stage, (at, values) in objectives.items():
+        plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
+    if parameters:
+        plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
+
+
+def scores(run: Run) -> None:
+    """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
+    for warning in run_sentences(run, "warnings"):
+        st.warning(sentence_of(warning))
+    if found := run_scores(run):
+        score_table(found, units=units_of(run))
+    if cells := run_scores(run, "coarse_scores"):
+        names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
+        score_table(
+            cells, units=units_of(run), names=names, caption="Cell means of the fine field against coarse values"
+        )
+    notes(run_sentences(run, "notes"))
+
+
+def settings_table(runs: Sequence[Run]) -> None:
+    """Settings, those that differ first."""
+    rows = compare_settings(runs)
+    differ = len(compare_settings(runs, only_differences=True))
+    label = f"Settings ({differ} differ, listed first)" if len(runs) > 1 else "Settings"
+    with st.expander(label, expanded=len(runs) > 1):
+        heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
+        table = [{"Setting": name, **dict(zip(heads, map(said, values), strict=True))} for name, values in rows]
+        st.dataframe(table, hide_index=True, width="stretch")
+
+
+def files(engine: Visitor, run: Run) -> None:
+    """Everything of a run that can be taken home."""
+    st.markdown(f"**Files of {plain(name_of(run))}**")
+    with st.container(horizontal=True):
+        for name in run.files:
+            st.download_button(
+                plain(name), partial(engine.file, run.id, name), name, key=f"file-{run.id}-{name}", on_click="ignore"
+            )
+        spec = json.dumps(run.spec.to_dict(), indent=1)
+        st.download_button("settings.json", spec, f"{run.id}.json", key=f"spec-{run.id}", on_click="ignore")
+        st.download_button(
+            "all of it (zip)",
+            lambda: zip_runs(engine, [run.id]),
+            f"{run.id}.zip",
+            key=f"zip-{run.id}",
+            on_click="ignore",
+        )
+
+
+def run_again(engine: Visitor, run: Run) -> None:
+    """Submit the run's settings again and open the new run."""
+    try:
+        again = engine.rerun(run.id)
+    except InputError as error:
+        st.toast(sentence_of(error))
+        return
+    set_values({"box-run": again})
+
+
+def take_home(engine: Visitor, runs: Sequence[Run]) -> None:
+    """All runs in one file."""
+    st.divider()
+    ids = [run.id for run in runs]
+    which = f"all {len(ids)} runs" if len(ids) > 1 else "the run"
+    st.download_button(
+        f"Download {which} (zip)", lambda: zip_runs(engine, ids), "runs.zip", key="all", on_click="ignore"
+    )
+    if engine.everything:
+        st.caption(f"Runs lie in {plain(engine.root)}, one folder each.")

@@ -1,0 +1,38 @@
+"""What page Runs calls a run, its state and its units."""
+
+import json
+import time
+from typing import Any
+
+from core.engine import Run
+
+STATES = {
+    "queued": ("Waiting", "gray"),
+    "running": ("Running", "blue"),
+    "done": ("Done", "green"),
+    "cancelled": ("Cancelled", "orange"),
+    "failed": ("Failed", "red"),
+    "interrupted": ("Interrupted", "orange"),
+}
+
+
+def units_of(run: Run) -> str:
+    """The units of a run's field."""
+    units = (run.result or {}).get("units")
+    return units if isinstance(units, str) else ""
+
+
+def name_of(run: Run) -> str:
+    """A run's title."""
+    return run.spec.title or run.spec.task
+
+
+def described(run: Run) -> str:
+    """A run in a list."""
+    begun = time.strftime("%m-%d %H:%M:%S", time.gmtime(run.created))
+    return f"{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
+
+
+def said(value: Any) -> str:
+    """A setting's value as text."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)

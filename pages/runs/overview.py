@@ -1,0 +1,82 @@
+"""The list of runs, and the progress of those that go on."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Run, Visitor
+from core.engine.compare import run_model, run_scores
+from core.errors import InputError
+from core.wording import duration
+from pages.kit.words import plain, sentence_of
+from pages.runs.names import STATES, name_of, units_of
+
+
+def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """What must not change without a full redraw of the page."""
+    return [(run.id, run.status) for run in runs]
+
+
+def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
+    """The list of runs and the progress of those that go on; redraws the page when a run begins or ends."""
+    runs = engine.runs()
+    if states(runs) != seen:
+        st.rerun(scope="app")
+    for run in runs:
+        if run.active:
+            with st.container(border=True):
+                going_on(engine, run, "list")
+    if runs:
+        rows = [overview_row(run) for run in runs]
+        progress = st.column_config.ProgressColumn("Progress", min_value=0.0, max_value=1.0, format="percent")
+        st.dataframe(
+            rows,
+            hide_index=True,
+            width="stretch",
+            height=min(38 + 35 * len(rows), 318),
+            column_config={"Progress": progress},
+        )
+
+
+def overview_row(run: Run) -> dict[str, Any]:
+    """One run as a row of the list."""
+    rmse = run_scores(run).get(run_model(run), {}).get("rmse")
+    units = units_of(run)
+    return {
+        "State": STATES[run.status][0],
+        "Title": name_of(run),
+        "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
+        "Took": duration(run.ended - run.started) if run.ended and run.started else "",
+        "Progress": run.progress,
+        "Seed": run.spec.seed,
+        "RMSE": "" if rmse is None else f"{rmse:.3g} {units}".strip(),
+        "Message": run.message,
+    }
+
+
+def going_on(engine: Visitor, run: Run, where: str) -> None:
+    """State, progress, time left and Cancel of a run that has not ended."""
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    with text:
+        words = [f"**{plain(name_of(run))}**", sentence_of(run.message or STATES[run.status][0])]
+        if run.eta_s is not None:
+            words.append(f"{duration(run.eta_s)} left")
+        silent = time.time() - run.heard if run.heard else 0.0
+        if silent > 15:
+            words.append(f"not heard of for {duration(silent)}")
+        st.progress(run.progress or 0.0, text=" · ".join(words))
+    if engine.is_mine(run) and button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
+        attempt(engine.cancel, run.id, f"{name_of(run)} is asked to stop; its best so far is kept.")
+
+
+def attempt(action: Any, run_id: str, done: str) -> None:
+    """Do something with a run, say so, and redraw; a refusal is a sentence."""
+    try:
+        action(run_id)
+    except InputError as error:
+        st.toast(sentence_of(error))
+        return
+    st.toast(plain(done))
+    st.rerun(scope="app")

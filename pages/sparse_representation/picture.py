@@ -1,0 +1,117 @@
+"""Functions and points, at the sliders' values and learned."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.sparse_toy import HALF_WIDTH, Toy, ToySpec
+from core.figures.line import function_plot
+from core.models.sparse_representation import SparseRepresentation
+from core.studies.sparse_representation.study import (
+    VERSIONS,
+    Represented,
+    SparseSettings,
+    random_points,
+    read,
+    represent,
+    true_model,
+)
+from core.wording import signed
+from pages.kit.picture_first import picture_first
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.sparse_representation.controls import LEARNABLE, choose_values
+from pages.sparse_representation.learned import shown_data, toy_of
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def read_at(toy: ToySpec, spec: SparseRepresentation) -> Represented:
+    """f by a representation, kept."""
+    return read(toy_of(toy), spec)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def fitted(toy: ToySpec, version: str, count: int) -> Represented:
+    """f by a version that needs no run to learn, kept."""
+    return represent(toy_of(toy), SparseSettings(version, count, seed=toy.seed))
+
+
+def at_values(
+    toy: Toy, count: int, places: str, values: tuple[float, float, float], kept: dict[str, SparseRepresentation]
+) -> Represented:
+    """The representation at the sliders' values."""
+    if places == "learned" and not kept:
+        st.info("Nothing has been learned of this problem yet: press Learn, or choose other points.")
+    if places == "learned" and kept:
+        chosen = kept.get("learned") or next(iter(kept.values()))
+        at = np.array(chosen.locations)[:, 0]
+    else:
+        even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
+        at = even if places == "even" else random_points(count, toy.spec.seed)
+    base, (scale, variance, noise) = true_model(toy, at), values
+    term = base.kernel.terms[0]
+    factor = replace(term.factors[0], lengthscales=(scale,))
+    kernel = replace(base.kernel, terms=(replace(term, factors=(factor,), scale=variance),))
+    return read_at(toy.spec, replace(base, kernel=kernel, noise=noise))
+
+
+def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+    """At the sliders' values on the left, learned on the right; returns the former."""
+    told = st.empty()
+    places = [column for _ in range(1 + (len(kept) + 1) // 2) for column in st.columns(2)]
+    with places[0]:
+        here = picture_first(lambda: _here(toy, count, kept))
+    shown = [(version, read_at(toy.spec, spec)) for version, spec in kept.items()]
+    shown.append(("variational_gp", fitted(toy.spec, "variational_gp", len(here.locations))))
+    told.markdown(opening(toy, dict(shown)))
+    for place, (version, found) in zip(places[1:], shown, strict=False):
+        with place:
+            _draw(toy, version, VERSIONS[version], found, f"s-{version}")
+    st.caption(
+        "Triangles: where the points stand; their height means nothing. Between them the band is wide, because the "
+        "data are taken to see f at the points alone; the mean is what they agree on."
+    )
+    return here
+
+
+def opening(toy: Toy, shown: dict[str, Represented]) -> str:
+    """How near the learned points come, beside the variational GP's and beside all data."""
+    data = f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly."
+    best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
+    if best is None:
+        return f"{data} Press **Learn the points** to see how near as many come as represent it here."
+    found, other = shown[best], shown["variational_gp"]
+    return (
+        f"{data} {len(found.locations)} learned points reach RMSE **{_rmse(found, toy):.3g}**, a GP on all data "
+        f"{_rmse(fitted(toy.spec, 'exact_gp', len(found.locations)), toy):.3g}, a variational GP with as many points "
+        f"{_rmse(other, toy):.3g}."
+    )
+
+
+def _rmse(found: Represented, toy: Toy) -> float:
+    return found.scores(toy)["rmse"]
+
+
+def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:
+    """The sliders, and the representation at their values."""
+    with st.sidebar:
+        places, values = choose_values()
+    found = at_values(toy, count, places, values, kept)
+    _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
+    st.markdown(
+        f"{len(found.locations)} {places} points at the sliders' values reach RMSE "
+        f"**{found.scores(toy)['rmse']:.3g}**, log evidence **{signed(found.evidence, 1)}**."
+    )
+    return found
+
+
+def _draw(toy: Toy, version: str, title: str, found: Represented, key: str) -> None:
+    low, high = float(toy.truth.min()), float(toy.truth.max())
+    room = 0.35 * max(high - low, 1.0)
+    figure = function_plot(
+        toy.grid[:, 0].numpy(), found.mean, found.sd, {"truth": toy.truth}, title=title, model=version,
+        name="mean ±2 sd", marks=found.locations, points=shown_data(toy), labels=("x", "f(x)"),
+        limits=(low - room, high + room), height=330, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, key)

@@ -1,0 +1,42 @@
+"""Scores and the equation of page Sparse representation."""
+
+from core.datasets.sparse_toy import Toy
+from core.errors import InputError
+from core.models.sparse_representation import SparseRepresentation
+from core.studies.sparse_representation.study import VERSIONS, Represented
+from pages.kit.layout import explain, score_table
+from pages.sparse_representation.picture import fitted, read_at
+
+
+def table(toy: Toy, count: int, here: Represented, kept: dict[str, SparseRepresentation]) -> None:
+    """Scores of all versions that need no learning or have been learned."""
+    rows = {"random": here.scores(toy)}
+    names = {**VERSIONS, "random": "At the sliders' values"}
+    rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in kept.items()}
+    for version in ("variational_gp", "exact_gp"):
+        try:
+            rows[version] = fitted(toy.spec, version, count).scores(toy)
+        except InputError:
+            names[version] = f"{VERSIONS[version]} (too many)"
+    score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd"), names=names,
+                caption="Against f without noise, over the whole picture")  # fmt: skip
+
+
+def equation(toy: Toy, count: int, here: Represented) -> None:
+    """The model with today's numbers."""
+    assert here.spec is not None
+    explain(
+        "The points take the place of both x and y: every datum is a smoothed value of f at them, and the evidence "
+        "says where they should stand. Only n×n matrices are inverted, whatever the number of data.",
+        rf"""
+$$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
+\tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$
+
+$$\log p(\tilde z) = -\tfrac{{1}}{{2\sigma^2}}\left(\tilde z^\top\tilde z - (A\tilde z)^\top K\alpha\right)
+- \tfrac12\log\left|A A^\top K + \sigma^2 I\right| - \tfrac{{m-n}}{{2}}\log\sigma^2 - \tfrac m2\log 2\pi$$
+
+$n = {count}$ points, $m = {toy.spec.data}$ data, $\sigma^2 = {here.spec.noise:.3g}$, $\ell = k$ (f and g are one
+function here). $O(n^3 + m n^2)$ time, memory for one chunk of data.
+""",
+        "Hsu and Ramos 2019, §8.2, definition 4.4 and theorem 5.3 (4)",
+    )

@@ -1,0 +1,29 @@
+"""From a file to a map in five moving pictures."""
+
+from html import escape
+from pathlib import Path
+
+CSS = Path(__file__).with_name("walk.css")
+FILE = """netcdf ukv {
+  air_potential_temperature (time, level, lat, lon)
+  surface_altitude (lat, lon)
+  rotated_pole
+}"""
+STEPS = (
+    ("File", "A NetCDF file: a satellite's, a model's, yours.", None, "Header of a NetCDF file"),
+    ("Fields", "What is known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
+    ("Bags", "Coarse cells: one temperature each, 81 pixels inside.", "coarse", "Map of coarse temperatures"),
+    ("Posterior", "A Gaussian process on the pixels, conditioned on the means of cells: its doubt, 2 sd.", "sd",
+     "Map of two posterior standard deviations"),
+    ("Map", "The fine field that makes the coarse values most plausible.", "mean", "Map of the posterior mean"),
+)  # fmt: skip
+
+
+def walk() -> str:
+    """The five steps as figures; each lifts in turn, unless the reader prefers no motion."""
+    figures = []
+    for index, (title, words, picture, alt) in enumerate(STEPS):
+        inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{escape(FILE)}</pre>"
+        caption = f"<figcaption><b>{title}</b>{escape(words)}</figcaption>"
+        figures.append(f'<figure style="--i:{index}"><div>{inside}</div>{caption}</figure>')
+    return f'<div class="walk" role="group" aria-label="From a file to a map">{"".join(figures)}</div>'

@@ -1,0 +1,37 @@
+"""Learning on page Swiss roll as a run: begin, watch, take the values."""
+
+from typing import Any
+
+import streamlit as st
+
+from core.datasets.swiss_roll import RollSpec
+from core.engine import Run, RunSpec
+from core.models.catalogue import MODELS
+from core.models.spec import ModelSpec
+from core.studies.swiss_roll.study import RollSettings
+from pages.kit import run_panel
+from pages.kit.run_panel import begin_run, is_busy, run_of
+from pages.kit.state import set_values
+from pages.swiss_roll import controls
+
+TASK = "swiss-roll"
+
+
+def learn_button(roll: RollSpec, settings: RollSettings) -> None:
+    """Learn the hyperparameters as a run that starts from the sliders' values."""
+    run = run_of(TASK)
+    if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
+        title = f"{MODELS[settings.model].title}: swiss roll, {roll.matching}"
+        given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
+        begin_run(RunSpec(TASK, given, roll.seed, title))
+
+
+def watch(roll: RollSpec, spec: ModelSpec) -> None:
+    """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
+
+    def take(run: Run, learned: dict[str, Any]) -> None:
+        found = ModelSpec.from_dict(learned)
+        if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
+            set_values(controls.slider_values(found))
+
+    run_panel.watch(TASK, take)

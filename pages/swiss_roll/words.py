@@ -1,0 +1,42 @@
+"""The situation and the equation of page Swiss roll."""
+
+import streamlit as st
+
+from core.datasets.swiss_roll import RollSpec
+from core.models.catalogue import MODELS, named
+from core.models.spec import ModelSpec
+from pages.kit.layout import explain
+
+
+def situation(roll: RollSpec, model: str) -> None:
+    """What is given and what is asked, in one sentence."""
+    how = (
+        f"{roll.bags} slices, each with its points and the noisy mean of t over them"
+        if roll.matching == "direct"
+        else f"{roll.bags} slices, half of them with points and the other half with means, connected by height only"
+    )
+    st.markdown(f"{roll.points} points on a swiss roll; {how}. {MODELS[model].title}.")
+
+
+def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
+    """The model with today's numbers."""
+    model = named(spec.model)
+    weights = model.formula + (rf",\quad \lambda = {spec.regularisation:.2g}" if model.ridge else "")
+    sigma = r"\sigma^2 I"
+    if model.correlated:
+        sigma += r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
+    lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
+    explain(
+        "A slice's mean is an average of f over points from several windings; the posterior undoes the averaging as "
+        "far as the kernel's smoothness allows.",
+        rf"""
+$$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad {weights},\qquad
+\Sigma = {sigma},\quad \sigma^2 = {spec.noise:.2g}$$
+
+$$E[f(x)\mid \tilde z] = c(x)^\top W (W^\top \bar K W + \Sigma)^{{-1}} \tilde z$$
+
+$B = {bags}$ slices with points, $M = {targets}$ means; $k$ Gaussian with variance {spec.kernel.variance:.2g} and
+lengthscales {lengths} for x, width and height; $\bar K$ its mean over slices, $c(x)$ its mean between $x$ and slices.
+""",
+        f"{model.source}; Chau et al. 2021, §5.1",
+    )
