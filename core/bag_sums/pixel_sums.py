@@ -18,7 +18,7 @@ from core.bag_sums.chebyshev import interpolate_kernel
 from core.bag_sums.cross_sums import CrossSums, Product, Written
 from core.bag_sums.direct import TILE
 from core.bag_sums.offsets import GridLayout
-from core.bag_sums.routes import CHEAP, Layout, Route, routes_of
+from core.bag_sums.routes import Layout, Route, routes_of
 from core.errors import Check, never
 from core.kernels.fused import Tiles
 from core.kernels.spec import KernelSpec, Term
@@ -131,7 +131,7 @@ def _product(term: Term, kernel, picture: Picture) -> Apart | None:
 
 def is_cheap(term: Term, picture: Picture) -> bool:
     """Whether a term's sums need no pass over pairs of pixels."""
-    return routes_of(term, picture.layout, picture.names)[0] in CHEAP
+    return routes_of(term, picture.layout, picture.names)[0].cheap
 
 
 def most_points(bags: int, evaluations: float) -> int:

@@ -28,7 +28,6 @@ _SAME = 1e-11
 #: Columns of a low-rank route at once.
 _COLUMNS = 2048
 #: Open to a term that knows its place on the grid alone, and to one that few points can stand for.
-_PLACED = {Route.OFFSETS, Route.LONGITUDES}
 _SMOOTH = {Route.CHEBYSHEV, Route.FEW_POINTS}
 
 
@@ -163,7 +162,7 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     with torch.no_grad():
         for term in kernel.terms:
             routes = set(routes_of(term, layout, picture.names))
-            if routes & _PLACED:
+            if any(route.by_grid for route in routes):
                 placed.append(term)
             elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:
                 few.append(found)

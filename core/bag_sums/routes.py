@@ -24,9 +24,15 @@ class Route(StrEnum):
     FEW_POINTS = "few points, error below 1e-10"
     DIRECT = "direct summation"
 
+    @property
+    def by_grid(self) -> bool:
+        """Whether it lives from the pixels' regular places."""
+        return self in (Route.OFFSETS, Route.LONGITUDES)
 
-#: Routes without a pass over pairs of pixels.
-CHEAP = frozenset({Route.OFFSETS, Route.LONGITUDES, Route.CHEBYSHEV})
+    @property
+    def cheap(self) -> bool:
+        """Whether it needs no pass over pairs of pixels."""
+        return self.by_grid or self is Route.CHEBYSHEV
 
 
 def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] = ()) -> tuple[Route, ...]:

@@ -54,9 +54,9 @@ class Sums(Protocol):
 
 @dataclass(frozen=True)
 class Way:
-    """How a term is summed: "chebyshev" (``error`` measured, ``nodes``), "sorted" or "tiled"; seconds expected."""
+    """By which ``route`` a term is summed, in about how many seconds; for interpolation its ``nodes`` and ``error``."""
 
-    name: str
+    route: Route
     seconds: float
     nodes: int = 0
     error: float = 0.0
@@ -125,7 +125,7 @@ class KernelSums:
         if found is not None:
             weights = self._interpolated(found)
             return weights @ found.gram @ weights.T
-        if way.name == "sorted" and (decay := decay_of(term)) is not None:
+        if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
             return sorted_gram(self._sorted(), decay, self._check)
         if way.seconds > self._most_seconds:
             raise InputError(
@@ -140,7 +140,7 @@ class KernelSums:
         if found is not None:
             nodes = found.nodes[:, None]
             return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
-        if way.name == "sorted" and (decay := decay_of(term)) is not None:
+        if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
             return sorted_cross(self._sorted(), decay, inputs[:, 0], self._check)
         return direct.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
 
@@ -159,10 +159,10 @@ class KernelSums:
         for route in routes_of(term) if len(self.columns) == 1 else ():
             if route is Route.CHEBYSHEV and (found := self._interpolation(term)) is not None:
                 nodes = len(found.nodes)
-                return Way("chebyshev", 1e-8 * points * nodes, nodes, found.error), found
+                return Way(route, 1e-8 * points * nodes, nodes, found.error), found
             if route is Route.SORTED:
-                return Way("sorted", 1e-8 * points * subjects), None
-        return Way("tiled", points**2 / 2 / RATE), None
+                return Way(route, 1e-8 * points * subjects), None
+        return Way(Route.DIRECT, points**2 / 2 / RATE), None
 
     def _interpolation(self, term: Term) -> Interpolation | None:
         unit = self._unit(term)

@@ -60,7 +60,7 @@ class Guard:
 
 def is_measured(problem: DownscalingProblem, model: str) -> bool:
     """Whether a model's targets are the measured coarse values; pseudo-targets left out would say nothing of these."""
-    return named(model).mediated or problem.matched
+    return named(model).reads(problem.data)
 
 
 def better_of(

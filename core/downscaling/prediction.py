@@ -17,7 +17,6 @@ from core.downscaling.settings import columns_of
 from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, scaled_coordinates
 from core.models.catalogue import named
-from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import Columns, condition_on_gram, posterior
 from core.models.learning import LearningOptions
@@ -57,7 +56,7 @@ class Prediction:
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
-    if named(spec.model).mediated or problem.data.matched:
+    if named(spec.model).reads(problem.data):
         return problem.data
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
@@ -180,7 +179,7 @@ def predict_through(
     check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
-    columns, seen = columns_of(problem), seen_by(spec.model, data)
+    columns, seen = columns_of(problem), named(spec.model).sees(data)
     given = named_posterior(spec, data, columns, check)
     mean, variance = given.mean_and_variance(inputs, check)
     if isinstance(given, SparsePosterior):

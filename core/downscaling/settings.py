@@ -8,7 +8,7 @@ import torch
 from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.kernels.spec import KernelSpec
-from core.models.catalogue import MODELS, named
+from core.models.catalogue import named
 from core.models.defaults import Start, default_kernel, start_of, usual_model
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions, check_hold
@@ -143,11 +143,9 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         each if settings.regularisation is None else settings.regularisation,
         settings.noise,
         settings.point_noise,
-        inducing=settings.inducing_points(
-            data.bags.count if named(settings.model).centroids else len(data.bags.inputs)
-        ),
+        inducing=settings.inducing_points(named(settings.model).count_places(data.bags)),
     )
-    if MODELS[spec.model].mediated and mediator_kernel is None:
+    if named(spec.model).mediated and mediator_kernel is None:
         raise InputError("This model needs mediators, none are given: name a mediator, or let coordinates join.")
     return spec
 

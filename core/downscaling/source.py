@@ -62,8 +62,8 @@ class Source:
 
 
 def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> DownscalingProblem:
-    """The downscaling problem of a source; ``opener`` may be a cached ``open_source``."""
-    if source.coarse is None:
+    """The downscaling problem of a source; ``opener`` gives the fields of a key, a file's name where it opens files."""
+    if not source.coarse:
         return make_problem(opener(source.fields), spec)
     mediator = opener(source.mediator) if source.mediator else None
     return make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)

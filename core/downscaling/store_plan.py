@@ -12,11 +12,11 @@ import numpy as np
 
 import core
 from core.downscaling.settings import starting_spec
-from core.downscaling.source import build_problem, open_source
+from core.downscaling.source import Source, build_problem, open_source
 from core.downscaling.stored_model import StoredModel
 from core.engine.uploads import UPLOAD
 from core.errors import InputError
-from core.fields import DownscalingProblem, Fields, Grid, make_problem, make_problem_from_files, open_fields
+from core.fields import DownscalingProblem, Fields, Grid, open_fields
 from core.fields.export import REFERENCES, grid_coordinates, posterior_attributes
 from core.fields.units import convert
 from core.fields.zarr_reading import chunks_of, is_url, open_store
@@ -124,11 +124,8 @@ def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, t
         fields = _trained_on(model.source.fields)
     else:
         spec, fields = replace(model.problem, select=task.select(step)), opened(task.store, task.token)
-        if task.coarse is None:
-            problem = make_problem(fields, spec)
-        else:
-            mediator = _beside(task.mediator, task.token) if task.mediator else None
-            problem = make_problem_from_files(fields, _beside(task.coarse, task.token), mediator, spec)
+        source = Source(task.store, task.coarse, task.mediator)
+        problem = build_problem(source, spec, lambda key: fields if key == task.store else _beside(key, task.token))
     return problem, tuple(fields.check(name).units for name in model.problem.covariates)
 
 

@@ -30,9 +30,9 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
     coarse, *mediators = (cell_mean(raw[n], grid.area, cell, count) for n in (spec.target, *spec.mediators))
-    with_data = _all_finite([coarse, *mediators], count)
-    whole = complete_pixels([raw[n] for n in spec.covariates], grid.shape)
-    can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & _all_finite(mediators, count)
+    with_data = all_finite([coarse, *mediators], (count,))
+    whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
+    can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & all_finite(mediators, (count,))
     withheld = draw_withheld(with_data, spec)
     observed = with_data & ~withheld
     bags = (withheld if spec.indirect else observed) & can_be_bag
@@ -63,17 +63,13 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     return replace(made, hidden=int(withheld.sum()), when_and_where=chosen)
 
 
-def _all_finite(values: list[np.ndarray], count: int) -> np.ndarray:
-    return np.logical_and.reduce([np.isfinite(v) for v in values]) if values else np.ones(count, dtype=bool)
-
-
 def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
     return np.stack([v[chosen] for v in values], axis=-1) if values else np.empty((int(chosen.sum()), 0))
 
 
-def complete_pixels(covariates: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """(H, W) pixels where every covariate has a value."""
-    return np.logical_and.reduce([np.isfinite(v) for v in covariates]) if covariates else np.ones(shape, dtype=bool)
+def all_finite(fields: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Where every field of that shape has a value: everywhere where there is no field."""
+    return np.logical_and.reduce([np.isfinite(v) for v in fields]) if fields else np.ones(shape, dtype=bool)
 
 
 def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
 from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
-from core.fields.coarsened import complete_pixels, draw_withheld
+from core.fields.coarsened import all_finite, draw_withheld
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
@@ -54,7 +54,7 @@ def make_problem_from_files(
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
     place = _place(covariates, coarse, spec)
     fine = [values[place.window] for values in raw]
-    whole = complete_pixels(fine, place.grid.shape)
+    whole = all_finite(fine, place.grid.shape)
     notes = _said(covariates, coarse, mediator, spec) + place.notes
     blocks = place.cells if not spec.indirect else coarse_grid(place.grid, spec.block)
     block = place.cell if not spec.indirect else block_index(place.grid.shape, spec.block)

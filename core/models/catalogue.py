@@ -3,15 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.models.mediation import MediatorGrams, identity_weights, replicated_weights, shrinkage_weights
+from core.models.centroids import centroids
+from core.models.mediation import (
+    MediatorGrams,
+    identity_weights,
+    mediation_covariance,
+    replicated_weights,
+    shrinkage_weights,
+)
+from core.observations import Bags, IndirectData
 
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model of indirect data: ``z̃ = Wᵀ f̄ + e`` with its own W.
+    """A model of indirect data, ``z̃ = Wᵀ f̄ + e`` with its own W: what it needs, how it weighs, how it learns.
 
     ``formula`` writes W in TeX, ``ridge`` what its λ is multiplied by, "N" points or "B" bags. ``mediated`` tells
     whether W comes from mediators (and λ matters); ``replicated`` whether labels are replicated over bags, which weighs
@@ -36,7 +45,60 @@ class NamedModel:
         """The title as it stands inside a sentence; Gauss keeps his capital letter."""
         return self.title if self.title.startswith("Gaussian") else self.title[0].lower() + self.title[1:]
 
+    @property
+    def quantity(self) -> str:
+        """What learning raises and the model's worth is told in."""
+        return "bound on the log evidence" if self.sparse else "log evidence"
 
+    @property
+    def unknown_formula(self) -> str:
+        """``unknown`` in TeX, to stand behind the other parts of Σ; "" where there is none."""
+        return _UNKNOWN if self.correlated else ""
+
+    def approximation(self, inducing: int) -> str:
+        """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
+        said = "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
+        if self.sparse:
+            said += (
+                f"The posterior goes through {inducing} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
+                "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
+            )
+        return said
+
+    def reads(self, data: IndirectData) -> bool:
+        """Whether these data are enough: mediators connect bags and targets, or each target is that of one bag."""
+        return self.mediated or data.matched
+
+    def sees(self, data: IndirectData) -> IndirectData:
+        """The data as the model takes them: each bag at its mean point, or unchanged."""
+        return centroids(data) if self.centroids else data
+
+    def places(self, bags: Bags) -> Float[Tensor, "n d"]:
+        """The points at which f enters, among which inducing points are placed."""
+        return bags.mean(bags.inputs) if self.centroids else bags.inputs
+
+    def count_places(self, bags: Bags) -> int:
+        """How many these are."""
+        return bags.count if self.centroids else len(bags.inputs)
+
+    def unknown(self, grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"] | None:
+        """The part of Σ that tells what W leaves unknown of g; None where the model has none."""
+        return mediation_covariance(grams, weights) if self.correlated else None
+
+    def weighs_bags_by(self, sizes: Float[Tensor, " B"]) -> Float[Tensor, " B"] | None:
+        """What a bag counts for in W: its points, where labels are replicated over them; None for all the same."""
+        return sizes if self.replicated else None
+
+    def learns_mediation_first(self, stage_one: str) -> bool:
+        """Whether ℓ and λ are learned before, and apart from, k and the noises."""
+        return self.mediated and not self.correlated and stage_one != "joint"
+
+    def learns_mediation_with_the_rest(self, joint: bool) -> bool:
+        """Whether ℓ is learned by the evidence: asked for (``joint``), or because Σ comes from it."""
+        return self.mediated and (joint or self.correlated)
+
+
+_UNKNOWN = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
 _SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
 _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 

@@ -7,7 +7,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.models.catalogue import named
 from core.observations import Bags, IndirectData
 
 
@@ -24,8 +23,3 @@ def centroids(data: IndirectData) -> IndirectData:
             "give pseudo-targets."
         )
     return replace(data, bags=singletons(data.bags.mean(data.bags.inputs)))
-
-
-def seen_by(model: str, data: IndirectData) -> IndirectData:
-    """The data as the named model sees them: on centroids, or unchanged."""
-    return centroids(data) if named(model).centroids else data

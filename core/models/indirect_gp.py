@@ -16,7 +16,7 @@ from core.kernels.fourier import PriorDraw, draw_prior
 from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning, condition, observation_noise
-from core.models.mediation import MediatorGrams, mediation_covariance
+from core.models.mediation import MediatorGrams
 from core.models.reading import POINTS, Moments, read_moments, tile_points
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
@@ -65,14 +65,16 @@ def weights_and_noise(
     check_matching(spec, data)
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
-        weights = named(spec.model).weights(grams, spec.regularisation)
+        model = named(spec.model)
+        weights = model.weights(grams, spec.regularisation)
         noise = observation_noise(weights, spec.noise, spec.point_noise, data.bags.contamination)
-        return weights, noise + mediation_covariance(grams, weights) if named(spec.model).correlated else noise
+        unknown = model.unknown(grams, weights)
+        return weights, noise if unknown is None else noise + unknown
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     """``InputError`` when a model without mediation gets data that are matched through mediators only."""
-    if not named(spec.model).mediated and not data.matched:
+    if not named(spec.model).reads(data):
         raise InputError(
             f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
             "give pseudo-targets, or use cmp or shrinkage_cmp."

@@ -48,7 +48,7 @@ def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
     model = named(spec.model)
     if not model.sparse or spec.inducing.locations:
         return spec
-    points = place(spec.inducing, bags.mean(bags.inputs) if model.centroids else bags.inputs)
+    points = place(spec.inducing, model.places(bags))
     return replace(spec, inducing=replace(spec.inducing, locations=tuple(tuple(row) for row in points.tolist())))
 
 

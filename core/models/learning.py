@@ -12,7 +12,7 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.errors import Check, InputError, never
 from core.models.catalogue import named
-from core.models.centroids import seen_by, singletons
+from core.models.centroids import singletons
 from core.models.indirect_gp import Columns, mediator_grams
 from core.models.mediation import leave_one_bag_out
 from core.models.objectives import collapsed_objective, exact_objective
@@ -101,20 +101,20 @@ def learn(
     sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation: its ``stage``, the
     ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
-    options, data = options or LearningOptions(), seen_by(spec.model, data)
+    options, model = options or LearningOptions(), named(spec.model)
+    data = model.sees(data)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
-    mediated = named(spec.model).mediated
-    if mediated and not named(spec.model).correlated and options.stage_one != "joint":
+    if model.learns_mediation_first(options.stage_one):
         stage = _stage_one if options.stage_one == "leave_one_bag_out" else _target_gp
         spec, optimum, hits = stage(spec, data, columns, options, report, check)
         stages["stage_one"], cancelled = _summary(optimum), optimum.cancelled
         warnings += [f"Stage one ended with {hit}." for hit in hits]
     if cancelled:
         return Learned(spec, math.nan, tuple(warnings), True, stages)
-    joint = mediated and options.stage_one == "joint"
-    stage_two = _stochastic_stage if options.bound == "stochastic" and named(spec.model).sparse else _evidence_stage
+    joint = model.mediated and options.stage_one == "joint"
+    stage_two = _stochastic_stage if options.bound == "stochastic" and model.sparse else _evidence_stage
     spec, optimum, hits = stage_two(spec, data, columns, options, report, check, joint=joint)
     stages["stage_two"] = _summary(optimum)
     warnings += [f"Learning ended with {hit}." for hit in hits]
@@ -153,7 +153,7 @@ def _stage_one(
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
     vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell, fix_first_scale=True), lam))
     within = replace(data, query_mediators=data.mediators, targets=data.targets.new_zeros(data.bags.count))
-    sizes = data.bags.sizes if model.replicated else None
+    sizes = model.weighs_bags_by(data.bags.sizes)
 
     def loss() -> Tensor:
         check()
@@ -214,7 +214,7 @@ def _evidence_stage(
     )
     objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
     count = len(data.targets)
-    quantity = f"{'bound on the ' if trainable.model.sparse else ''}log evidence"
+    quantity = trainable.model.quantity
 
     def tell(event: dict[str, Any]) -> None:
         with_priors = " + log prior" if options.prior_sd > 0 else ""

@@ -11,7 +11,6 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.errors import Check, never
 from core.models.catalogue import named
-from core.models.centroids import seen_by
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import Columns, condition_on_gram
 from core.models.sparse_gp import sparse_terms
@@ -57,11 +56,11 @@ def left_out(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check
     """
     if len(data.targets) > MOST_TARGETS:
         return None
+    model = named(spec.model)
+    seen = model.sees(data)
     with torch.no_grad():
-        if named(spec.model).sparse:
-            seen = seen_by(spec.model, data)
+        if model.sparse:
             half = sparse_terms(spec, seen, columns, check).through.half
             return leave_one_out(condition_on_gram(spec, seen, columns, half.T @ half))
-        seen = seen_by(spec.model, data)
         kernel = spec.kernel.build(columns.inputs).to(seen.targets.device)
         return leave_one_out(condition_on_gram(spec, seen, columns, gram(kernel, sort_bags(seen.bags), check=check)))

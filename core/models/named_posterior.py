@@ -2,7 +2,6 @@
 
 from core.errors import Check, never
 from core.models.catalogue import named
-from core.models.centroids import seen_by
 from core.models.indirect_gp import Columns, IndirectPosterior, posterior
 from core.models.sparse_gp import SparsePosterior, sparse_posterior
 from core.models.spec import ModelSpec
@@ -17,6 +16,6 @@ def named_posterior(
     Raises ``InputError`` for an unknown model, missing columns, unmatched data where the model needs matched ones,
     or a singular matrix.
     """
-    seen = seen_by(spec.model, data)
-    make = sparse_posterior if named(spec.model).sparse else posterior
-    return make(spec, seen, columns, check=check)
+    model = named(spec.model)
+    make = sparse_posterior if model.sparse else posterior
+    return make(spec, model.sees(data), columns, check=check)

@@ -15,8 +15,7 @@ def learning_reporter(
 
     ``approximation`` says how the data that are learned from differ from those that are predicted from.
     """
-    two_staged = model.mediated and not model.correlated and options.stage_one != "joint"
-    stages = 2 if two_staged else 1
+    stages = 2 if model.learns_mediation_first(options.stage_one) else 1
     seen: list[str] = []
 
     def report(event: dict[str, Any]) -> None:

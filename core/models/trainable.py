@@ -10,7 +10,6 @@ from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
 from core.models.inducing import place
-from core.models.mediation import mediation_covariance
 from core.models.parameters import NOISE, Parameter, ParameterVector, kernel_parameters, log_parameter, plain_parameter
 from core.models.spec import ModelSpec
 from core.models.target_summary import TargetSummary, summarise
@@ -57,7 +56,7 @@ class Trainable:
             if name not in hold and (name == "noise" or spec.point_noise > 0)
         }
         parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *self._noises.values()]
-        self.joint = (joint or self.model.correlated) and self.model.mediated and spec.mediator_kernel is not None
+        self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
         self._tied_to = data.bags.count if tied and self.joint else None
         if self.joint:
@@ -116,7 +115,7 @@ class Trainable:
             return self._fixed_weights(data), None
         grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
         weights = self.model.weights(grams, self.regularisation)
-        return weights, mediation_covariance(grams, weights) if self.model.correlated else None
+        return weights, self.model.unknown(grams, weights)
 
     def _fixed_weights(self, data: IndirectData) -> Float[Tensor, "B M"]:
         if data is not self._data:

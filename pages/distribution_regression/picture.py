@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from core.bag_sums.routes import Route
 from core.distribution_regression.simulate import regression_function
 from core.distribution_regression.subjects import Subjects
 from core.figures.colours import model_name
@@ -25,9 +26,9 @@ from pages.kit.words import plain
 #: Of the cross-validation; fewer where there are fewer than ten subjects.
 FOLDS = 5
 ROUTES = {
-    "chebyshev": "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
-    "sorted": "sorting, exact",
-    "tiled": "summing every pair",
+    Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error:.0e}",
+    Route.SORTED: "sorting, exact",
+    Route.DIRECT: "summing every pair",
 }
 
 
@@ -172,7 +173,7 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested:
         rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(repeats, nested)
     )  # fmt: skip
     for route in found.routes:
-        st.caption("Sums over measures by " + ROUTES[route.name].format(nodes=route.nodes, error=route.error) + ".")
+        st.caption("Sums over measures by " + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + ".")
     if found.drawn is not None:
         st.caption(f"σ²: {len(found.drawn.noises)} Gibbs draws worth {found.drawn.effective:.0f} independent ones.")
 

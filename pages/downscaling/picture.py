@@ -106,7 +106,7 @@ def _matched(key: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec)
 
 def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> IndirectData:
     """The data the model can use; pseudo-targets are computed once per mediator kernel."""
-    if named(spec.model).mediated or problem.matched:
+    if named(spec.model).reads(problem.data):
         return problem.data
     ell = json.dumps(spec.mediator_kernel.to_dict()) if spec.mediator_kernel else ""
     return _matched(choice.key, ell, problem, spec)

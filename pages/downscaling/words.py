@@ -65,10 +65,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     if model.ridge:
         times = {"N": points, "B": bags}[model.ridge]
         weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
-    unknown = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L" if model.correlated else ""
-    bound = "bound on the " if model.sparse else ""
     evidence = (
-        f" The {bound}log evidence of the {targets} targets is {signed(view.evidence, 2)}."
+        f" The {model.quantity} of the {targets} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
         else ""
     )
@@ -77,7 +75,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         f"standard deviations say how far a pixel's value may reasonably lie from it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
-\Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{unknown}$$
+\Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma,\quad
@@ -86,27 +84,14 @@ $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
 B = {bags},\quad M = {targets}$$
 
-{_approximation(spec)}
+{model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
 $\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$
 its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
 {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
 """,
-        f"{named(spec.model).source}; high-resolution noise: Chau et al. 2021, App. E.2",
+        f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
-
-
-def _approximation(spec: ModelSpec) -> str:
-    """What the model does otherwise than the formulas above."""
-    model = named(spec.model)
-    said = "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if model.centroids else ""
-    if model.sparse:
-        count = len(spec.inducing.locations) or spec.inducing.count
-        said += (
-            f"The posterior goes through {count} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
-            "$\\bar K$ becomes $C K_{uu}^{-1} C^\\top$ in the mean, and what that misses stays in the variance. "
-        )
-    return said
 
 
 def _kernel(spec: ModelSpec) -> str:

@@ -22,9 +22,7 @@ def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     """The model with today's numbers."""
     model = named(spec.model)
     weights = model.formula + (rf",\quad \lambda = {spec.regularisation:.2g}" if model.ridge else "")
-    sigma = r"\sigma^2 I"
-    if model.correlated:
-        sigma += r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
+    sigma = rf"\sigma^2 I{model.unknown_formula}"
     lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)
     explain(
         "A slice's mean is an average of f over points from several windings; the posterior undoes the averaging as "

@@ -3,6 +3,7 @@
 import torch
 
 from core.bag_sums.blocks import sort_bags
+from core.bag_sums.routes import Route
 from core.distribution_regression.kernel_sums import KernelSums
 from core.distribution_regression.simulate import SimulationSpec, simulate
 from core.kernels.tiles import evaluate
@@ -10,7 +11,7 @@ from core.studies.distribution_regression.study import MethodSettings, posterior
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 
-ROUTES = {"chebyshev": "Chebyshev interpolation", "sorted": "sorted sums"}
+ROUTES = {Route.CHEBYSHEV: "Chebyshev interpolation", Route.SORTED: "sorted sums"}
 NAMES = {"rbf": "Gaussian", "matern52": "Matérn 5/2", "matern12": "Matérn 1/2"}
 
 
@@ -32,7 +33,7 @@ def bench_distribution_regression() -> None:
             block = sort_bags(subjects.bags).bags.inputs[:3000]
             with torch.no_grad():
                 some = cpu_seconds(lambda spec=spec, block=block: evaluate(spec.kernel.build(("x",)), block, block), 1)
-            route = KernelSums(subjects.bags, ("x",)).routes(spec.kernel)[0].name
+            route = KernelSums(subjects.bags, ("x",)).routes(spec.kernel)[0].route
             rows.append(
                 Row(
                     f"Distribution regression, posterior, {NAMES[family]}",

@@ -192,12 +192,11 @@ def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
 
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
-    from core.fields import make_problem, make_problem_from_files, open_fields
+    from core.downscaling.source import Source, build_problem
+    from core.fields import open_fields
 
-    if not options.coarse:
-        return make_problem(fields, spec)
-    mediator = open_fields(options.mediator) if options.mediator else None
-    return make_problem_from_files(fields, open_fields(options.coarse), mediator, spec)
+    source = Source(options.input, options.coarse, options.mediator)
+    return build_problem(source, spec, lambda key: fields if key == options.input else open_fields(key))
 
 
 def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:

@@ -135,10 +135,11 @@ def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
 
 def _inducing_count(roll: SwissRoll, settings: RollSettings) -> int:
     """As many as asked for where there are enough points; on centroids at most one a bag."""
-    if not named(settings.model).sparse:
+    model = named(settings.model)
+    if not model.sparse:
         return settings.inducing
-    there = roll.data.bags.count if named(settings.model).centroids else len(roll.data.bags.inputs)
-    if settings.inducing > there and not named(settings.model).centroids:
+    there = model.count_places(roll.data.bags)
+    if settings.inducing > there and not model.centroids:
         raise InputError(
             f"{settings.inducing} inducing points were asked for, the bags hold {there} points: ask for at most that."
         )
@@ -147,7 +148,7 @@ def _inducing_count(roll: SwissRoll, settings: RollSettings) -> int:
 
 def data_for(roll: SwissRoll, model: str, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets, each given to its own bag, where it needs them."""
-    if named(model).mediated or roll.data.matched:
+    if named(model).reads(roll.data):
         return roll.data
     return with_pseudo_targets(mediator_kernel(1.0), roll.data, COLUMNS, LearningOptions(restarts=2), check=check)
 

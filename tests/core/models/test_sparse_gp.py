@@ -9,7 +9,7 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.errors import Cancelled, InputError
 from core.models.bag_prior import BagPrior
-from core.models.catalogue import MODELS
+from core.models.catalogue import MODELS, named
 from core.models.indirect_gp import mediation_weights, posterior
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
@@ -49,9 +49,8 @@ def through_all_points(name, **changes):
 def test_with_every_input_as_inducing_point_the_bound_is_the_evidence_and_the_posterior_exact(name, point_noise):
     spec, data = through_all_points(name, point_noise=point_noise)
     exact = named_posterior(replace(spec, model=EXACT[name]), data, COLUMNS)
-    from core.models.centroids import seen_by
 
-    assert bound(spec, seen_by(name, data), COLUMNS) == pytest.approx(exact.evidence, abs=1e-8)
+    assert bound(spec, named(name).sees(data), COLUMNS) == pytest.approx(exact.evidence, abs=1e-8)
     sparse, at = named_posterior(spec, data, COLUMNS), normal(7, 3, seed=9)
     assert torch.allclose(sparse.mean(at), exact.mean(at), atol=1e-8)
     assert torch.allclose(sparse.variance(at), exact.variance(at), atol=1e-8)
@@ -167,7 +166,6 @@ def test_the_gradient_of_the_bound_equals_central_differences_inducing_points_in
 
 @pytest.mark.parametrize("name", SPARSE)
 def test_learning_raises_the_bound_and_keeps_the_inducing_points_it_used(name):
-    from core.models.centroids import seen_by
 
     spec, data = case(name, count=4)
     spec = replace(spec, inducing=replace(spec.inducing, learned=True))
@@ -175,7 +173,7 @@ def test_learning_raises_the_bound_and_keeps_the_inducing_points_it_used(name):
     assert len(learned.spec.inducing.locations) == 4
     frozen = replace(learned.spec, kernel=spec.kernel, noise=spec.noise, point_noise=spec.point_noise)
     frozen = replace(frozen, inducing=spec.inducing)
-    seen = seen_by(name, data)
+    seen = named(name).sees(data)
     assert learned.evidence > bound(frozen, seen, COLUMNS)
     assert learned.evidence == pytest.approx(bound(learned.spec, seen, COLUMNS), abs=1e-6)
     assert ModelSpec.from_dict(learned.spec.to_dict()) == learned.spec
