@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
@@ -11,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SLOW = [hypothesis.HealthCheck.too_slow]
 BROWSER = ROOT / "tests" / "browser"
-REAL_DATA = ROOT.parent / "shared" / "data"
+REAL_DATA = ROOT / "tests" / "data"
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before any test imports torch or numpy
@@ -75,12 +74,6 @@ def runs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
-def real_data() -> Callable[[str], Path]:
-    """Path of a real test file that is not part of the project; skips where it is absent."""
-
-    def path(name: str) -> Path:
-        if not (REAL_DATA / name).exists():
-            pytest.skip(f"the real test file {name} is not on this machine")
-        return REAL_DATA / name
-
-    return path
+def real_data() -> Path:
+    """The folder of real files for tests (its README.md says whose they are)."""
+    return REAL_DATA

@@ -130,7 +130,7 @@ def _one_side(line: SortedLine, z: Tensor, at: Tensor, kernel: Decay, *, right: 
     return torch.tensordot(coefficients, moments, dims=1)
 
 
-def _powers(distance: Tensor, terms: int) -> Float[Tensor, "q s"]:
+def _powers(distance: Tensor, terms: int) -> Float[Tensor, "q *s"]:
     """``v^q e^{−v}``; distances are never negative."""
     decay = torch.exp(-distance)
     rows = [decay]
@@ -151,7 +151,7 @@ def _moved(moments: Float[Tensor, "q j B"], step: Float[Tensor, "k j"], decay: T
     return torch.stack(found)
 
 
-def _readers(u: Tensor, kernel: Decay) -> Float[Tensor, "q s"]:
+def _readers(u: Tensor, kernel: Decay) -> Float[Tensor, "q *s"]:
     """What multiplies each moment at a point ``u`` right of the anchor: ``e^{−u} Σ_p a_p (p over q) u^{p−q}``."""
     terms = len(kernel.coefficients)
     rows = [[comb(p, q) * kernel.coefficients[p] for p in range(q, terms)] for q in range(terms)]

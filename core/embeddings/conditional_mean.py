@@ -20,10 +20,10 @@ from core.kernels.tiles import evaluate
 
 @dataclass(frozen=True)
 class MediatorGrams:
-    """``L = ℓ(y, y)`` (B, B), ``L̃ = ℓ(y, ỹ)`` (B, M), the bags' sizes ``n_j`` (B,); ``query`` is ``ℓ(ỹ, ỹ)`` (M, M)
-    where a model asks for it."""
+    """``L = ℓ(y, y)`` (B, B), empty where there are no mediators, ``L̃ = ℓ(y, ỹ)`` (B, M), the bags' sizes ``n_j``
+    (B,); ``query`` is ``ℓ(ỹ, ỹ)`` (M, M) where a model asks for it."""
 
-    within: Float[Tensor, "B B"]
+    within: Float[Tensor, "L L"]
     across: Float[Tensor, "B M"]
     sizes: Float[Tensor, " B"]
     query: Float[Tensor, "M M"] | None = None

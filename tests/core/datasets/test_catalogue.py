@@ -1,7 +1,5 @@
 """The catalogue's entries open, their worked examples build, a folder's files appear."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -10,7 +8,6 @@ from core.datasets import catalogue, find, folder_problem, make_atmosphere, sugg
 from core.errors import InputError
 
 fields = pytest.importorskip("core.fields")
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 BUILT_IN = ("ukv-645m", "ukv-75m", "atmosphere", "atmosphere-small")
 
 
@@ -86,13 +83,12 @@ def test_suggestion_finds_target_and_covariates_and_skips_copies():
     fields.make_problem(fields.fields_from_dataset(dataset), fields.DownscalingSpec.from_dict(spec))
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is not beside the project")
 @pytest.mark.parametrize(
     "name, target, expected",
     [("era5_1995-07-14T12.nc", "t2m", {"sp", "d2m"}), ("ncep_gdas_flux_20060401_t62.nc", "ttop", {"ctp", "clh"})],
 )
-def test_suggestion_on_real_files(monkeypatch, name, target, expected):
-    monkeypatch.setenv("DECONDITIONING_DATA", str(SHARED))
+def test_suggestion_on_real_files(monkeypatch, real_data, name, target, expected):
+    monkeypatch.setenv("DECONDITIONING_DATA", str(real_data))
     opened = find(f"folder:{name}").open()
     spec = suggest_spec(opened)
     assert spec["target"] == target and expected <= set(spec["covariates"])

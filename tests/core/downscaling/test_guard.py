@@ -97,7 +97,7 @@ REAL = {
 
 def real(name: str, real_data) -> DownscalingProblem:
     spec = DownscalingSpec.from_dict(REAL[name][0])
-    return make_problem(open_fields(real_data(name)), spec) if name.endswith(".nc") else build_problem(
+    return make_problem(open_fields(real_data / name), spec) if name.endswith(".nc") else build_problem(
         Source(name), spec
     )  # fmt: skip
 

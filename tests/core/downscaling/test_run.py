@@ -241,7 +241,7 @@ def test_real_files_reproduce_the_known_order_of_methods(real_data):
     """ERA5: the mediated model lies between interpolation and models given pseudo-targets (RMSE near 1.5 K)."""
     from core.fields import make_problem, open_fields
 
-    fields = open_fields(real_data("era5_1995-07-14T12.nc"))
+    fields = open_fields(real_data / "era5_1995-07-14T12.nc")
     problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))
     found = downscale(problem, DownscaleSettings(restarts=1, steps=25, points=6))
     assert found.scores["shrinkage_cmp"]["rmse"] < 0.97 * found.scores["bilinear"]["rmse"]

@@ -1,10 +1,8 @@
-"""ERA5 and GDAS as they come, where the files are at hand (folder in DECONDITIONING_TEST_DATA or ../shared/data)."""
+"""ERA5 and GDAS as they come."""
 
-import os
 from pathlib import Path
 
 import numpy as np
-import pytest
 import xarray as xr
 
 from core.fields import (
@@ -20,9 +18,8 @@ from core.fields import (
     reaggregate,
 )
 
-FOLDER = Path(os.environ.get("DECONDITIONING_TEST_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+FOLDER = Path(__file__).resolve().parents[2] / "data"
 ERA5, GDAS = FOLDER / "era5_1995-07-14T12.nc", FOLDER / "ncep_gdas_flux_20060401_t62.nc"
-pytestmark = pytest.mark.skipif(not (ERA5.exists() and GDAS.exists()), reason="the real test files are not here")
 
 
 def rmse(found, field):
