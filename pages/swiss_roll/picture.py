@@ -54,7 +54,7 @@ def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[f
     from core.kernels.spec import Factor, KernelSpec, Term
 
     bags = roll_of(spec).data.bags
-    count = min(count, named(model).count_places(bags))
+    count = min(count, bags.count) if named(model).centroids else count
     any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
     placed = located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags)
     return placed.inducing.locations
