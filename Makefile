@@ -1,8 +1,8 @@
 # Deconditioning Lab. `make run` opens the app, `make test` checks everything; both set themselves up.
 # `make serve` opens it to a room: on every interface, each browser with runs and uploads of its own.
 # An own interpreter: make run PYTHON=/path/to/python3.12. Only some tests: make test ARGS="-k fields".
-# Tests run in two processes, each file in one of them; those in the browser after all others, each process with an
-# app and a browser of its own.
+# Tests run in two processes, each file in one of them: those of tensors, where every shape is checked, the others, and
+# last those in the browser, each process with an app and a browser of its own.
 # All in one process, to see them in order: make test WORKERS=0.
 
 VENV := .venv/bin/python
@@ -34,7 +34,7 @@ test:
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
 	@ran=0; failed=0; \
-	for part in computing browser; do \
+	for part in tensors computing browser; do \
 		$(THREADS) $(VENV) -m pytest --part $$part --numprocesses=$(WORKERS) --dist=loadfile $(ARGS); code=$$?; \
 		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
 	done; \

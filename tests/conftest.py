@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -9,8 +10,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOW = [hypothesis.HealthCheck.too_slow]
-BROWSER = ROOT / "tests" / "browser"
-REAL_DATA = ROOT / "tests" / "data"
+TESTS = ROOT / "tests"
+BROWSER = TESTS / "browser"
+#: Where every call of `core` is checked against the types and shapes that it says it takes and gives.
+TENSORS = [
+    TESTS / "core" / topic
+    for topic in (
+        "bag_sums",
+        "distribution_regression",
+        "downscaling",
+        "embeddings",
+        "filtering",
+        "kernels",
+        "likelihood_free",
+        "metrics",
+        "models",
+        "studies",
+    )
+]
+REAL_DATA = TESTS / "data"
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before any test imports torch or numpy
@@ -28,21 +46,38 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="deconditioning-runs-", ignore_cleanup_errors=True)
     os.environ["DECONDITIONING_RUNS"] = folder.name
     config.add_cleanup(folder.cleanup)
+    if config.getoption("part") == "tensors":
+        _check_shapes()
+
+
+def _check_shapes() -> None:
+    """Check types and shapes at every call of `core`, which nothing may have imported yet."""
+    import jaxtyping
+
+    import tests.shapes
+
+    jaxtyping.install_import_hook("core", f"{tests.shapes.__name__}.checked")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--part browser`` or ``--part computing``: `make test` runs browser tests when nothing else runs."""
-    parser.addoption("--part", choices=("all", "browser", "computing"), default="all", help="which tests to run")
+    """``--part``: tests of tensors, with shapes checked; other computing; those in the browser, after all others."""
+    parts = ("all", "tensors", "computing", "browser")
+    parser.addoption("--part", choices=parts, default="all", help="which tests to run")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import the other part."""
+    """Do not even import the other parts."""
     return True if collection_path.suffix == ".py" and _other_part(collection_path, config) else None
 
 
 def _other_part(path: Path, config: pytest.Config) -> bool:
-    part = config.getoption("part")
-    return part != "all" and (BROWSER in path.parents) != (part == "browser")
+    return config.getoption("part") not in ("all", _part(path))
+
+
+def _part(path: Path) -> str:
+    if BROWSER in path.parents:
+        return "browser"
+    return "tensors" if any(topic in path.parents for topic in TENSORS) else "computing"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,6 +97,16 @@ def _cuda() -> bool:
     import torch
 
     return torch.cuda.is_available()
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Shapes are not checked: for a test that gives wrong ones on purpose."""
+    import jaxtyping
+
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
 
+@runtime_checkable
 class CrossSums(Protocol):
     """``c_j(x)`` of every bag j at every pixel x."""
 

@@ -138,14 +138,16 @@ def slope(sizes: np.ndarray, errors: np.ndarray) -> float:
 
 def _nested(circle: Circle, counts: list[int], generator: torch.Generator, check: Check) -> list[Moments]:
     """Moments of the first n draws for each n of ``counts``."""
-    found, before, held = [], 0, Moments(torch.zeros(()), torch.zeros(()))
+    found: list[Moments] = []
+    before = 0
     for count in counts:
         if count <= before:
             raise InputError(f"The sizes {counts} do not ascend: give each once, smallest first.")
         more = circle.draw(count - before, generator, check)
-        old, new = before / count, (count - before) / count
-        held = Moments(old * held.cross + new * more.cross, old * held.second + new * more.second)
-        found.append(held)
+        if found:
+            old, new, held = before / count, (count - before) / count, found[-1]
+            more = Moments(old * held.cross + new * more.cross, old * held.second + new * more.second)
+        found.append(more)
         before = count
     return found
 

@@ -158,7 +158,7 @@ def test_incomplete_cholesky_interpolates_its_pivots_and_extends_to_new_points()
         incomplete_cholesky(K, 50 * points, 1e-10, most=3)
 
 
-def test_bad_input_is_said():
+def test_bad_input_is_said(unchecked):
     with pytest.raises(InputError, match="one of each"):
         KernelBayes(normal(3, 1, seed=0), normal(2, 1, seed=0), K, K, 1e-2, 1e-2)
     with pytest.raises(InputError, match="both positive"):

@@ -127,7 +127,7 @@ def test_herding_takes_the_best_of_the_candidates_and_normalises():
         mu.herd(0)
 
 
-def test_lost_mass_and_wrong_shapes_are_said():
+def test_lost_mass_and_wrong_shapes_are_said(unchecked):
     mu = mean()
     with pytest.raises(InputError, match="lost its mass"):
         KernelMean(mu.points, mu.weights - mu.weights.mean(), KERNEL).normalised()

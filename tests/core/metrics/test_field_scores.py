@@ -1,6 +1,5 @@
 """All scores of a field together: names, area weights, gaps, a real field."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from scores.functions import create_latitude_weights
 
 from core import metrics
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 POINT = {"rmse", "mae", "bias", "pearson"}
 SPREAD = {"crps", "coverage50", "coverage90", "coverage95", "coverage_2sd"}
 
@@ -78,10 +76,9 @@ def test_units_of_scores():
     assert metrics.score_units(["mse"], "W m-2") == {"mse": "(W m-2)^2"}
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data folder is not beside the project")
-def test_constant_in_cell_of_era5_scores_as_the_variance_within_cells():
+def test_constant_in_cell_of_era5_scores_as_the_variance_within_cells(real_data):
     """The mean of 7 × 7 cells as a prediction: unbiased, its RMSE the within-cell standard deviation, about 2.2 K."""
-    with xr.open_dataset(SHARED / "era5_1995-07-14T12.nc") as dataset:
+    with xr.open_dataset(real_data / "era5_1995-07-14T12.nc") as dataset:
         t2m = dataset["t2m"].values[:105, :231]
     cells = t2m.reshape(15, 7, 33, 7)
     mean = np.broadcast_to(cells.mean(axis=(1, 3), keepdims=True), cells.shape).reshape(t2m.shape)

@@ -91,7 +91,7 @@ def test_a_cancel_keeps_the_best_so_far_and_the_trace_tells_the_points():
     assert learned.evidence == pytest.approx(-best["loss"] * 40)
 
 
-def test_wrong_input_is_said():
+def test_wrong_input_is_said(unchecked):
     with pytest.raises(InputError, match="at least one point"):
         replace(SPEC, locations=())
     with pytest.raises(InputError, match="positive"):

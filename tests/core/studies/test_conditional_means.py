@@ -77,8 +77,8 @@ def test_lambda_scaled_alike_is_the_same_number_on_diagonals_divided_by_the_coun
 def test_the_true_embedding_is_the_mean_over_many_draws():
     x, y = torch.linspace(-2, 3, 7).double(), torch.tensor([-1.0, 0.5, 2.0]).double()
     noise = torch.randn(400_000, 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    for index, value in enumerate(y):
-        draws = conditional_mean(value) + 0.5 * noise
+    for index in range(len(y)):
+        draws = conditional_mean(y[index : index + 1]) + 0.5 * noise
         mean = torch.exp(-0.5 * ((x - draws) / 0.8) ** 2).mean(0)
         assert torch.allclose(true_embedding(x, y, 0.8)[:, index], mean, atol=3e-3)
 

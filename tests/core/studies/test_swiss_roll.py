@@ -112,7 +112,7 @@ def test_bad_settings_are_a_sentence(roll, settings, word):
         fit_roll(make_swiss_roll(RollSpec(**{"points": 300, "bags": 10, **roll})), RollSettings.from_dict(settings))
 
 
-def test_duplicated_points_and_a_bag_of_one_point_work():
+def test_duplicated_points_and_a_bag_of_one_point_work(unchecked):
     roll = make_swiss_roll(RollSpec(points=60, bags=30))
     assert int(torch.bincount(roll.slice).min()) == 1
     twice = replace(roll, inputs=roll.inputs.repeat(2, 1), truth=roll.truth.repeat(2))
