@@ -1,6 +1,5 @@
 """All scores of a field together: names, area weights, gaps, a real field."""
 
-
 import numpy as np
 import pytest
 import xarray as xr
