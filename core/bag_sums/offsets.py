@@ -8,6 +8,7 @@ Exact; the kernel is evaluated H×W times instead of once per pair of pixels.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import gpytorch
 import torch
@@ -72,6 +73,12 @@ class GridLayout:
     cells: Cells
     steps: tuple[float, float]
     axes: tuple[int, int]
+    #: Whether distances depend on the rows themselves, not on how far apart they are alone.
+    rows_differ: ClassVar[bool] = False
+
+    def distance(self, row: Tensor, other: Tensor, columns: Tensor) -> Tensor:
+        """Between cells of two rows, so many columns apart."""
+        return torch.hypot((other - row).double() * self.steps[0], columns.double() * self.steps[1])
 
     def to(self, device: torch.device) -> "GridLayout":
         """The same on another device."""
@@ -101,8 +108,7 @@ class GridLayout:
         rows, columns = self.cells.shape
         table = self._table(kernel, bags.inputs)
         # pad so that every bag's window lies inside: offsets run from −(H−1)−h+1 to H−1
-        kinds, which = _kinds(boxes.patterns.flatten(1))
-        patterns = kinds.reshape(-1, height, breadth)
+        patterns, which = kinds_of(boxes.patterns)
         padded = torch.nn.functional.pad(table, (breadth - 1, breadth - 1, height - 1, height - 1))
         first = rows - 1 - int(boxes.top.max()) + band_rows.start
         last = rows - 1 - int(boxes.top.min()) + band_rows.stop - 1
@@ -123,9 +129,9 @@ class GridLayout:
         return torch.cat([half.flip(1)[:, :-1], half], dim=1)
 
 
-def _kinds(patterns: Float[Tensor, "B n"]) -> tuple[Float[Tensor, "k n"], Int[Tensor, " B"]]:
+def kinds_of(patterns: Float[Tensor, "B h w"]) -> tuple[Float[Tensor, "k h w"], Int[Tensor, " B"]]:
     """Patterns that differ by more than rounding, and which of them each is."""
-    rough = torch.round(patterns * (_DIGITS / float(patterns.max())))
+    rough = torch.round(patterns.flatten(1) * (_DIGITS / float(patterns.max())))
     _, which = torch.unique(rough, dim=0, return_inverse=True)
     first = torch.full((int(which.max()) + 1,), len(which), device=which.device)
     first.scatter_reduce_(0, which, torch.arange(len(which), device=which.device), "amin")

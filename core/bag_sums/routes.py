@@ -57,6 +57,14 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
     return (*found, Route.DIRECT)
 
 
+def by_radii(term: Term, layout: Layout | None, names: tuple[str, ...]) -> bool:
+    """Whether a term knows nothing but the distance on the grid, whatever its hyperparameters become."""
+    if layout is None:
+        return False
+    axes = {names[axis] for axis in layout.axes}
+    return all(f.kind.isotropic and len(f.lengthscales) == 1 and set(f.columns) == axes for f in term.factors)
+
+
 def _stationary(term: Term, layout: GridLayout, names: tuple[str, ...]) -> bool:
     """Whether a term is stationary in the two coordinates of a plane and has no other columns."""
     axes = {names[axis] for axis in layout.axes}

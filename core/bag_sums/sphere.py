@@ -5,6 +5,7 @@ and a bag whose corner is (r_j, s_j). Exact; the kernel is evaluated H²×W time
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import gpytorch
 import torch
@@ -30,6 +31,13 @@ class SphereLayout:
     cells: Cells
     vectors: Float[Tensor, "H W 3"]
     axes: tuple[int, int, int]
+    #: Whether distances depend on the rows themselves, not on how far apart they are alone.
+    rows_differ: ClassVar[bool] = True
+
+    def distance(self, row: Tensor, other: Tensor, columns: Tensor) -> Tensor:
+        """Between cells of two rows, so many columns apart."""
+        there = self.vectors[other, columns.abs().clamp_max(self.cells.shape[1] - 1)]
+        return (self.vectors[row, 0] - there).norm(dim=-1)
 
     def to(self, device: torch.device) -> "SphereLayout":
         """The same on another device."""

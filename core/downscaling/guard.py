@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.bag_sums.moving import BagGram
 from core.downscaling.settings import columns_of
 from core.fields import DownscalingProblem
 from core.models.catalogue import named
@@ -64,9 +65,13 @@ def is_measured(problem: DownscalingProblem, model: str) -> bool:
 
 
 def better_of(
-    problem: DownscalingProblem, start: ModelSpec, learned: Learned, data: IndirectData
+    problem: DownscalingProblem,
+    start: ModelSpec,
+    learned: Learned,
+    data: IndirectData,
+    bag_gram: BagGram | None = None,
 ) -> tuple[Learned, Guard]:
-    """What was learned, or the start where that predicts the left-out cells better; on the points of ``data``.
+    """What was learned, or the start where that predicts the left-out cells better; on what learning looked at.
 
     Of the start nothing is kept but its hyperparameters: the evidence and warnings of the learning are let go.
     """
@@ -74,7 +79,7 @@ def better_of(
     if not is_measured(problem, start.model):
         return learned, guard
     columns = columns_of(problem)
-    before, after = (left_out(spec, data, columns) for spec in (start, learned.spec))
+    before, after = (left_out(spec, data, columns, bag_gram=bag_gram) for spec in (start, learned.spec))
     if before is None or after is None:
         return learned, guard
     kept = "start" if before.rmse < (1 - _MARGIN) * after.rmse else "learned"

@@ -1,25 +1,22 @@
 """The main job: learn, condition, predict on the grid, score beside the baselines, export."""
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from core import __version__
-from core.bag_sums.coreset import coreset
 from core.device import choose
-from core.downscaling.guard import Guard, beside_bilinear, better_of, bilinear_error
+from core.downscaling.guard import Guard, beside_bilinear, bilinear_error
+from core.downscaling.learning import learn_model
 from core.downscaling.prediction import Prediction, matched_data, predict
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, spec_to_settings, starting_spec
 from core.engine.reporting import Quiet, Stopwatch, peak_mb
 from core.errors import Cancelled, Check, never
 from core.fields import DownscalingProblem, explained_share
-from core.models.catalogue import named
-from core.models.inducing import fitting
 from core.models.learning import Learned, learn
 from core.models.named_posterior import named_posterior
-from core.models.progress import learning_reporter
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 
@@ -47,25 +44,6 @@ class DownscalingResult:
     warnings: tuple[str, ...]
     diagnostics: dict[str, Any] = field(default_factory=dict)
     sd_latent: np.ndarray | None = None
-
-
-def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
-    """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
-
-    Better at predicting the visible cells, each from the others (`guard`).
-    """
-    context, settings = context or Quiet(), completed(problem, settings)
-    device = choose(settings.device)
-    start = starting_spec(problem, settings)
-    options = settings.learning()
-    matched = matched_data(problem, start, context.check)
-    small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
-    fewer = len(small.bags.inputs) < len(matched.bags.inputs)
-    thinned = f"cells thinned to {settings.points} points" if fewer else ""
-    report = learning_reporter(context, named(start.model), options, thinned)
-    start = replace(start, inducing=fitting(start.inducing, small.bags))
-    learned = learn(start, small, columns_of(problem), options, report=report, check=context.check)
-    return better_of(problem, start, learned, small)
 
 
 def downscale(

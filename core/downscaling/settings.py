@@ -36,6 +36,7 @@ class DownscaleSettings:
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     points : points per bag while learning (k-means coreset); the posterior uses all.
+    every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`).
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 
@@ -57,6 +58,7 @@ class DownscaleSettings:
     steps: int = 100
     bound: str = "collapsed"
     points: int = 10
+    every_pixel: bool = False
     seed: int = 0
     device: str = "auto"
 

@@ -17,7 +17,7 @@ def evaluate(kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right:
     """Kernel matrix ``k(left, right)`` (n, m) of a kernel made by ``KernelSpec.build``; differentiable."""
     total: Tensor | None = None
     for term in kernel.kernels:
-        part = term.outputscale * _product(term.base_kernel, left, right)
+        part = term.outputscale * product_of(term.base_kernel, left, right)
         total = part if total is None else total + part
     assert total is not None
     return total
@@ -28,7 +28,8 @@ def diagonal(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> F
     return kernel(inputs, diag=True)
 
 
-def _product(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
+def product_of(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
+    """Values of one term's factors, multiplied; differentiable."""
     value: Tensor | None = None
     for factor in product.kernels:
         part = factor.family.tile(factor, left, right)

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import gram
+from core.bag_sums.moving import BagGram, over_pairs
 from core.errors import Check, InputError, never
 from core.models.catalogue import named
 from core.models.centroids import singletons
@@ -92,13 +91,15 @@ def learn(
     *,
     report: Report = lambda event: None,
     check: Check = never,
+    bag_gram: BagGram | None = None,
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 
     Mediated models in two stages (METHODS: the evidence of z̃ prefers a large λ and runs away on real data): first
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
     with W frozen. Others in the second stage only, and so a model whose Σ comes from ℓ, which is learned jointly;
-    sparse models by a lower bound on the evidence. ``report`` gets a dict per evaluation: its ``stage``, the
+    sparse models by a lower bound on the evidence. K̄ comes from ``bag_gram`` where it is given (no sparse model has
+    it), else from every pair of the bags' points. ``report`` gets a dict per evaluation: its ``stage``, the
     ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
     options, model = options or LearningOptions(), named(spec.model)
@@ -107,15 +108,21 @@ def learn(
     warnings: list[str] = []
     cancelled = False
     if model.learns_mediation_first(options.stage_one):
-        stage = _stage_one if options.stage_one == "leave_one_bag_out" else _target_gp
-        spec, optimum, hits = stage(spec, data, columns, options, report, check)
+        if options.stage_one == "leave_one_bag_out":
+            spec, optimum, hits = _stage_one(spec, data, columns, options, report, check, bag_gram)
+        else:
+            spec, optimum, hits = _target_gp(spec, data, columns, options, report, check)
         stages["stage_one"], cancelled = _summary(optimum), optimum.cancelled
         warnings += [f"Stage one ended with {hit}." for hit in hits]
     if cancelled:
         return Learned(spec, math.nan, tuple(warnings), True, stages)
     joint = model.mediated and options.stage_one == "joint"
-    stage_two = _stochastic_stage if options.bound == "stochastic" and model.sparse else _evidence_stage
-    spec, optimum, hits = stage_two(spec, data, columns, options, report, check, joint=joint)
+    if options.bound == "stochastic" and model.sparse:
+        spec, optimum, hits = _stochastic_stage(spec, data, columns, options, report, check, joint=joint)
+    else:
+        spec, optimum, hits = _evidence_stage(
+            spec, data, columns, options, report, check, joint=joint, bag_gram=bag_gram
+        )
     stages["stage_two"] = _summary(optimum)
     warnings += [f"Learning ended with {hit}." for hit in hits]
     warnings += _runaway(spec)
@@ -141,13 +148,19 @@ def _runaway(spec: ModelSpec) -> list[str]:
 
 
 def _stage_one(
-    spec: ModelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
+    spec: ModelSpec,
+    data: IndirectData,
+    columns: Columns,
+    options: LearningOptions,
+    report: Report,
+    check: Check,
+    bag_gram: BagGram | None,
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
     """``ℓ`` and ``λ`` by the leave-one-bag-out loss; k fixed, ℓ's first scale fixed (only its ratio to λ matters)."""
     assert spec.mediator_kernel is not None
     device, model = data.targets.device, named(spec.model)
     with torch.no_grad():
-        bag_gram = gram(spec.kernel.build(columns.inputs).to(device), sort_bags(data.bags), check=check)
+        between = (bag_gram or over_pairs(data.bags, check))(spec.kernel.build(columns.inputs).to(device))
     ell = spec.mediator_kernel.build(columns.mediators).to(device)
     low, high = (bound / data.bags.count for bound in REGULARISATION_TIMES_BAGS)
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
@@ -158,7 +171,7 @@ def _stage_one(
     def loss() -> Tensor:
         check()
         grams = mediator_grams(spec, within, columns, ell)
-        return leave_one_bag_out(bag_gram, model.weights(grams, lam.raw.exp()).T, sizes)
+        return leave_one_bag_out(between, model.weights(grams, lam.raw.exp()).T, sizes)
 
     optimum = _run(loss, vector, options, lambda event: report(_told(event, "stage one", "leave-one-bag-out loss", 1)))
     learned = replace(
@@ -201,6 +214,7 @@ def _evidence_stage(
     *,
     joint: bool,
     label: str = "evidence",
+    bag_gram: BagGram | None = None,
 ) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
     trainable = Trainable(
@@ -212,7 +226,10 @@ def _evidence_stage(
         tied=options.tied,
         hold=options.hold,
     )
-    objective = (collapsed_objective if trainable.model.sparse else exact_objective)(trainable, data, check)
+    if trainable.model.sparse:
+        objective = collapsed_objective(trainable, data, check)
+    else:
+        objective = exact_objective(trainable, data, check, bag_gram)
     count = len(data.targets)
     quantity = trainable.model.quantity
 

@@ -7,8 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import gram
+from core.bag_sums.moving import BagGram, over_pairs
 from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning
@@ -49,10 +48,12 @@ def leave_one_out(given: Conditioning) -> LeftOut:
     return LeftOut(given.factor.solve(given.residual) / precision, 1 / precision)
 
 
-def left_out(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> LeftOut | None:
+def left_out(
+    spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never, bag_gram: BagGram | None = None
+) -> LeftOut | None:
     """``leave_one_out`` of a named model on indirect data, None for more than 5,000 targets.
 
-    Through inducing points S is ``WᵀQ̄W + Σ``, which the posterior's mean comes from.
+    K̄ comes from ``bag_gram`` where it is given. Through inducing points S is ``WᵀQ̄W + Σ``, of which the mean is.
     """
     if len(data.targets) > MOST_TARGETS:
         return None
@@ -63,4 +64,5 @@ def left_out(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check
             half = sparse_terms(spec, seen, columns, check).through.half
             return leave_one_out(condition_on_gram(spec, seen, columns, half.T @ half))
         kernel = spec.kernel.build(columns.inputs).to(seen.targets.device)
-        return leave_one_out(condition_on_gram(spec, seen, columns, gram(kernel, sort_bags(seen.bags), check=check)))
+        between = (bag_gram or over_pairs(seen.bags, check))(kernel)
+        return leave_one_out(condition_on_gram(spec, seen, columns, between))

@@ -7,7 +7,8 @@ from torch import Tensor
 
 from core import linalg
 from core.bag_sums.blocks import SortedBags, sort_bags
-from core.bag_sums.direct import cross_with_gradient, gram
+from core.bag_sums.direct import cross_with_gradient
+from core.bag_sums.moving import BagGram, over_pairs
 from core.errors import Check
 from core.kernels.tiles import evaluate
 from core.models.bag_prior import BagPrior, Through
@@ -18,9 +19,11 @@ from core.models.trainable import Trainable
 from core.observations import IndirectData
 
 
-def exact_objective(trainable: Trainable, data: IndirectData, check: Check) -> Callable[[], Tensor]:
-    """``−log N(z̃; Wᵀm̄, WᵀK̄W + Σ) / M``, differentiable in everything trainable."""
-    bags, spec = sort_bags(data.bags), trainable.spec
+def exact_objective(
+    trainable: Trainable, data: IndirectData, check: Check, bag_gram: BagGram | None = None
+) -> Callable[[], Tensor]:
+    """``−log N(z̃; Wᵀm̄, WᵀK̄W + Σ) / M``, differentiable in everything trainable; K̄ by ``bag_gram`` where given."""
+    between, spec = bag_gram or over_pairs(data.bags, check), trainable.spec
     identity = torch.eye(len(data.targets), dtype=data.targets.dtype, device=data.targets.device)
 
     def loss() -> Tensor:
@@ -29,8 +32,8 @@ def exact_objective(trainable: Trainable, data: IndirectData, check: Check) -> C
         weights = identity if weights is None else weights
         noise = observation_noise(weights, trainable.noise, trainable.point_noise, data.bags.contamination)
         noise = noise if unknown is None else noise + unknown
-        bag_gram = gram(trainable.kernel, bags, check=check)
-        return -log_evidence(bag_gram, weights, noise, data.targets - spec.mean * weights.sum(0)) / len(data.targets)
+        residual = data.targets - spec.mean * weights.sum(0)
+        return -log_evidence(between(trainable.kernel), weights, noise, residual) / len(data.targets)
 
     return loss
 

@@ -69,6 +69,14 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
         restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
         steps = st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")
         points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
+        every = st.checkbox(
+            "The place over every pixel",
+            key="every_pixel",
+            bind="query-params",
+            help="Isotropic terms of the place are summed over all pixels of each cell while learning, from a table of "
+            "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models "
+            "that read the cells themselves.",
+        )
         hold = _hold(problem, model)
     return {
         "stage_one": stage,
@@ -76,6 +84,7 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
         "restarts": int(restarts),
         "steps": int(steps),
         "points": int(points),
+        "every_pixel": every,
         "hold": hold,
     }
 

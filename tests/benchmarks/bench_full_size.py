@@ -12,8 +12,8 @@ import sys
 import torch
 
 from core.datasets import find
+from core.downscaling.learning import learn_model
 from core.downscaling.prediction import predict
-from core.downscaling.run import learn_model
 from core.downscaling.settings import DownscaleSettings
 from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec

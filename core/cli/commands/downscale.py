@@ -34,6 +34,7 @@ MODEL_SETTINGS = (
     "restarts",
     "steps",
     "points",
+    "every_pixel",
     "device",
 )
 
@@ -102,6 +103,10 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument("--restarts", type=int, help="starts of the optimiser")
     group.add_argument("--steps", type=int, help="steps of each start")
     group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
+    group.add_argument(
+        "--every-pixel", action="store_true", default=None,
+        help="while learning, sum isotropic terms of the place over every pixel, from a table of distances",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from core.device import choose
+from core.downscaling.learning import learn_model
 from core.downscaling.prediction import matched_data, predict
-from core.downscaling.run import learn_model
 from core.downscaling.settings import DownscaleSettings
 from core.downscaling.source import Source, build_problem
 from core.engine.many import run_all

@@ -7,7 +7,8 @@ import pytest
 import xarray as xr
 
 from core.downscaling.guard import bilinear_error
-from core.downscaling.run import downscale, learn_model
+from core.downscaling.learning import learn_model
+from core.downscaling.run import downscale
 from core.downscaling.settings import DownscaleSettings, completed, starting_spec
 from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields

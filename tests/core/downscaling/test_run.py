@@ -36,6 +36,13 @@ def ukv(block=(18, 18), opener=open_source, **changes):
     return build_problem(Source("ukv-645m"), DownscalingSpec.from_dict(given | {"select": SELECT} | changes), opener)
 
 
+def open_corner(key):
+    """The first 108 rows and columns of a data set."""
+    fields, part = open_source(key), slice(0, 108)
+    dataset = fields.dataset.isel(grid_latitude=part, grid_longitude=part)
+    return replace(fields, dataset=dataset, grid=fields.grid.window(part, part))
+
+
 @pytest.fixture(scope="module")
 def problem():
     return ukv()
@@ -43,14 +50,8 @@ def problem():
 
 @pytest.fixture(scope="module")
 def corner():
-    """A third of its pixels, for tests that look at every pair of them."""
-
-    def opener(key):
-        fields, part = open_source(key), slice(0, 108)
-        dataset = fields.dataset.isel(grid_latitude=part, grid_longitude=part)
-        return replace(fields, dataset=dataset, grid=fields.grid.window(part, part))
-
-    return ukv(opener=opener)
+    """Its corner, for tests that look at every pair of pixels."""
+    return ukv(opener=open_corner)
 
 
 @pytest.mark.parametrize("model", ["bag_gp", "shrinkage_cmp", "cmp"])

@@ -1,0 +1,70 @@
+"""``K̄`` while hyperparameters move: terms of the place over every pixel, by radii, the others over few points a bag."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.bag_sums.blocks import SortedBags, sort_bags
+from core.bag_sums.direct import gram
+from core.bag_sums.radii import RadialTable, tabulate
+from core.bag_sums.routes import Layout, by_radii
+from core.errors import Check, never
+from core.kernels.spec import KernelSpec
+from core.kernels.tiles import product_of
+from core.observations import Bags
+
+#: ``K̄`` (B, B) of a kernel, differentiable in its parameters.
+BagGram = Callable[[gpytorch.kernels.Kernel], Tensor]
+
+
+def over_pairs(bags: Bags, check: Check = never) -> BagGram:
+    """``K̄`` over every pair of points."""
+    ordered = sort_bags(bags)
+    return lambda kernel: gram(kernel, ordered, check=check)
+
+
+@dataclass(frozen=True)
+class MovingGram:
+    """``K̄`` of any kernel that a specification can become.
+
+    ``tabulated`` says which of its terms go by the ``table`` of distances on the columns ``axes``; ``few`` are the
+    points that the others are summed over.
+    """
+
+    tabulated: tuple[bool, ...]
+    table: RadialTable
+    axes: tuple[int, ...]
+    few: SortedBags
+    check: Check = never
+
+    def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
+        """``K̄`` (B, B)."""
+        rest = [term for term, known in zip(kernel.kernels, self.tabulated, strict=True) if not known]
+        found = [gram(gpytorch.kernels.AdditiveKernel(*rest), self.few, check=self.check)] if rest else []
+        here = self.few.bags.inputs.new_zeros(1, self.few.bags.inputs.shape[1])
+        there = here.repeat(len(self.table.radii), 1)
+        there[:, self.axes[0]] = self.table.radii
+        for term, known in zip(kernel.kernels, self.tabulated, strict=True):
+            if known:
+                self.check()
+                found.append(term.outputscale * self.table.gram(product_of(term.base_kernel, there, here)[:, 0]))
+        return torch.stack(found).sum(0)
+
+
+def moving_gram(
+    kernel: KernelSpec, few: Bags, bags: Bags, points: Tensor, layout: Layout | None, names: tuple[str, ...],
+    check: Check = never,
+) -> MovingGram | None:  # fmt: skip
+    """By radii what may go so: of ``bags``, whose rows are these ``points`` of the layout; None where nothing may.
+
+    ``few`` are the same bags with few points, ``names`` the columns of their inputs.
+    """
+    tabulated = tuple(by_radii(term, layout, names) for term in kernel.terms)
+    if layout is None or not any(tabulated):
+        return None
+    table = tabulate(bags, layout, points, check)
+    return None if table is None else MovingGram(tabulated, table, layout.axes, sort_bags(few), check)

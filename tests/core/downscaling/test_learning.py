@@ -1,0 +1,61 @@
+"""Learning with the place on every pixel: as all pairs would have it, and few points where it is not open."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.bag_sums.blocks import sort_bags
+from core.bag_sums.direct import gram
+from core.downscaling.learning import learn_model
+from core.downscaling.settings import DownscaleSettings
+from tests.core.downscaling.test_run import Context, open_corner, ukv
+
+SETTINGS = DownscaleSettings(model="bag_gp", restarts=1, steps=3, points=2, every_pixel=True)
+
+
+def corner(**changes):
+    """A corner of the field, in cells of 12 × 12 pixels."""
+    return ukv((12, 12), open_corner, **changes)
+
+
+def said(context: Context) -> str:
+    """All that a run reported in words."""
+    return " ".join(str(row.get("message")) for row in context.rows)
+
+
+def test_the_evidence_and_the_cells_left_out_are_those_of_all_pairs():
+    """A kernel of the place alone, so that nothing else is thinned, at the learned values."""
+    problem, context = corner(covariates=[]), Context()
+    found, guard = learn_model(problem, SETTINGS, context)
+    targets = problem.data.targets
+    with torch.no_grad():
+        exact = gram(found.spec.kernel.build(problem.columns), sort_bags(problem.data.bags))
+    covariance = exact + found.spec.noise * torch.eye(len(targets)).double()
+    evidence = torch.distributions.MultivariateNormal(torch.zeros_like(targets), covariance).log_prob(targets)
+    assert found.evidence == pytest.approx(float(evidence), abs=1e-4)
+    inverse = torch.linalg.inv(covariance)
+    error = (inverse @ targets) / inverse.diagonal() * problem.target_scale.sd
+    assert guard.kept == "learned" and guard.learned == pytest.approx(float(error.square().mean().sqrt()), rel=1e-5)
+    assert "thinned" not in said(context) and "every pixel" not in said(context)
+    few, _ = learn_model(problem, replace(SETTINGS, every_pixel=False))
+    assert abs(few.evidence - found.evidence) > 1e-3
+
+
+def test_other_terms_keep_to_few_points_and_it_is_said():
+    problem, context = corner(), Context()
+    found, _ = learn_model(problem, SETTINGS, context)
+    assert "the place over every pixel, other terms over 2 points a cell" in said(context)
+    assert found.spec.kernel != learn_model(problem, replace(SETTINGS, every_pixel=False))[0].spec.kernel
+
+
+@pytest.mark.parametrize("change", [{"model": "variational_gp", "inducing": 5}, {"structure": "product"}])
+def test_where_it_is_not_open_few_points_stand_for_all(change):
+    problem, settings = corner(), replace(SETTINGS, **change)
+    contexts = [Context(), Context()]
+    found = [
+        learn_model(problem, replace(settings, every_pixel=every), context)[0]
+        for every, context in zip((True, False), contexts, strict=True)
+    ]
+    assert found[0].spec == found[1].spec and found[0].evidence == found[1].evidence
+    assert all("cells thinned to 2 points" in said(context) for context in contexts)
