@@ -43,10 +43,6 @@ class RadialTable:
         pairs = torch.addmv(self.table[:, 0], self.table[:, 1:], values)
         return pairs[self.group]
 
-    def to(self, device: torch.device) -> "RadialTable":
-        """The same on another device."""
-        return RadialTable(self.radii.to(device), self.table.to(device), self.group.to(device))
-
 
 @dataclass(frozen=True)
 class _Pairs:
@@ -101,28 +97,38 @@ def _alike(
     group = number.new_empty(count, count)
     group[i, j] = number
     group[j, i] = number
-    down = found[:, 3]
-    begin = found[:, 2] if layout.rows_differ else (-down).clamp_min(0)
-    return _Pairs(found[:, 0], found[:, 1], begin, begin + down, found[:, 4], patterns), group
+    return _Pairs(found[:, 0], found[:, 1], found[:, 2], found[:, 2] + found[:, 3], found[:, 4], patterns), group
 
 
-def _distances(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g h h D"]:
-    """Distances from each row of the first box to each row of the second at every offset of their columns."""
+def _rows(height: int, layout: Layout, device: torch.device) -> tuple[Int[Tensor, " n"], Int[Tensor, " n"]]:
+    """Rows of two boxes that are looked at: every pair of them, or one for each difference where that is all."""
+    rows = torch.arange(height, device=device)
+    if layout.rows_differ:
+        return rows.repeat_interleave(height), rows.repeat(height)
+    differences = torch.arange(1 - height, height, device=device)
+    return torch.zeros_like(differences), differences
+
+
+def _distances(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g n D"]:
+    """Distances between rows of the two boxes at every offset of their columns."""
     _, height, width = pairs.patterns.shape
-    rows = torch.arange(height, device=pairs.top.device)
+    row, other = _rows(height, layout, pairs.top.device)
     offsets = torch.arange(1 - width, width, device=pairs.top.device)
-    last = layout.cells.shape[0] - 1
-    one = (pairs.top[:, None] + rows).clamp_max(last)[:, :, None, None]
-    other = (pairs.other_top[:, None] + rows).clamp_max(last)[:, None, :, None]
-    return layout.distance(one, other, (pairs.right[:, None] + offsets)[:, None, None, :])
+    down, right = pairs.other_top[:, None] + other, pairs.right[:, None] + offsets
+    return layout.distance((pairs.top[:, None] + row)[:, :, None], down[:, :, None], right[:, None, :])
 
 
-def _weights(pairs: _Pairs) -> Float[Tensor, "g h h D"]:
-    """``Σ_s w_as w_b(s+D)``: the weight of all pairs of points in two rows that lie so many columns apart."""
-    width = pairs.patterns.shape[2]
+def _weights(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g n D"]:
+    """``Σ_s w_as w_b(s+D)``: the weight of all pairs of points of these rows that lie so many columns apart."""
+    _, height, width = pairs.patterns.shape
     one, other = pairs.patterns[pairs.first], pairs.patterns[pairs.second]
     moved = torch.nn.functional.pad(other, (width - 1, width - 1)).unfold(2, width, 1)  # (g, b, D, s)
-    return torch.einsum("gas,gbds->gabd", one, moved)
+    found = torch.einsum("gas,gbds->gabd", one, moved).flatten(1, 2)
+    if layout.rows_differ:
+        return found
+    rows = torch.arange(height, device=found.device)
+    difference = (rows - rows[:, None] + height - 1).flatten()
+    return found.new_zeros(len(found), 2 * height - 1, found.shape[2]).index_add_(1, difference, found)
 
 
 def _range(parts: list[_Pairs], layout: Layout, check: Check) -> tuple[float, float]:
@@ -142,7 +148,7 @@ def _shared_out(
 ) -> Float[Tensor, "g columns"]:
     """Rows of the table: each distance's weight on the nearest radii."""
     check()
-    distance, weight = _distances(pairs, layout).flatten(1), _weights(pairs).flatten(1)
+    distance, weight = _distances(pairs, layout).flatten(1), _weights(pairs, layout).flatten(1)
     table = weight.new_zeros(len(weight), 1 + count)
     zero = distance <= _ZERO * high
     table[:, 0] = (weight * zero).sum(1)

@@ -35,9 +35,10 @@ class SphereLayout:
     rows_differ: ClassVar[bool] = True
 
     def distance(self, row: Tensor, other: Tensor, columns: Tensor) -> Tensor:
-        """Between cells of two rows, so many columns apart."""
-        there = self.vectors[other, columns.abs().clamp_max(self.cells.shape[1] - 1)]
-        return (self.vectors[row, 0] - there).norm(dim=-1)
+        """Between cells of two rows, so many columns apart; of the outermost where there are no more."""
+        last, end = self.cells.shape[0] - 1, self.cells.shape[1] - 1
+        there = self.vectors[other.clamp_max(last), columns.abs().clamp_max(end)]
+        return (self.vectors[row.clamp_max(last), 0] - there).norm(dim=-1)
 
     def to(self, device: torch.device) -> "SphereLayout":
         """The same on another device."""
