@@ -46,16 +46,6 @@ def describe(device: torch.device) -> Device:
     return Device("cpu", f"CPU, {os.cpu_count()} cores", memory.total, memory.available)
 
 
-def require_memory(device: torch.device, needed: int, purpose: str) -> None:
-    """Raise ``InputError`` when ``needed`` bytes for ``purpose`` exceed what the device has free."""
-    free = describe(device).free_bytes
-    if needed > free:
-        raise InputError(
-            f"{purpose} needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free on {device}: "
-            "use larger blocks, a smaller region or fewer bags."
-        )
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Torch computes on one thread inside; also a decorator. Matrices of some hundred rows are slower on several, and

@@ -2,12 +2,14 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import core
+from core.kernels.families.registry import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ("core/**/*.py", "pages/**/*.py", "data/**/*.py", "scripts/**/*.py", "app.py")
@@ -110,3 +112,18 @@ def test_the_rules_can_be_broken() -> None:
     tree = ast.parse(source)
     assert undocumented(tree) == ["f"]
     assert [body_length(function) for function in functions(tree)] == [1, 1, 1]
+
+
+def test_nothing_is_kept_for_tests_alone() -> None:
+    """Every public function and class has a use that is no test: in code, or in the notation of the texts."""
+    written = "\n".join(path.read_text() for path in files(*CODE, "core/NOTATION.md", "pages/**/*.js"))
+    words = Counter(re.findall(r"\w+", written))
+    defined = {
+        node.name: str(path.relative_to(ROOT))
+        for path in files("core/**/*.py", "pages/**/*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_")
+    }
+    families = {type(family).__name__ for family in FAMILIES.values()}  # found by their folder
+    lone = {name: path for name, path in defined.items() if words[name] < 2 and name not in families}
+    assert not lone

@@ -52,12 +52,5 @@ def run_model(run: Run) -> str:
     return next(iter([*named, *run_scores(run), run.spec.task]))
 
 
-def compare_scores(runs: Sequence[Run]) -> list[tuple[str, str, list[float | None]]]:
-    """Rows ``(model, score, value of each run)`` in the order of the first run that has them."""
-    found = [run_scores(run) for run in runs]
-    keys = dict.fromkeys((model, name) for scores in found for model, values in scores.items() for name in values)
-    return [(model, name, [scores.get(model, {}).get(name) for scores in found]) for model, name in keys]
-
-
 def _number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

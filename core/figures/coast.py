@@ -44,12 +44,3 @@ def coast_lines(resolution: Resolution = "110m") -> tuple[np.ndarray, ...]:
     objects, arcs = _decode(resolution)
     lines = (_chain(ids, arcs) for ids in _arc_lists(objects["coastlines"], "LineString"))
     return tuple(line for line in lines if len(line) > 1)
-
-
-@lru_cache
-def land_rings(resolution: Resolution = "110m") -> tuple[tuple[np.ndarray, ...], ...]:
-    """Land polygons, each (outer ring, holes …) of (n, 2) longitude and latitude in degrees."""
-    objects, arcs = _decode(resolution)
-    polygons = _arc_lists(objects["land"], "Polygon")
-    rings = (tuple(_chain(ring, arcs) for ring in polygon) for polygon in polygons)
-    return tuple(polygon for polygon in rings if len(polygon[0]) > 3)

@@ -9,32 +9,6 @@ from core.figures.colours import hue, model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout, literal
 
 
-def score_bars(
-    values: Mapping[str, float | None], *, score: str, units: str = "", height: int | None = None, dark: bool = False
-) -> Figure:
-    """One bar a model, in the given order from the top; the number stands at the bar.
-
-    Parameters
-    ----------
-    values : model → score (None where the model has none).  score, units : what is shown and in what.
-    """
-    known = {model: value for model, value in values.items() if value is not None and np.isfinite(value)}
-    names, colours = [model_name(m) for m in known], [model_colour(m, dark) for m in known]
-    title = f"{score} ({units})" if units else score
-    picture = layout(title, height=height or 66 + 26 * max(len(known), 1), dark=dark, bargap=0.35)
-    widest = max((len(name) for name in names), default=8)
-    picture["margin"] = {"l": 12 + 7 * widest, "r": 46, "t": 34, "b": 24}
-    picture["xaxis"] = axis("", dark, automargin=False, nticks=4, rangemode="tozero")
-    picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed", showgrid=False)
-    picture["meta"]["alt"] = f"{title}: " + ", ".join(f"{model_name(m)} {v:.3g}" for m, v in known.items()) + "."
-    bar = {
-        "type": "bar", "orientation": "h", "x": [float(v) for v in known.values()], "y": names,
-        "marker": {"color": colours}, "text": [f"{v:.3g}" for v in known.values()], "textposition": "outside",
-        "cliponaxis": False, "hovertemplate": "%{y}: %{x:.4~g} " + literal(units) + "<extra></extra>",
-    }  # fmt: skip
-    return {"data": [bar], "layout": picture}
-
-
 def calibration_plot(
     levels: Sequence[float], empirical: Mapping[str, Sequence[float]], *, height: int = 320, dark: bool = False
 ) -> Figure:

@@ -43,11 +43,6 @@ class Conditioning:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` for every pair of points."""
         return (self.root.T @ left).T @ (self.root.T @ right)
 
-    @property
-    def model_residual(self) -> Float[Tensor, " M"]:
-        """``z̃ − Wᵀ E[f̄ | z̃] = Σ S⁻¹ r``: the misfit the model itself attributes to noise."""
-        return self.noise @ self.factor.solve(self.residual)
-
 
 def observation_noise(
     weights: Float[Tensor, "B M"],

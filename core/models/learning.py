@@ -10,6 +10,7 @@ from torch import Tensor
 
 from core.bag_sums.moving import BagGram, over_pairs
 from core.errors import Check, InputError, never
+from core.kernels.spec import KernelSpec
 from core.models.catalogue import named
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns, mediator_grams
@@ -103,30 +104,62 @@ def learn(
     ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
     options, model = options or LearningOptions(), named(spec.model)
-    data = model.sees(data)
+    work = _Work(model.sees(data), columns, options, report, check, bag_gram)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
     if model.learns_mediation_first(options.stage_one):
-        if options.stage_one == "leave_one_bag_out":
-            spec, optimum, hits = _stage_one(spec, data, columns, options, report, check, bag_gram)
-        else:
-            spec, optimum, hits = _target_gp(spec, data, columns, options, report, check)
+        stage = _stage_one if options.stage_one == "leave_one_bag_out" else _target_gp
+        spec, optimum, hits = stage(spec, work)
         stages["stage_one"], cancelled = _summary(optimum), optimum.cancelled
         warnings += [f"Stage one ended with {hit}." for hit in hits]
     if cancelled:
         return Learned(spec, math.nan, tuple(warnings), True, stages)
     joint = model.mediated and options.stage_one == "joint"
-    if options.bound == "stochastic" and model.sparse:
-        spec, optimum, hits = _stochastic_stage(spec, data, columns, options, report, check, joint=joint)
-    else:
-        spec, optimum, hits = _evidence_stage(
-            spec, data, columns, options, report, check, joint=joint, bag_gram=bag_gram
-        )
+    stage_two = _stochastic_stage if options.bound == "stochastic" and model.sparse else _evidence_stage
+    spec, optimum, hits = stage_two(spec, work, joint=joint)
     stages["stage_two"] = _summary(optimum)
     warnings += [f"Learning ended with {hit}." for hit in hits]
     warnings += _runaway(spec)
     return Learned(spec, -optimum.loss * len(data.targets), tuple(warnings), optimum.cancelled, stages)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all stages look at, and whom they tell."""
+
+    data: IndirectData
+    columns: Columns
+    options: LearningOptions
+    report: Report
+    check: Check
+    bag_gram: BagGram | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return self.data.targets.device
+
+    def told(self, stage: str, quantity: str, factor: float) -> Report:
+        """A report that says of which ``stage`` and ``quantity`` an evaluation is.
+
+        ``value`` and ``best`` are ``factor`` times the loss that is minimised: log evidences are per target and negated
+        there, their values here are those of all targets.
+        """
+
+        def tell(event: dict[str, Any]) -> None:
+            value = {"value": factor * event["loss"], "best": factor * event["best_loss"]}
+            self.report({"stage": stage, "quantity": quantity, **value, **event})
+
+        return tell
+
+    def run(self, loss: Any, vector: ParameterVector, report: Report) -> Optimum:
+        """Minimise, as the options say."""
+        o = self.options
+        return minimise(loss, vector, method=o.method, restarts=o.restarts, steps=o.steps, seed=o.seed, report=report)
+
+
+#: The model, the optimum and which hyperparameters ended at a bound.
+Stage = tuple[ModelSpec, Optimum, tuple[str, ...]]
 
 
 def _summary(optimum: Optimum) -> dict[str, Any]:
@@ -147,146 +180,95 @@ def _runaway(spec: ModelSpec) -> list[str]:
     ]
 
 
-def _stage_one(
-    spec: ModelSpec,
-    data: IndirectData,
-    columns: Columns,
-    options: LearningOptions,
-    report: Report,
-    check: Check,
-    bag_gram: BagGram | None,
-) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
     """``ℓ`` and ``λ`` by the leave-one-bag-out loss; k fixed, ℓ's first scale fixed (only its ratio to λ matters)."""
     assert spec.mediator_kernel is not None
-    device, model = data.targets.device, named(spec.model)
+    data, columns, model = work.data, work.columns, named(spec.model)
     with torch.no_grad():
-        between = (bag_gram or over_pairs(data.bags, check))(spec.kernel.build(columns.inputs).to(device))
-    ell = spec.mediator_kernel.build(columns.mediators).to(device)
+        kernel = spec.kernel.build(columns.inputs).to(work.device)
+        between = (work.bag_gram or over_pairs(data.bags, work.check))(kernel)
+    ell = spec.mediator_kernel.build(columns.mediators).to(work.device)
     low, high = (bound / data.bags.count for bound in REGULARISATION_TIMES_BAGS)
-    lam = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
+    lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
     vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell, fix_first_scale=True), lam))
     within = replace(data, query_mediators=data.mediators, targets=data.targets.new_zeros(data.bags.count))
     sizes = model.weighs_bags_by(data.bags.sizes)
 
     def loss() -> Tensor:
-        check()
+        work.check()
         grams = mediator_grams(spec, within, columns, ell)
         return leave_one_bag_out(between, model.weights(grams, lam.raw.exp()).T, sizes)
 
-    optimum = _run(loss, vector, options, lambda event: report(_told(event, "stage one", "leave-one-bag-out loss", 1)))
+    optimum = work.run(loss, vector, work.told("stage one", "leave-one-bag-out loss", 1))
     learned = replace(
         spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=float(lam.raw.detach().exp())
     )
     return learned, optimum, vector.at_bounds()
 
 
-def _target_gp(
-    spec: ModelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
-) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+def _target_gp(spec: ModelSpec, work: _Work) -> Stage:
     """``ℓ`` from Gaussian process regression of z̃ on ỹ, its amplitude then set to one; λ stays as given."""
     assert spec.mediator_kernel is not None
-    fitted, optimum, hits = fit_target_gp(spec.mediator_kernel, data, columns, options, report, check)
+    fitted, optimum, hits = fit_target_gp(
+        spec.mediator_kernel, work.data, work.columns, work.options, work.report, work.check
+    )
     total = fitted.kernel.variance
     terms = tuple(replace(term, scale=term.scale / total) for term in fitted.kernel.terms)
     return replace(spec, mediator_kernel=replace(fitted.kernel, terms=terms)), optimum, hits
 
 
 def fit_target_gp(
-    kernel: Any, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
-) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+    kernel: KernelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
+) -> Stage:
     """``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e`` by its evidence: a model spec whose kernel is ℓ."""
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets)
-    start = ModelSpec("bag_gp", kernel, noise=0.1)
-    free = replace(options, hold=())
-    return _evidence_stage(
-        start, regression, Columns(columns.mediators), free, report, check, joint=False, label="GP of z̃ on ỹ"
-    )
+    work = _Work(regression, Columns(columns.mediators), replace(options, hold=()), report, check)
+    return _evidence_stage(ModelSpec("bag_gp", kernel, noise=0.1), work, joint=False, label="GP of z̃ on ỹ")
 
 
-def _evidence_stage(
-    spec: ModelSpec,
-    data: IndirectData,
-    columns: Columns,
-    options: LearningOptions,
-    report: Report,
-    check: Check,
-    *,
-    joint: bool,
-    label: str = "evidence",
-    bag_gram: BagGram | None = None,
-) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "evidence") -> Stage:
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
+    data, options, count = work.data, work.options, len(work.data.targets)
     trainable = Trainable(
         spec,
         data,
-        columns,
+        work.columns,
         joint=joint,
         regularisation=options.learn_regularisation,
         tied=options.tied,
         hold=options.hold,
     )
     if trainable.model.sparse:
-        objective = collapsed_objective(trainable, data, check)
+        objective = collapsed_objective(trainable, data, work.check)
     else:
-        objective = exact_objective(trainable, data, check, bag_gram)
-    count = len(data.targets)
-    quantity = trainable.model.quantity
+        objective = exact_objective(trainable, data, work.check, work.bag_gram)
 
-    def tell(event: dict[str, Any]) -> None:
-        with_priors = " + log prior" if options.prior_sd > 0 else ""
-        report(_told(event, label, quantity + with_priors, -count))
+    def log_prior() -> Tensor:
+        return trainable.log_prior(options.prior_sd) / count
 
     if options.prior_sd > 0:
-        optimum = _run(
-            lambda: objective() - trainable.log_prior(options.prior_sd) / count, trainable.vector, options, tell
-        )
-        optimum = replace(optimum, loss=optimum.loss + float(trainable.log_prior(options.prior_sd).detach()) / count)
+        tell = work.told(label, f"{trainable.model.quantity} + log prior", -count)
+        optimum = work.run(lambda: objective() - log_prior(), trainable.vector, tell)
+        optimum = replace(optimum, loss=optimum.loss + float(log_prior().detach()))
     else:
-        optimum = _run(objective, trainable.vector, options, tell)
+        optimum = work.run(objective, trainable.vector, work.told(label, trainable.model.quantity, -count))
     return trainable.learned(), optimum, trainable.vector.at_bounds()
 
 
-def _stochastic_stage(
-    spec: ModelSpec,
-    data: IndirectData,
-    columns: Columns,
-    options: LearningOptions,
-    report: Report,
-    check: Check,
-    *,
-    joint: bool,
-) -> tuple[ModelSpec, Optimum, tuple[str, ...]]:
+def _stochastic_stage(spec: ModelSpec, work: _Work, *, joint: bool) -> Stage:
     """The same by minibatches of the ELBO; its last smoothed value stands for the bound."""
+    options, count = work.options, len(work.data.targets)
     fitted = fit_stochastic(
         spec,
-        data,
-        columns,
+        work.data,
+        work.columns,
         options.stochastic,
         joint=joint,
         regularisation=options.learn_regularisation,
         hold=options.hold,
-        report=lambda event: report(_told(event, "ELBO", "estimated bound on the log evidence", -len(data.targets))),
-        check=check,
+        report=work.told("ELBO", "estimated bound on the log evidence", -count),
+        check=work.check,
     )
     steps = options.stochastic.steps
     return fitted.spec, Optimum(np.empty(0), -fitted.last, steps, (-fitted.last,), fitted.cancelled), ()
-
-
-def _told(event: dict[str, Any], stage: str, quantity: str, factor: float) -> dict[str, Any]:
-    """An evaluation with what it is of: ``value`` and ``best`` of ``quantity``, which is ``factor`` times the loss that
-    is minimised (log evidences are per target and negated there, their values here are those of all targets)."""
-    value = {"value": factor * event["loss"], "best": factor * event["best_loss"]}
-    return {"stage": stage, "quantity": quantity, **value, **event}
-
-
-def _run(loss: Any, vector: ParameterVector, options: LearningOptions, report: Report) -> Optimum:
-    return minimise(
-        loss,
-        vector,
-        method=options.method,
-        restarts=options.restarts,
-        steps=options.steps,
-        seed=options.seed,
-        report=report,
-    )

@@ -11,8 +11,8 @@ from core.errors import InputError
 from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
 from core.fields.place import place_words
 from core.figures.panel import plain_number
-from core.figures.scores import calibration_plot, error_histogram
-from core.metrics import calibration, score_field
+from core.figures.scores import calibration_plot, error_histogram, pit_histogram
+from core.metrics import calibration, pit, score_field
 from core.models.spec import ModelSpec
 from pages.downscaling.picture import View
 from pages.kit.background import get_background
@@ -137,17 +137,24 @@ def _coarse_table(problem: DownscalingProblem, view: View) -> None:
 
 
 def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
-    """Calibration of the intervals, and the distribution of errors against the interpolations."""
+    """Calibration of the intervals, the truth's place in them, and errors against those of bilinear interpolation."""
     if problem.truth is None:
         return
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
+    truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
     with left:
-        truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
         shares = {spec.model: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(
             "Below the diagonal the uncertainty is too small: it knows the model's own doubt, not that the model may "
             "be wrong."
+        )
+    with middle:
+        counts = pit(truth, mean, sd, weights=area).tolist()
+        plotly_live(pit_histogram(counts, model=spec.model, height=320, dark=is_dark()), "pit")
+        st.markdown(
+            "Flat where the truth is where it is expected to be. High at both ends: too narrow; in the middle: too "
+            "wide; at one end: the prediction leans to the other."
         )
     with right:
         errors = {spec.model: view.mean - problem.truth}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -196,8 +196,3 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
     return (
         f"{title}: RMSE **{scores['rmse']:.3f}**, 95 % intervals hold {100 * scores['coverage95']:.0f} % of the points."
     )
-
-
-def settings_text(roll: RollSpec, spec: ModelSpec) -> str:
-    """What reproduces the page, as JSON."""
-    return json.dumps({"roll": asdict(roll), "model": spec.to_dict()}, indent=1)

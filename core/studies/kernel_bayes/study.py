@@ -142,12 +142,6 @@ def kernel_bayes_weights(problem: GaussianProblem, rule: KernelBayes) -> torch.T
     return rule.update(weights, rule.near(torch.from_numpy(problem.tests)))
 
 
-def kernel_bayes_means(problem: GaussianProblem, tolerance: float = 1e-10) -> np.ndarray:
-    """Posterior means ``Σ ρ_i X_i`` at every test y."""
-    rule = gaussian_rule(problem, tolerance=tolerance)
-    return (kernel_bayes_weights(problem, rule).T @ rule.inputs).numpy()
-
-
 def conditional_rule(problem: GaussianProblem, scale: float = 1.0) -> KernelBayes:
     """For the conditional kernel mean: pairs (U, Y) simulated at the prior's own draws, ``ε = 0.01/√n``."""
     pairs = gaussian_rule(replace(problem, inputs=problem.draws, observations=problem.simulated), scale)
@@ -157,12 +151,6 @@ def conditional_rule(problem: GaussianProblem, scale: float = 1.0) -> KernelBaye
 def conditional_weights(problem: GaussianProblem, rule: KernelBayes) -> torch.Tensor:
     """Weights (ℓ, t) of the conditional kernel mean at every test y, on the prior's draws."""
     return rule.conditional_weights(rule.near(torch.from_numpy(problem.tests)))
-
-
-def conditional_means(problem: GaussianProblem) -> np.ndarray:
-    """Posterior means by the conditional kernel mean at every test y."""
-    rule = conditional_rule(problem)
-    return (conditional_weights(problem, rule).T @ rule.inputs).numpy()
 
 
 def density_means(problem: GaussianProblem, bandwidth: float) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The one-dimensional problem: recover f from two scatters that never meet, beside the two naive ways."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -201,8 +201,3 @@ def summary_of(line: Line, settings: LineSettings, context: Any = None) -> dict[
         "seconds": watch.seconds(),
         "peak_mb": peak_mb(choose(settings.device)),
     }
-
-
-def settings_at(settings: LineSettings, spec: ModelSpec) -> LineSettings:
-    """Settings that start at ``spec``."""
-    return LineSettings.from_dict({**asdict(settings), "model": spec.to_dict()})

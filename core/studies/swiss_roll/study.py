@@ -1,6 +1,6 @@
 """The swiss roll experiment: fit a named model to slices, read it at every point, score it against the truth."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxtyping import Float, Int
@@ -222,16 +222,3 @@ def summary_of(found: RollFit) -> dict[str, Any]:
         "seconds": found.seconds,
         "peak_mb": found.peak_mb,
     }
-
-
-def settings_at(settings: RollSettings, spec: ModelSpec) -> RollSettings:
-    """Settings that start, without learning, exactly at ``spec`` (but for learned inducing points)."""
-    values = asdict(settings) | {
-        "kernel": spec.kernel.to_dict(),
-        "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
-        "regularisation": spec.regularisation,
-        "noise": spec.noise,
-        "point_noise": spec.point_noise,
-        "learn": False,
-    }
-    return RollSettings.from_dict(values)

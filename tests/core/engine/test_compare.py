@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core.engine import Engine, Run, RunSpec
 from core.engine.archive import zip_runs
-from core.engine.compare import compare_scores, compare_settings, flatten, run_model, run_scores
+from core.engine.compare import compare_settings, flatten, run_model, run_scores
 from core.engine.series import BEST, trace_series
 from core.engine.store import Store
 
@@ -25,17 +25,6 @@ def test_settings_that_differ_come_first() -> None:
     assert [name for name, _ in compare_settings([one, two], only_differences=True)] == ["seed", "problem.block"]
     assert compare_settings([one, one], only_differences=True) == [] and compare_settings([]) == []
     assert flatten({"a": {"b": {"c": 1}}, "d": {}}) == {"a.b.c": 1, "d": {}}
-
-
-def test_scores_of_runs_with_different_models() -> None:
-    one = made(0, {"cmp": {"rmse": 1.0, "ssim": None}, "bilinear": {"rmse": 2.0}})
-    two = made(1, {"bag_gp": {"rmse": 0.5}, "bilinear": {"rmse": 2.5}})
-    assert compare_scores([one, two]) == [
-        ("cmp", "rmse", [1.0, None]),
-        ("cmp", "ssim", [None, None]),
-        ("bilinear", "rmse", [2.0, 2.5]),
-        ("bag_gp", "rmse", [None, 0.5]),
-    ]
 
 
 def test_results_that_are_no_results_have_no_scores() -> None:

@@ -147,7 +147,6 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
-    "scores.score_bars": lambda dark: scores.score_bars({"cmp": 1.0, "vbagg": 2.0}, score="RMSE", dark=dark),
     "traces.hyperparameter_trace": lambda dark: traces.hyperparameter_trace(
         [1, 2], {"a": [1, 2], "b": [2, 3]}, dark=dark
     ),

@@ -103,11 +103,12 @@ def test_weights_tend_to_bag_membership_as_the_mediator_kernel_and_lambda_vanish
 
 
 @pytest.mark.parametrize("name", ["cmp", "shrinkage_cmp"])
-def test_the_model_residual_is_what_the_posterior_leaves(name):
+def test_what_the_posterior_leaves_of_the_targets_is_what_the_model_takes_for_noise(name):
     data, spec = problem(), model(name)
     found = posterior(spec, data, COLUMNS)
     back = found.conditioning.weights.T @ data.bags.mean(found.mean(data.bags.inputs))
-    assert torch.allclose(data.targets - back, found.conditioning.model_residual, atol=1e-9)
+    given = found.conditioning
+    assert torch.allclose(data.targets - back, given.noise @ given.factor.solve(given.residual), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["cmp", "shrinkage_cmp"])

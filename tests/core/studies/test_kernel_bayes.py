@@ -14,11 +14,12 @@ from core.studies.kernel_bayes.study import (
     GaussianSpec,
     best_density_means,
     compare_rules,
-    conditional_means,
+    conditional_rule,
+    conditional_weights,
     density_means,
     embedding_error,
     gaussian_rule,
-    kernel_bayes_means,
+    kernel_bayes_weights,
     make_gaussian,
     rejection_means,
     simulate,
@@ -68,7 +69,9 @@ def test_the_best_bandwidth_is_the_one_of_least_error():
 
 
 def test_low_rank_means_are_the_dense_ones():
-    assert np.allclose(kernel_bayes_means(PROBLEM, 1e-14), kernel_bayes_means(PROBLEM, 0.0), atol=1e-6)
+    rules = [gaussian_rule(PROBLEM, tolerance=tolerance) for tolerance in (1e-14, 0.0)]
+    low, dense = ((kernel_bayes_weights(PROBLEM, rule).T @ rule.inputs).numpy() for rule in rules)
+    assert np.allclose(low, dense, atol=1e-6)
     assert gaussian_rule(PROBLEM).second_regularisation == pytest.approx(0.02 / 60)
 
 
@@ -80,7 +83,9 @@ def test_the_conditional_mean_is_kernel_ridge_regression():
     scale = sorted(distances)[(len(distances) - 1) // 2]
     ridge = gram(y, y, scale) + 50 * 0.01 / np.sqrt(50) * np.eye(50)
     expected = gram(PROBLEM.tests, y, scale) @ np.linalg.solve(ridge, PROBLEM.draws)
-    assert np.allclose(conditional_means(PROBLEM), expected, atol=1e-8)
+    rule = conditional_rule(PROBLEM)
+    found = (conditional_weights(PROBLEM, rule).T @ rule.inputs).numpy()
+    assert np.allclose(found, expected, atol=1e-8)
 
 
 def test_rejection_keeps_the_nearest_and_nears_the_truth_with_more_simulations():

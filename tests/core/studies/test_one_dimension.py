@@ -1,5 +1,7 @@
 """The one-dimensional problem: its data, its methods, its surface, there and back, and Bayes' rule."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -23,7 +25,6 @@ from core.studies.one_dimension.problem import (
     fit_line,
     gaussian,
     line_task,
-    settings_at,
     starting_model,
 )
 from core.studies.one_dimension.round_trip import (
@@ -112,7 +113,7 @@ def test_a_run_keeps_its_model_and_starts_where_it_is_told():
     kept = line_task(given, Quiet())
     assert kept["model"] == "task_transformed_gp" and kept["scores"]["rmse"] > 0
     spec = ModelSpec.from_dict(kept["learned"])
-    again = fit_line(SMALL, settings_at(settings, spec))
+    again = fit_line(SMALL, replace(settings, model=spec.to_dict()))
     assert again.evidence == pytest.approx(kept["evidence"]) == pytest.approx(condition_line(SMALL, spec).evidence)
     with pytest.raises(InputError, match="leave `model` out"):
         fit_line(SMALL, LineSettings("dme", model=spec.to_dict()))
