@@ -48,15 +48,6 @@ def deconditional_operator_of_moment(
     return _ridge(images @ operator.T, regularisation, "images of the mediators").solve(images).T
 
 
-def deconditional_mean_operator_dual(
-    operator: Float[Tensor, "p q"], query: Float[Tensor, "M q"], regularisation: float
-) -> Float[Tensor, "q p"]:
-    """The same by kernels: ``D̂ = Ψ̃ᵀ (Q̂ + MεI)⁻¹ U`` with ``Q̂ = U Uᵀ`` (M, M) (Proposition 4.1; push-through)."""
-    images = query @ operator.T
-    factor = _ridge(images @ images.T, len(query) * regularisation, "conditional mean process")
-    return query.T @ factor.solve(images)
-
-
 def deconditional_weights(
     inputs: Float[Tensor, "N N"],
     within: Float[Tensor, "N N"],
@@ -110,16 +101,6 @@ def estimator_weights(
     ``gram`` K = k(x, x), ``mediation`` A = (L + nλI)⁻¹L̃, ``ridge`` mε. Source: Hsu and Ramos 2019, definition 4.4.
     """
     return mediation @ _ridge(mediation.T @ gram @ mediation, ridge, "conditional mean process").solve(targets)
-
-
-def estimator_weights_alternative(
-    gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
-) -> Float[Tensor, " n"]:
-    """The same by an n×n matrix, ``ᾱ = [AAᵀK + mεI]⁻¹ A z̃`` (definition 4.4, alternative form; push-through)."""
-    identity = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
-    right = (mediation @ targets)[:, None]
-    solved, _ = linalg.solve_general(mediation @ mediation.T @ gram + ridge * identity, right, "mediated kernel matrix")
-    return solved[:, 0]
 
 
 def feature_weights(

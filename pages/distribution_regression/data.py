@@ -14,8 +14,9 @@ from core.errors import InputError
 from core.studies.distribution_regression.compare import Prepared
 from core.studies.distribution_regression.study import part
 from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
+from pages.kit.asked import ask
 from pages.kit.layout import refusal
-from pages.kit.state import is_known, offer_only, recall, remember, set_values
+from pages.kit.state import is_known, offer_only, recall, remember
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain
 
@@ -120,8 +121,9 @@ def _upload() -> None:
         except InputError as error:
             remember(mark, str(error))
         else:
+            ask({"d-table": key})
             remember(mark, None)
-            set_values({"d-table": key})
+            st.rerun()
     if recall(mark):
         refusal(f"{file.name}: {recall(mark)}")
 

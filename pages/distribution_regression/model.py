@@ -14,8 +14,9 @@ from core.studies.distribution_regression.compare import learn_settings
 from core.studies.distribution_regression.study import KERNELS, MethodSettings
 from core.wording import signed
 from pages.distribution_regression.data import Chosen, start_values
+from pages.kit.asked import ask
 from pages.kit.background import get_background, own_lane
-from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered, set_values
+from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered
 from pages.kit.words import plain, sentence_of
 
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
@@ -104,8 +105,9 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
                 _stop()
                 st.rerun(scope="app")
             return
-        forget("_d-learning")
         _take(chosen, job)
+        forget("_d-learning")
+        st.rerun(scope="app")
 
     wait()
 
@@ -121,13 +123,12 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
     try:
         settings, found = job.result()
     except Cancelled:
-        st.rerun(scope="app")
+        pass
     except InputError as error:
         remembered("_d-learned", {})[chosen.key] = (str(error),)
-        st.rerun(scope="app")
     else:
         said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
         remembered("_d-learned", {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
-        set_values(sliders | {"d-noise-by": "given"})
+        ask(sliders | {"d-noise-by": "given"})

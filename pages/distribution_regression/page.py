@@ -5,9 +5,9 @@ import streamlit as st
 from pages.distribution_regression import picture, risk
 from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.model import learning
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
-from pages.kit.state import apply_values
 
 
 def main() -> None:

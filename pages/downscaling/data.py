@@ -14,8 +14,9 @@ from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from pages.kit.asked import ask
 from pages.kit.layout import refusal
-from pages.kit.state import forget, is_known, offer_only, recall, remember, set_values
+from pages.kit.state import forget, is_known, offer_only, recall, remember
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain, sentence_of
 
@@ -90,8 +91,9 @@ def _upload() -> None:
                 remember(mark, str(error))
             refusal(f"{file.name}: {error}")
             continue
+        ask({"data": key})
         remember(mark, True)
-        set_values({"data": key})
+        st.rerun()
 
 
 def _pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:

@@ -22,9 +22,10 @@ from core.wording import signed
 from pages.downscaling.data import Choice
 from pages.downscaling.model import family_values, slider_values
 from pages.downscaling.picture import View, quick_view
+from pages.kit.asked import set_values
 from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, trace_charts
-from pages.kit.state import get_engine, recall, remember, remembered, set_values
+from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, trace_charts
+from pages.kit.state import get_engine, recall, remember, remembered
 from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 
@@ -202,17 +203,17 @@ def _picture_so_far(
 
 
 def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
-    """Once per run: the learned values go into the sliders, when the page still shows the same problem and model."""
-    taken = remembered("_taken", set())
+    """The learned values go into the sliders, once, when the page still shows the same problem and model."""
     learned = (run.result or {}).get("learned")
-    if run.id in taken or not learned:
+    if not learned or not same_problem(run, choice) or learned["model"] != spec.model:
         return
-    if not same_problem(run, choice) or learned["model"] != spec.model:
-        return
-    taken.add(run.id)
-    found = learned_downscaling(learned)
-    if len(found.kernel.terms) == len(spec.kernel.terms):
-        set_values(slider_values(found, problem.data.bags.count))
+
+    def values(learned: Any) -> dict[str, float] | None:
+        found = learned_downscaling(learned)
+        same = len(found.kernel.terms) == len(spec.kernel.terms)
+        return slider_values(found, problem.data.bags.count) if same else None
+
+    take_once(run, values)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.downscaling import data, learn, model, numbers, out, picture, trust, words
+from pages.kit.asked import apply_values
 from pages.kit.layout import notes, page_header, refusals
-from pages.kit.state import apply_values
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.filtering import camera, recorded, rotation
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
-from pages.kit.state import apply_values
 
 SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
 

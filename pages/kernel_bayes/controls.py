@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian, validated
-from pages.kit.state import log_slider, on_sliders, set_values
+from pages.kit.asked import set_values
+from pages.kit.state import log_slider, on_sliders
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

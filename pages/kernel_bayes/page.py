@@ -8,9 +8,9 @@ from pages.kernel_bayes import errors, prior, several
 from pages.kernel_bayes.controls import problem_of
 from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.words import equation
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
-from pages.kit.state import apply_values
 
 #: Where the page opens: several dimensions, in which the rule is worth it; one and two can be drawn.
 SEVERAL = 6

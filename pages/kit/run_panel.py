@@ -1,6 +1,6 @@
 """What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,6 +11,7 @@ from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
 from core.wording import duration
+from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import get_engine, recall, remember, remembered
@@ -71,14 +72,21 @@ def _checked(run: Run) -> Run | None:
         return None
 
 
-def learned_once(run: Run) -> Any:
-    """What an ended run learned, the first time this session asks; None afterwards, or when it learned nothing."""
+def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> None:
+    """What an ended run learned goes to the controls, the first time that this session sees it.
+
+    ``values(learned)`` are the controls' values by their keys; None where the page no longer fits them.
+    """
     taken = remembered("_taken-runs", set())
     learned = (run.result or {}).get("learned")
     if not learned or run.id in taken:
-        return None
+        return
+    asked = values(learned)
+    if asked is not None:
+        ask(asked)
     taken.add(run.id)
-    return learned
+    if asked is not None:
+        st.rerun()
 
 
 def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
@@ -113,14 +121,14 @@ def _cancel(run: Run) -> None:
 
 def watch(
     task: str,
-    take: Callable[[Run, Any], None],
+    take: Callable[[Run, Any], Mapping[str, Any] | None],
     *,
     draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
     cancelled: str = "Cancelled, the best so far is on the sliders",
 ) -> None:
     """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
 
-    ``take(run, learned)`` gets what it learned, once: it puts values on the sliders if the page still fits them.
+    ``take(run, learned)`` gets what it learned, once, and gives what to put on the sliders if the page still fits it.
     """
     run = run_of(task)
     if run is None:
@@ -128,8 +136,7 @@ def watch(
     if run.active:
         follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
         return
-    if learned := learned_once(run):
-        take(run, learned)
+    take_once(run, lambda learned: take(run, learned))
     outcome(run, "Learned", cancelled)
     with st.expander("How it went"):
         trace_charts(get_engine().trace(run.id))

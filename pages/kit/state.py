@@ -13,7 +13,6 @@ from pages.kit.visitor import sees_everything, visitor_mark
 if TYPE_CHECKING:
     from core.engine import Visitor
 
-PENDING = "_pending_values"
 #: From one stop of a log slider to the next, in log10.
 STEP = 0.05
 _NUMBER = re.compile(r"(\d{1,20}\.?\d{0,20}|\.\d{1,20})(e[+-]?\d{1,3})?", re.ASCII)
@@ -82,24 +81,8 @@ def offer_only(key: str, options: Iterable[Any]) -> None:
         forget(key)
 
 
-def set_values(values: dict[str, Any]) -> None:
-    """Set controls by their keys on the next run (learned hyperparameters, an example's settings), then rerun.
-
-    Streamlit forbids to change a control that is already on the page in this run; `apply_values`, called before
-    the page's first control, does it. The address follows.
-    """
-    st.session_state[PENDING] = {**st.session_state.get(PENDING, {}), **values}
-    st.rerun()
-
-
-def apply_values() -> None:
-    """Put the values asked for by `set_values` into the session; call it before the page's first control."""
-    for key, value in st.session_state.pop(PENDING, {}).items():
-        st.session_state[key] = value
-
-
 def on_sliders(values: dict[str, float]) -> dict[str, float]:
-    """What `set_values` and the session need to put log sliders, named by their keys, to these values."""
+    """What `asked.set_values` and the session need to put log sliders, named by their keys, to these values."""
     return {slider_key(key): value for key, value in values.items()}
 
 

@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.errors import InputError
 from core.likelihood_free.inference import METHODS
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
-from pages.kit.state import apply_values
 from pages.likelihood_free import checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
 from pages.likelihood_free.words import equation, said, table

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
-from pages.kit.state import apply_values
 from pages.one_dimension import bayes, recover, trip
 
 VIEWS = {"Recover f": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}

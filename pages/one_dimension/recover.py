@@ -23,7 +23,7 @@ from pages.kit.layout import explain, score_table
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, is_busy, run_of
-from pages.kit.state import get_engine, recall, remember, set_values
+from pages.kit.state import get_engine, recall, remember
 from pages.kit.theme import is_dark
 from pages.one_dimension import controls
 
@@ -139,9 +139,10 @@ def _learn_button(line: LineSpec, settings: LineSettings) -> None:
 def _watch(line: LineSpec, method: str) -> None:
     """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
 
-    def take(run: Run, learned: dict[str, Any]) -> None:
-        if run.spec.settings["settings"]["method"] == method and run.spec.settings["line"] == line.to_dict():
-            set_values(controls.slider_values(ModelSpec.from_dict(learned)))
+    def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
+        given = run.spec.settings
+        fits = given["settings"]["method"] == method and given["line"] == line.to_dict()
+        return controls.slider_values(ModelSpec.from_dict(learned)) if fits else None
 
     run_panel.watch(TASK, take)
 

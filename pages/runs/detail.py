@@ -13,11 +13,11 @@ from core.engine.compare import compare_settings, run_scores, run_sentences
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.wording import duration
+from pages.kit.asked import set_values
 from pages.kit.layout import notes, score_table
 from pages.kit.pages import page_link
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_whose
-from pages.kit.state import set_values
 from pages.kit.theme import is_dark
 from pages.kit.words import plain, sentence_of
 from pages.runs.names import STATES, described, name_of, said, units_of

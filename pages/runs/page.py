@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header
 from pages.kit.pages import page_link
-from pages.kit.state import apply_values, get_engine
+from pages.kit.state import get_engine
 from pages.runs.choice import chosen, linked, rights
 from pages.runs.detail import detail, take_home
 from pages.runs.overview import overview, states

@@ -15,7 +15,7 @@ from core.studies.sparse_representation.study import VERSIONS, SparseSettings, s
 from pages.kit import run_panel
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, is_busy, run_of, trace_charts
-from pages.kit.state import get_engine, on_sliders, set_values
+from pages.kit.state import get_engine, on_sliders
 from pages.kit.stored import stored
 from pages.kit.theme import is_dark
 from pages.kit.visitor import visitor_mark
@@ -79,12 +79,13 @@ def _learned_by_runs(
 def watch(toy: ToySpec, count: int) -> None:
     """The run's panel with the points as they move; when it has ended its values go to the sliders, once."""
 
-    def take(run: Run, learned: dict[str, Any]) -> None:
-        if run.spec.settings["toy"] == toy.to_dict() and run.spec.settings["settings"]["points"] == count:
-            spec = spec_from_dict(learned)
-            term = spec.kernel.terms[0]
-            values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
-            set_values(on_sliders(values) | {"s-places": "learned"})
+    def take(run: Run, learned: dict[str, Any]) -> dict[str, Any] | None:
+        if run.spec.settings["toy"] != toy.to_dict() or run.spec.settings["settings"]["points"] != count:
+            return None
+        spec = spec_from_dict(learned)
+        term = spec.kernel.terms[0]
+        values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
+        return on_sliders(values) | {"s-places": "learned"}
 
     run_panel.watch(TASK, take, draw=moving, cancelled="Cancelled, the best so far is shown")
 

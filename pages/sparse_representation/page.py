@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
-from pages.kit.state import apply_values
 from pages.sparse_representation.controls import choose_learning, choose_toy
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
 from pages.sparse_representation.picture import pictures

@@ -11,7 +11,6 @@ from core.models.spec import ModelSpec
 from core.studies.swiss_roll.study import RollSettings
 from pages.kit import run_panel
 from pages.kit.run_panel import begin_run, is_busy, run_of
-from pages.kit.state import set_values
 from pages.swiss_roll import controls
 
 TASK = "swiss-roll"
@@ -29,9 +28,9 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
 def watch(roll: RollSpec, spec: ModelSpec) -> None:
     """The run's panel; learned values go to the sliders, once, if the page still shows their problem."""
 
-    def take(run: Run, learned: dict[str, Any]) -> None:
+    def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
         found = ModelSpec.from_dict(learned)
-        if found.model == spec.model and run.spec.settings["roll"] == roll.to_dict():
-            set_values(controls.slider_values(found))
+        fits = found.model == spec.model and run.spec.settings["roll"] == roll.to_dict()
+        return controls.slider_values(found) if fits else None
 
     run_panel.watch(TASK, take)

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
-from pages.kit.state import apply_values
 from pages.swiss_roll import compare, controls, picture
 from pages.swiss_roll.learn import learn_button, watch
 from pages.swiss_roll.words import equation, situation

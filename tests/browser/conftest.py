@@ -7,7 +7,7 @@ Every wait of a page or an `expect` has the one limit of `tests.waiting`: tests 
 What tests do on a page stands in `tests.browser.steps`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -66,10 +66,24 @@ def windows(browser: Browser, server: str) -> BrowserContext:
     return context
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails says what its pages showed then."""
+    report = yield
+    if report.when == "call" and report.failed:
+        for page in getattr(item, "pages", []):
+            shown = "" if page.is_closed() else page.evaluate("() => document.body.innerText")
+            report.sections.append((f"on {page.url}", f"{shown}\n\n{page.errors}"))
+    return report
+
+
 @pytest.fixture
-def new_page(browser: Browser, windows: BrowserContext) -> Iterator[Callable[..., Page]]:
+def new_page(
+    request: pytest.FixtureRequest, browser: Browser, windows: BrowserContext
+) -> Iterator[Callable[..., Page]]:
     """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`, as another person."""
     opened: list[Page | BrowserContext] = []
+    request.node.pages = []
 
     def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = "") -> Page:
         context = browser.new_context(base_url=url, reduced_motion="reduce") if url else windows
@@ -78,7 +92,8 @@ def new_page(browser: Browser, windows: BrowserContext) -> Iterator[Callable[...
         opened.append(context if url else page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
-        return watched(page)
+        request.node.pages.append(watched(page))
+        return page
 
     yield make
     for one in opened:

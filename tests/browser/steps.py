@@ -1,8 +1,8 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
-`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`, `redrawn`: which
-picture a chart holds.
+`give`: a file. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`,
+`redrawn`: which picture a chart holds.
 """
 
 import re
@@ -13,6 +13,12 @@ from playwright.sync_api import TimeoutError as NotYet
 
 from tests.waiting import HANG_MS, wait_for
 
+#: Counts the files chosen whose event reaches the page: that of a field which is just replaced does not.
+HEAR = """() => {
+  if (window.chosen === undefined)
+    document.addEventListener('change', ({ target }) => { if (target.type === 'file') window.chosen++; }, true);
+  window.chosen = 0;
+}"""
 SETTLED = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testScriptState === 'notRunning' && !document.querySelector('[data-stale=true]');
@@ -70,6 +76,18 @@ def click_while_there(button: Locator, instead: Locator) -> bool:
         return "in time"
 
     return wait_for(clicked, "a click") == "in time"
+
+
+def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
+    """Choose a file for upload, again where the page was drawn anew at that moment and nothing heard of it."""
+    field = page.locator("[data-testid=stFileUploader] input[type=file]").nth(uploader)
+    page.evaluate(HEAR)
+
+    def heard() -> bool:
+        field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        return page.evaluate("() => window.chosen")
+
+    wait_for(heard, "the file field's answer")
 
 
 def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight") -> Locator:

@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import running_app
-from tests.browser.steps import exceptions, opened, settled
+from tests.browser.steps import exceptions, give, opened, settled
 from tests.core.engine.made import write_run
 from tests.pages import hostile
 
+NAME = f"{hostile.HOSTILE}.dat".replace("/", "∕")
 OPEN = "() => document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())"
 MADE = "img[src*='203.0.113'], a[href*='203.0.113'], a[href='http:x.png'], .katex, image[href*='203.0.113']"
 TEXT = "() => document.body.innerText.replaceAll('\\u2060', '').split(/\\s+/).join(' ')"
@@ -49,13 +50,6 @@ def nothing_comes_of_it(page: Page, *shown: str) -> None:
     assert page.foreign == []
 
 
-def give(page: Page, name: str, data: bytes, uploader: int = 0) -> None:
-    """Upload a file on the page."""
-    page.locator("[data-testid=stFileUploader] input[type=file]").nth(uploader).set_input_files(
-        {"name": name.replace("/", "∕"), "mimeType": "application/octet-stream", "buffer": data}
-    )
-
-
 @pytest.mark.parametrize(
     ("address", "data", "shown"),
     [
@@ -70,9 +64,9 @@ def test_a_file(new_page, app: str, address: str, data: bytes, shown: str) -> No
     page = opened(new_page(url=app), address)
     if address == "/downscale":
         page.evaluate(OPEN)
-    give(page, f"{hostile.HOSTILE}.dat", data)
+    give(page, NAME, data)
     nothing_comes_of_it(page, shown)
-    give(page, f"{hostile.HOSTILE}.dat", b"\x00\x01")
+    give(page, NAME, b"\x00\x01")
     expect(page.locator("[data-testid=stAlertContentError]").first).to_be_visible()
     nothing_comes_of_it(page)
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from core.engine.visitor import mark_of
 from pages.kit.visitor import COOKIE
 from tests.browser.serving import running_app
-from tests.browser.steps import exceptions, open_expanders, opened, settled
+from tests.browser.steps import exceptions, give, open_expanders, opened, settled
 from tests.core.engine.made import write_run
 from tests.core.fields.samples import netcdf, region
 
@@ -118,8 +118,7 @@ def test_uploads_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> N
     url, _ = room
     alice, bob = opened(new_page(url=url), "/downscale"), opened(new_page(url=url), "/downscale")
     open_expanders(alice)
-    upload = {"name": "of-alice.nc", "mimeType": "application/x-netcdf", "buffer": netcdf(region(12, 12))}
-    alice.locator("[data-testid=stFileUploader] input[type=file]").set_input_files(upload)
+    give(alice, "of-alice.nc", netcdf(region(12, 12)))
     expect(chosen_fields(alice)).to_have_value("Upload: of-alice.nc")
     settled(alice)
     link = alice.url.removeprefix(url)

@@ -13,7 +13,8 @@ from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.state import apply_values, log_slider, on_sliders, set_values
+from pages.kit.asked import apply_values, set_values
+from pages.kit.state import log_slider, on_sliders
 
 apply_values()
 value = log_slider("σ²", "noise", {low}, {high}, {default})

@@ -12,7 +12,6 @@ from core.embeddings.deconditional import (
     deconditional_operator_of_moment,
     deconditional_weights,
     estimator_weights,
-    estimator_weights_alternative,
     feature_weights,
     posterior_embedding,
     posterior_weights,
@@ -81,7 +80,8 @@ def test_the_estimator_has_one_value_in_all_its_forms(n, m):
     gram, ridge = phi @ phi.T, m * EPSILON
     spread = torch.linalg.solve(psi @ psi.T + n * LAMBDA * torch.eye(n).double(), psi @ tilde.T)
     alpha = estimator_weights(gram, spread, targets, ridge)
-    assert torch.allclose(phi.T @ estimator_weights_alternative(gram, spread, targets, ridge), phi.T @ alpha, atol=1e-9)
+    by_points = torch.linalg.solve(spread @ spread.T @ gram + ridge * torch.eye(n).double(), spread @ targets)
+    assert torch.allclose(phi.T @ by_points, phi.T @ alpha, atol=1e-9)  # definition 4.4, alternative form
     assert torch.allclose(feature_weights(phi, psi, tilde, targets, LAMBDA, EPSILON), phi.T @ alpha, atol=1e-9)
     weights = deconditional_weights(gram, psi @ psi.T, psi @ tilde.T, LAMBDA, EPSILON)
     assert torch.allclose(gram @ weights.T @ targets, gram @ alpha, atol=1e-9)

@@ -7,7 +7,6 @@ from core.embeddings.conditional_mean import MediatorGrams, replicated_weights, 
 from core.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
-    deconditional_mean_operator_dual,
     reconstruction_risk,
 )
 from core.errors import InputError
@@ -58,7 +57,9 @@ def test_the_first_stage_minimises_its_regularised_risk():
 def test_weight_space_and_kernel_form_of_the_deconditional_operator_agree_and_minimise(targets):
     operator, query = normal(5, 3), normal(targets, 3, seed=1)
     found = deconditional_mean_operator(operator, query, 1e-3)
-    assert torch.allclose(found, deconditional_mean_operator_dual(operator, query, 1e-3), atol=1e-10)
+    images = query @ operator.T
+    process = images @ images.T + targets * 1e-3 * torch.eye(targets).double()
+    assert torch.allclose(found, query.T @ torch.linalg.solve(process, images), atol=1e-10)
     free = found.clone().requires_grad_(True)
     risk = (query - query @ operator.T @ free.T).square().sum(1).mean() + 1e-3 * free.square().sum()
     risk.backward()

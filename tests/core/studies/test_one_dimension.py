@@ -10,7 +10,6 @@ from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec, make_lin
 from core.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
-    deconditional_mean_operator_dual,
 )
 from core.engine.reporting import Quiet
 from core.errors import InputError
@@ -189,7 +188,7 @@ def test_the_gaps_are_those_of_the_operators_in_feature_space():
     assert found["D̂Ĉψ against ψ"][0] == pytest.approx(float(there), rel=1e-5)
     assert found["ĈD̂Ĉψ against Ĉψ"][0] == pytest.approx(float(image), rel=1e-5)
     reverse = psi.T @ torch.linalg.inv(phi @ phi.T + len(phi) * 1e-3 * torch.eye(len(phi)).double()) @ phi
-    same = deconditional_mean_operator_dual(forth, psi, 1e-3)
+    same = deconditional_mean_operator(forth, psi, 1e-3)
     expected = float((same - reverse).norm() / reverse.norm())
     assert reverse_gap(ops, np.array([1e-3]))[0] == pytest.approx(expected, rel=1e-4)
 

@@ -1,0 +1,51 @@
+"""Values that the program puts on controls: learned hyperparameters, an example's settings, a file just uploaded.
+
+Streamlit forbids to change a control that is on the page already, so values are asked for and put at the beginning of
+the next run. A browser that has not heard of them by then may still send what its controls held before (a picture that
+polls does), which Streamlit takes for the newest. A hidden control that counts what was asked for goes along with the
+others: whatever was asked for after the number that a browser sends is put again.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pages.kit.state import put, recall, remember
+
+#: Key of the control that counts.
+SEEN = "lab-seen"
+_ASKED, _PUT = "_asked", "_asked-put"
+#: Askings that are kept: a browser that missed more of them is not the one that was open.
+_KEPT = 8
+
+
+def ask(values: Mapping[str, Any]) -> None:
+    """Set controls by their keys on the next run; what marks that this was done comes after it.
+
+    Streamlit may end a run wherever its state is touched: a mark without its values would lose them.
+    """
+    asked = recall(_ASKED, ())
+    number = 1 + max(recall(_PUT, 0), recall(SEEN, 0), *(number for number, _ in asked))
+    remember(_ASKED, (*asked[1 - _KEPT :], (number, dict(values))))
+
+
+def set_values(values: Mapping[str, Any]) -> None:
+    """Set controls by their keys on the next run, which begins now. The address follows."""
+    ask(values)
+    st.rerun()
+
+
+def apply_values() -> None:
+    """Put the values asked for that the browser has not seen; call it before the page's first control."""
+    asked = recall(_ASKED, ())
+    seen = recall(SEEN, recall(_PUT, 0))
+    for number, values in asked:
+        if number > seen:
+            put(values)
+    newest = max(seen, *(number for number, _ in asked), 0)
+    if recall(SEEN) != newest:
+        put({SEEN: newest})
+    remember(_PUT, newest)
+    with st.container(key="lab-asked"):
+        st.number_input("Values put on controls so far", 0, step=1, key=SEEN)
