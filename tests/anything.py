@@ -6,6 +6,7 @@ from hypothesis import strategies as some
 from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
+from tests.core.models.small import normal
 
 NAMES = ("a", "b", "c")
 
@@ -31,11 +32,6 @@ def kernels(names: tuple[str, ...] = NAMES, terms: int = 3) -> some.SearchStrate
     return some.lists(each, min_size=1, max_size=terms).map(lambda found: KernelSpec(tuple(found)))
 
 
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    """Standard normal numbers."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 @some.composite
 def bags(draw: some.DrawFn, most: int = 5, largest: int = 6, columns: int = len(NAMES)) -> Bags:
     """Up to five bags of up to six points with weights of their own, in any order."""
@@ -43,4 +39,4 @@ def bags(draw: some.DrawFn, most: int = 5, largest: int = 6, columns: int = len(
     seed, count = draw(seeds), sum(sizes)
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
     bag = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes))[order]
-    return Bags(normal(seed, count, columns), bag, len(sizes), weights=normal(seed + 1, count).abs() + 0.05)
+    return Bags(normal(count, columns, seed=seed), bag, len(sizes), weights=normal(count, seed=seed + 1).abs() + 0.05)

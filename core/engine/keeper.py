@@ -104,7 +104,7 @@ class Keeper:
                     return
                 handlers[kind](content)
             except queue.Empty:
-                pass
+                pass  # nothing came: time to look after the runs
             except Exception:  # one broken message must not stop the other runs
                 logger.exception("The run engine met an unexpected error.")
             if time.monotonic() - tended > _TICK_S:

@@ -11,7 +11,8 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.coreset import coreset
 from core.errors import InputError
 from core.observations import Bags, IndirectData
-from tests.anything import bags, normal, positive, seeds
+from tests.anything import bags, positive, seeds
+from tests.core.models.small import normal
 
 
 def same(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -21,14 +22,14 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
 @given(bags(), seeds)
 def test_weights_sum_to_one_and_only_their_proportions_count(any_bags: Bags, seed: int) -> None:
     assert same(any_bags.mean(torch.ones_like(any_bags.weights)), torch.ones(any_bags.count, dtype=torch.float64))
-    factor = normal(seed, any_bags.count).abs() + 0.1
+    factor = normal(any_bags.count, seed=seed).abs() + 0.1
     other = Bags(any_bags.inputs, any_bags.bag, any_bags.count, weights=any_bags.weights * factor[any_bags.bag])
     assert same(other.weights, any_bags.weights) and same(other.contamination, any_bags.contamination)
 
 
 @given(bags(), seeds, positive)
 def test_a_mean_is_linear_and_lies_among_its_values(any_bags: Bags, seed: int, factor: float) -> None:
-    values, others = normal(seed, len(any_bags.bag)), normal(seed + 1, len(any_bags.bag))
+    values, others = normal(len(any_bags.bag), seed=seed), normal(len(any_bags.bag), seed=seed + 1)
     mean = any_bags.mean(values)
     assert same(any_bags.mean(factor * values + others), factor * mean + any_bags.mean(others))
     for bag in range(any_bags.count):
@@ -80,7 +81,11 @@ def test_a_coreset_keeps_every_mean_and_what_a_bag_stands_for(any_bags: Bags, po
 @given(bags(), some.sampled_from(["inputs", "mediators", "query_mediators", "targets"]), some.booleans())
 def test_what_is_not_finite_is_a_sentence(any_bags: Bags, where: str, missing: bool) -> None:
     count = any_bags.count
-    parts = {"mediators": normal(0, count, 2), "query_mediators": normal(1, 3, 2), "targets": normal(2, 3)}
+    parts = {
+        "mediators": normal(count, 2, seed=0),
+        "query_mediators": normal(3, 2, seed=1),
+        "targets": normal(3, seed=2),
+    }
     bad = torch.nan if missing else torch.inf
     with pytest.raises(InputError, match=f"`{where}` holds missing or infinite values: remove those"):
         if where == "inputs":

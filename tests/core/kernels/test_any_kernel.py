@@ -14,7 +14,8 @@ from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal as point_diagonal
 from core.kernels.tiles import evaluate
 from core.observations import Bags
-from tests.anything import NAMES, bags, kernels, normal, positive, seeds
+from tests.anything import NAMES, bags, kernels, positive, seeds
+from tests.core.models.small import normal
 
 few = settings(max_examples=30)
 
@@ -40,7 +41,7 @@ def test_a_specification_survives_json_and_a_kernel(spec: KernelSpec) -> None:
 @few
 @given(kernels(), seeds)
 def test_a_gram_matrix_is_symmetric_and_no_combination_has_a_negative_variance(spec: KernelSpec, seed: int) -> None:
-    inputs, kernel = normal(seed, 9, len(NAMES)), spec.build(NAMES)
+    inputs, kernel = normal(9, len(NAMES), seed=seed), spec.build(NAMES)
     with torch.no_grad():
         found = evaluate(kernel, inputs, inputs)
         assert close(found, found.T, spec) and close(point_diagonal(kernel, inputs), found.diagonal(), spec)
@@ -50,7 +51,7 @@ def test_a_gram_matrix_is_symmetric_and_no_combination_has_a_negative_variance(s
 @few
 @given(kernels(), seeds, positive)
 def test_scales_are_variances_and_terms_add_up(spec: KernelSpec, seed: int, factor: float) -> None:
-    left, right = normal(seed, 4, len(NAMES)), normal(seed + 1, 5, len(NAMES))
+    left, right = normal(4, len(NAMES), seed=seed), normal(5, len(NAMES), seed=seed + 1)
     larger = KernelSpec(tuple(replace(term, scale=factor * term.scale) for term in spec.terms))
     units = [spec.unit(index) for index in range(len(spec.terms))]
     with torch.no_grad():
@@ -63,7 +64,7 @@ def test_scales_are_variances_and_terms_add_up(spec: KernelSpec, seed: int, fact
 @few
 @given(kernels(), seeds, some.floats(-5, 5))
 def test_stationary_kernels_know_differences_only(spec: KernelSpec, seed: int, shift: float) -> None:
-    left, right = normal(seed, 4, len(NAMES)), normal(seed + 1, 5, len(NAMES))
+    left, right = normal(4, len(NAMES), seed=seed), normal(5, len(NAMES), seed=seed + 1)
     kernel = spec.build(NAMES).requires_grad_(False)
     there, moved = evaluate(kernel, left, right), evaluate(kernel, left + shift, right + shift)
     if all(factor.kind.stationary for term in spec.terms for factor in term.factors):
@@ -83,7 +84,7 @@ def test_bag_sums_do_not_depend_on_tiles_and_blocks(spec: KernelSpec, any_bags: 
         cut = sort_bags(any_bags, points)
         found = gram(kernel, cut, tile=tile)
         assert close(found, between, spec) and close(diagonal(kernel, cut, tile=tile), between.diagonal(), spec)
-        at = normal(7, 5, len(NAMES))
+        at = normal(5, len(NAMES), seed=7)
         expected = any_bags.mean(evaluate(kernel, any_bags.inputs, at))
         assert close(cross(kernel, cut, at, tile=tile), expected, spec)
 
@@ -109,7 +110,7 @@ def test_points_may_be_split_and_come_in_any_order(spec: KernelSpec, any_bags: B
 def test_bags_joined_have_the_joined_means(spec: KernelSpec, any_bags: Bags, seed: int) -> None:
     """``K̄`` of one bag made of all, with a share of each, is ``pᵀ K̄ p``: aggregation is linear."""
     kernel = spec.build(NAMES)
-    share = normal(seed, any_bags.count).abs() + 0.1
+    share = normal(any_bags.count, seed=seed).abs() + 0.1
     share = share / share.sum()
     whole = Bags(any_bags.inputs, torch.zeros_like(any_bags.bag), 1, weights=any_bags.weights * share[any_bags.bag])
     with torch.no_grad():

@@ -16,7 +16,8 @@ from core.models.mediation import (
     replicated_weights,
     shrinkage_weights,
 )
-from tests.anything import normal, seeds
+from tests.anything import seeds
+from tests.core.models.small import normal
 
 ESTIMATORS = (shrinkage_weights, replicated_weights)
 KERNEL = KernelSpec((Term((Factor("matern32", ("u", "v"), (0.5,)),)),)).build(("u", "v"))
@@ -28,9 +29,9 @@ regularisations = some.floats(1e-6, 1.0)
 
 def grams(seed: int, count: int, targets: int = 4, *, same_places: bool = False, equal: bool = False) -> MediatorGrams:
     """Gram matrices of mediators at random places, far enough apart to be told from each other."""
-    places = normal(seed, count, 2) + 3 * torch.arange(count)[:, None]
-    query = places if same_places else normal(seed + 1, targets, 2) + 3 * torch.arange(targets)[:, None]
-    sizes = torch.full((count,), 3.0) if equal else 1 + normal(seed + 2, count).abs().mul(5).round()
+    places = normal(count, 2, seed=seed) + 3 * torch.arange(count)[:, None]
+    query = places if same_places else normal(targets, 2, seed=seed + 1) + 3 * torch.arange(targets)[:, None]
+    sizes = torch.full((count,), 3.0) if equal else 1 + normal(count, seed=seed + 2).abs().mul(5).round()
     with torch.no_grad():
         return MediatorGrams(
             evaluate(KERNEL, places, places),
@@ -89,7 +90,7 @@ def test_more_regularisation_leaves_more_unknown(seed, count, one, other) -> Non
 def test_leaving_a_bag_out_is_leaving_it_out(seed, count, regularisation) -> None:
     """The identity of ridge regression against the regression made without each bag, ``Bλ`` staying what it was."""
     found = grams(seed, count, same_places=True)
-    root = normal(seed + 3, count, count)
+    root = normal(count, count, seed=seed + 3)
     bag_gram = root @ root.T
     smoother = shrinkage_weights(found, regularisation).T
     squares = []
@@ -104,10 +105,10 @@ def test_leaving_a_bag_out_is_leaving_it_out(seed, count, regularisation) -> Non
 
 def conditioned(seed: int, bags: int, targets: int, noise: float, kept: slice | torch.Tensor = slice(None)):
     """Some of the targets of a random problem, conditioned on, with bag sums of a few points and the targets."""
-    root = normal(seed, bags, bags + 3)
-    weights, values = normal(seed + 1, bags, targets)[:, kept], normal(seed + 2, targets)[kept]
+    root = normal(bags, bags + 3, seed=seed)
+    weights, values = normal(bags, targets, seed=seed + 1)[:, kept], normal(targets, seed=seed + 2)[kept]
     covariance = observation_noise(weights, noise, 0.1, torch.full((bags,), 0.3, dtype=torch.float64))
-    return condition(root @ root.T, weights, covariance, values), root @ normal(seed + 3, bags + 3, 5)
+    return condition(root @ root.T, weights, covariance, values), root @ normal(bags + 3, 5, seed=seed + 3)
 
 
 @few
@@ -136,8 +137,8 @@ def test_a_posterior_knows_no_order_of_targets(seed, bags, targets, noise) -> No
 @given(seeds, counts, some.integers(2, 6), some.floats(1e-3, 10.0), some.floats(-5, 5))
 def test_a_mean_is_linear_in_the_targets(seed, bags, targets, noise, factor) -> None:
     whole, sums = conditioned(seed, bags, targets, noise)
-    other = normal(seed + 9, targets)
-    gram = normal(seed, bags, bags + 3)
+    other = normal(targets, seed=seed + 9)
+    gram = normal(bags, bags + 3, seed=seed)
     each = [
         condition(gram @ gram.T, whole.weights, whole.noise, values).mean(sums)
         for values in (whole.residual, other, whole.residual + factor * other)
