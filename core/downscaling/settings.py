@@ -84,10 +84,7 @@ class DownscaleSettings:
 
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
-        hold, bound = self.hold or (), self.bound
-        return LearningOptions(
-            self.stage_one, self.method, self.restarts, self.steps, self.seed, bound=bound, hold=hold
-        )
+        return LearningOptions.of(self, hold=self.hold or ())
 
     def inducing_points(self, there: int) -> Inducing:
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""

@@ -74,7 +74,7 @@ class LineSettings:
     @property
     def options(self) -> LearningOptions:
         """The options of learning: everything by the evidence at once, as theorem 5.3 (3) and (4) have it."""
-        return LearningOptions("joint", self.optimiser, self.restarts, self.steps, self.seed, tied=self.tied)
+        return LearningOptions.of(self, stage_one="joint", method=self.optimiser)
 
 
 @dataclass(frozen=True)

@@ -86,16 +86,7 @@ class RollSettings:
 
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
-        return LearningOptions(
-            self.stage_one,
-            self.method,
-            self.restarts,
-            self.steps,
-            self.seed,
-            learn_regularisation=self.learn_regularisation,
-            bound=self.bound,
-            prior_sd=PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd,
-        )
+        return LearningOptions.of(self, prior_sd=PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd)
 
 
 @dataclass(frozen=True)

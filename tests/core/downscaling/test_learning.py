@@ -9,6 +9,9 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.downscaling.learning import learn_model
 from core.downscaling.settings import DownscaleSettings
+from core.models.learning import LearningOptions
+from core.studies.one_dimension.problem import LineSettings
+from core.studies.swiss_roll.study import RollSettings
 from tests.core.downscaling.test_run import Context, open_corner, ukv
 
 SETTINGS = DownscaleSettings(model="bag_gp", restarts=1, steps=3, points=2, every_pixel=True)
@@ -59,3 +62,16 @@ def test_where_it_is_not_open_few_points_stand_for_all(change):
     ]
     assert found[0].spec == found[1].spec and found[0].evidence == found[1].evidence
     assert all("cells thinned to 2 points" in said(context) for context in contexts)
+
+
+def test_settings_hold_the_options_of_their_names():
+    many = {"restarts": 4, "steps": 7, "seed": 9}
+    found = DownscaleSettings(stage_one="target_gp", method="adam", bound="stochastic", hold=("noise",), **many)
+    expected = LearningOptions("target_gp", "adam", 4, 7, 9, bound="stochastic", hold=("noise",))
+    assert found.learning() == expected and replace(found, hold=None).learning() == replace(expected, hold=())
+    roll = RollSettings(method="adam", prior_sd=0.3, learn_regularisation=False, **many)
+    assert roll.learning("direct") == LearningOptions(
+        "joint", "adam", 4, 7, 9, learn_regularisation=False, prior_sd=0.3
+    )
+    line = LineSettings(tied=False, optimiser="adam", **many)
+    assert line.options == LearningOptions("joint", "adam", 4, 7, 9, tied=False)
