@@ -19,7 +19,7 @@ def factors(draw: some.DrawFn, names: tuple[str, ...] = NAMES) -> Factor:
     """A factor of any family on some of the columns, with one lengthscale or one a column."""
     kind = FAMILIES[draw(some.sampled_from(sorted(FAMILIES)))]
     columns = tuple(draw(some.lists(some.sampled_from(names), min_size=1, max_size=len(names), unique=True)))
-    count = 1 if kind.one_lengthscale or draw(some.booleans()) else len(columns)
+    count = 0 if kind.without_scales else 1 if draw(some.booleans()) else len(columns)
     own = {each.name: draw(some.floats(each.low, each.high)) for each in kind.own}
     scales = tuple(draw(some.floats(0.05, 20.0)) for _ in range(count))
     return Factor(kind.name, columns, scales, own)

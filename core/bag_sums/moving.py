@@ -1,6 +1,7 @@
-"""``K̄`` while hyperparameters move: terms of the place over every pixel, by radii, the others over few points a bag."""
+"""``K̄`` while hyperparameters move: terms of the place over every pixel, by radii, the others over few points a bag;
+degenerate ones by their features."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import gpytorch
@@ -11,10 +12,10 @@ from torch import Tensor
 from core.bag_sums.blocks import SortedBags, sort_bags
 from core.bag_sums.direct import gram
 from core.bag_sums.radii import RadialTable, tabulate
-from core.bag_sums.routes import Layout, by_radii
+from core.bag_sums.routes import Layout, by_features, by_radii
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec
-from core.kernels.tiles import product_of
+from core.kernels.tiles import features_of, product_of
 from core.observations import Bags
 
 #: ``K̄`` (B, B) of a kernel, differentiable in its parameters.
@@ -24,7 +25,20 @@ BagGram = Callable[[gpytorch.kernels.Kernel], Tensor]
 def over_pairs(bags: Bags, check: Check = never) -> BagGram:
     """``K̄`` over every pair of points."""
     ordered = sort_bags(bags)
-    return lambda kernel: gram(kernel, ordered, check=check)
+    return lambda kernel: torch.stack(list(_over_points(list(kernel.kernels), ordered, check))).sum(0)
+
+
+def _over_points(terms: list[gpytorch.kernels.Kernel], bags: SortedBags, check: Check) -> Iterator[Tensor]:
+    """``K̄`` of degenerate terms through the bag means of their features, then of all others together."""
+    pairs = []
+    for term in terms:
+        if by_features([factor.family for factor in term.base_kernel.kernels]):
+            means = bags.bags.mean(features_of(term, bags.bags.inputs))
+            yield term.outputscale * (means @ means.T)
+        else:
+            pairs.append(term)
+    if pairs:
+        yield gram(gpytorch.kernels.AdditiveKernel(*pairs), bags, check=check)
 
 
 @dataclass(frozen=True)
@@ -44,7 +58,7 @@ class MovingGram:
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
         """``K̄`` (B, B)."""
         rest = [term for term, known in zip(kernel.kernels, self.tabulated, strict=True) if not known]
-        found = [gram(gpytorch.kernels.AdditiveKernel(*rest), self.few, check=self.check)] if rest else []
+        found = list(_over_points(rest, self.few, self.check))
         here = self.few.bags.inputs.new_zeros(1, self.few.bags.inputs.shape[1])
         there = here.repeat(len(self.table.radii), 1)
         there[:, self.axes[0]] = self.table.radii

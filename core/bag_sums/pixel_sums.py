@@ -22,7 +22,7 @@ from core.bag_sums.routes import Layout, Route, routes_of
 from core.errors import Check, never
 from core.kernels.fused import Tiles
 from core.kernels.spec import KernelSpec, Term
-from core.kernels.tiles import diagonal, evaluate
+from core.kernels.tiles import diagonal, evaluate, features_of
 from core.observations import Bags
 
 #: Columns of a low-rank route at once.
@@ -75,7 +75,7 @@ class PictureSums:
 def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> PictureSums:
     """Bag sums of a whole kernel in one array (B, P), each term by its cheapest exact route.
 
-    Routes: block offsets or longitudes where a term is stationary on the grid, Chebyshev interpolation of one smooth
+    Routes: features of a degenerate term, block offsets or longitudes where a term is stationary on the grid, Chebyshev interpolation of one smooth
     column, few points with an error bound for a smooth term, else every pair of points once.
     """
     with torch.no_grad():
@@ -129,6 +129,13 @@ def _product(term: Term, kernel, picture: Picture) -> Apart | None:
     return cross, 0.5 * (gram + gram.T)
 
 
+def _features(term: Term, kernel, picture: Picture) -> Apart:
+    """c and K̄ of a degenerate term: products with the bag means of its features."""
+    features = features_of(kernel.kernels[0], picture.inputs)
+    means = picture.bags.mean(features[picture.points])
+    return Product(means, features.T.contiguous()), means @ means.T
+
+
 def is_cheap(term: Term, picture: Picture) -> bool:
     """Whether a term's sums need no pass over pairs of pixels."""
     return routes_of(term, picture.layout, picture.names)[0].cheap
@@ -152,6 +159,12 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
         if add is not None and add(total, term, kernel, picture, check):
             return route.value
     raise AssertionError("pairs of points serve every kernel")
+
+
+def _add_features(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
+    features = features_of(kernel.kernels[0], picture.inputs)
+    total.addmm_(picture.bags.mean(features[picture.points]), features.T, alpha=term.scale)
+    return True
 
 
 def _add_windows(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
@@ -268,8 +281,9 @@ def _aggregate(sums: Iterable[Float[Tensor, " P"]], picture: Picture) -> Float[T
     return 0.5 * (gram + gram.T)
 
 
-_APART = {Route.OFFSETS: _windowed, Route.CHEBYSHEV: _product}
+_APART = {Route.FEATURES: _features, Route.OFFSETS: _windowed, Route.CHEBYSHEV: _product}
 _ADDED = {
+    Route.FEATURES: _add_features,
     Route.OFFSETS: _add_windows,
     Route.LONGITUDES: _add_windows,
     Route.CHEBYSHEV: _add_interpolated,

@@ -21,7 +21,7 @@ from core.bag_sums.routes import Layout, Route, routes_of
 from core.bag_sums.sphere import SphereLayout
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec, Term
-from core.kernels.tiles import diagonal
+from core.kernels.tiles import diagonal, features_of
 
 #: How far the inputs of a cell may lie from where the layout has it.
 _SAME = 1e-11
@@ -46,7 +46,7 @@ class RegionSums:
     """What is needed to sum a kernel over bags at any pixel; made by ``region_sums``.
 
     ``bags`` with ``cell`` (N,): the point of ``layout`` of each of their rows; ``placed`` the terms of the place on
-    the grid, ``few`` the smooth ones, ``direct`` all others.
+    the grid, ``degenerate`` those of few features, ``few`` the smooth ones, ``direct`` all others.
     """
 
     names: tuple[str, ...]
@@ -54,6 +54,7 @@ class RegionSums:
     cell: Int[Tensor, " N"]
     layout: Layout | None
     placed: tuple[Term, ...]
+    degenerate: tuple[Term, ...]
     few: tuple[FewPoints, ...]
     direct: tuple[Term, ...]
 
@@ -78,6 +79,9 @@ class RegionSums:
             direct = (*self.direct, *(self.placed if apart else ()))
             if not apart:
                 self._add_placed(total, cells, check)
+            for term in self.degenerate:
+                means, features = self._features(term, inputs)
+                total.addmm_(means, features.T, alpha=term.scale)
             fallen = sum(self._add_few(total, few, inputs, check) for few in self.few)
             if direct:
                 total += cross(self._kernel(*direct), self.bags, inputs, check=check)
@@ -88,6 +92,9 @@ class RegionSums:
         bags = self.bags.bags
         with torch.no_grad():
             total = bags.inputs.new_zeros(bags.count, bags.count)
+            for term in self.degenerate:
+                means, _ = self._features(term, bags.inputs[:0])
+                total.addmm_(means, means.T, alpha=term.scale)
             for few in self.few:
                 total.addmm_(few.means, few.means.T, alpha=few.term.scale)
             if self.layout is not None:
@@ -102,6 +109,12 @@ class RegionSums:
 
     def _kernel(self, *terms: Term) -> gpytorch.kernels.Kernel:
         return KernelSpec(terms).build(self.names).to(self.cell.device)
+
+    def _features(self, term: Term, inputs: Float[Tensor, "P d"]) -> tuple[Float[Tensor, "B r"], Float[Tensor, "P r"]]:
+        """Bag means of a degenerate term's features, and those of inputs."""
+        (kernel,) = self._kernel(term).kernels
+        bags = self.bags.bags
+        return bags.mean(features_of(kernel, bags.inputs)), features_of(kernel, inputs)
 
     def _lie_on(self, inputs: Tensor, cells: Cells | None) -> bool:
         """Whether inputs lie where the layout has their cells."""
@@ -158,17 +171,21 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
     cell, layout = picture.points[bags.order], picture.layout
     if layout is not None and find_boxes(bags.bags, layout.cells, cell) is None:
         layout = None
-    placed, few, direct = [], [], []
+    placed, degenerate, few, direct = [], [], [], []
     with torch.no_grad():
         for term in kernel.terms:
             routes = set(routes_of(term, layout, picture.names))
-            if any(route.by_grid for route in routes):
+            if Route.FEATURES in routes:
+                degenerate.append(term)
+            elif any(route.by_grid for route in routes):
                 placed.append(term)
             elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:
                 few.append(found)
             else:
                 direct.append(term)
-    return RegionSums(picture.names, bags, cell, layout, tuple(placed), tuple(few), tuple(direct))
+    return RegionSums(
+        picture.names, bags, cell, layout, tuple(placed), tuple(degenerate), tuple(few), tuple(direct)
+    )  # fmt: skip
 
 
 def _few_points(term: Term, picture: Picture, bags: SortedBags, check: Check) -> FewPoints | None:

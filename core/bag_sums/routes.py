@@ -4,11 +4,13 @@ A route is open to a term only where all its families say so; pairs of points se
 those of the routes that it has in the order given, which is that of their cost.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from core.bag_sums.offsets import GridLayout
 from core.bag_sums.sorted import decay_of
 from core.bag_sums.sphere import SphereLayout
+from core.kernels.families.family import Family
 from core.kernels.spec import Factor, Term
 
 Layout = GridLayout | SphereLayout
@@ -17,6 +19,7 @@ Layout = GridLayout | SphereLayout
 class Route(StrEnum):
     """How the sums of a term are taken, in words."""
 
+    FEATURES = "features"
     OFFSETS = "block offsets"
     LONGITUDES = "longitudes"
     CHEBYSHEV = "Chebyshev interpolation"
@@ -32,18 +35,19 @@ class Route(StrEnum):
     @property
     def cheap(self) -> bool:
         """Whether it needs no pass over pairs of pixels."""
-        return self.by_grid or self is Route.CHEBYSHEV
+        return self.by_grid or self in (Route.FEATURES, Route.CHEBYSHEV)
 
 
 def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] = ()) -> tuple[Route, ...]:
     """The routes that are open to a term, the cheapest first; by its place on the grid where there is a ``layout``.
 
-    ``names`` are the columns that the layout's axes count. On one column smooth terms are interpolated, and polynomials
-    times an exponential summed by sorting; smooth terms of several columns go through few points.
+    ``names`` are the columns that the layout's axes count. A degenerate term is a product of its few features. On one
+    column smooth terms are interpolated, and polynomials times an exponential summed by sorting; smooth terms of
+    several columns go through few points.
     """
     smooth = all(factor.kind.smooth for factor in term.factors)
     line = len({name for factor in term.factors for name in factor.columns}) == 1
-    found = []
+    found = [Route.FEATURES] if by_features([factor.kind for factor in term.factors]) else []
     if isinstance(layout, GridLayout) and _stationary(term, layout, names):
         found.append(Route.OFFSETS)
     if isinstance(layout, SphereLayout) and all(_isotropic(factor, layout, names) for factor in term.factors):
@@ -55,6 +59,11 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
     if smooth and not line:
         found.append(Route.FEW_POINTS)
     return (*found, Route.DIRECT)
+
+
+def by_features(kinds: Sequence[Family]) -> bool:
+    """Whether a term whose factors are of these families is a product of few features."""
+    return len(kinds) == 1 and kinds[0].degenerate
 
 
 def by_radii(term: Term, layout: Layout | None, names: tuple[str, ...]) -> bool:

@@ -34,11 +34,12 @@ class Factor:
         if not self.columns:
             raise InputError(f"A {self.family} kernel has no columns: name at least one.")
         object.__setattr__(self, "own", self.kind.complete(dict(self.own)))
-        allowed = {1} if self.kind.one_lengthscale else {1, len(self.columns)}
+        allowed = {0} if self.kind.without_scales else {1, len(self.columns)}
         if len(self.lengthscales) not in allowed:
+            remedy = "it has none" if self.kind.without_scales else "give one, or one per column"
             raise InputError(
                 f"A {self.family} kernel on {len(self.columns)} columns got {len(self.lengthscales)} lengthscales: "
-                "give one, or one per column."
+                f"{remedy}."
             )
         for value in (*self.lengthscales, *self.numbers.values()):
             if not (math.isfinite(value) and value > 0):
@@ -56,7 +57,9 @@ class Factor:
 
     @property
     def lengthscale_of(self) -> dict[str, float]:
-        """The lengthscale of every column."""
+        """The lengthscale of every column; empty where there are none."""
+        if not self.lengthscales:
+            return {}
         shared = len(self.lengthscales) == 1
         return dict(zip(self.columns, self.lengthscales * (len(self.columns) if shared else 1), strict=True))
 
@@ -73,6 +76,12 @@ class Term:
             raise InputError("A kernel term has no factors: give at least one.")
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise InputError(f"A kernel term got the scale {self.scale}: give a positive number.")
+
+    @property
+    def keeps_scale(self) -> bool:
+        """Whether learning leaves the scale alone: the sds of slopes say it already, or nothing does."""
+        kinds = [factor.kind for factor in self.factors]
+        return any(kind.slopes_for_scales for kind in kinds) or all(kind.without_scales for kind in kinds)
 
 
 @dataclass(frozen=True)

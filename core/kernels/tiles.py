@@ -28,6 +28,12 @@ def diagonal(kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> F
     return kernel(inputs, diag=True)
 
 
+def features_of(term: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n r"]:
+    """Features of one degenerate term at unit scale; differentiable."""
+    (factor,) = term.base_kernel.kernels
+    return factor.family.features(factor, inputs)
+
+
 def product_of(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
     """Values of one term's factors, multiplied; differentiable."""
     value: Tensor | None = None

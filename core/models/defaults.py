@@ -73,7 +73,7 @@ def default_kernel(
         factors.append(Factor(spatial, place, (median_distance(values[:, columns]),)))
     if rest:
         scales = tuple(median_distance(values[:, [names.index(name)]]) for name in rest)
-        factors.append(Factor(other, rest, (1.0,) if family_of(other).one_lengthscale else scales))
+        factors.append(Factor(other, rest, (1.0,) * len(rest) if family_of(other).slopes_for_scales else scales))
     if structure == "product":
         return KernelSpec((Term(tuple(factors), 1.0),))
     return KernelSpec(tuple(Term((factor,), 1.0 / len(factors)) for factor in factors))

@@ -117,6 +117,11 @@ def minimise(
     """
     if method not in ("lbfgs", "adam"):
         raise InputError(f"The optimiser '{method}' is unknown: choose lbfgs or adam.")
+    if not vector.names:
+        raise InputError(
+            "There is nothing to learn: the kernel has no hyperparameters and the noises are held. "
+            "Add a term with lengthscales, free a noise, or do not learn."
+        )
     count = restarts if method == "lbfgs" else 1
     search = _Search(loss, vector, report, total=count * steps)
     losses: list[float] = []

@@ -55,14 +55,14 @@ def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Ker
 def kernel_parameters(
     prefix: str, spec: KernelSpec, kernel: gpytorch.kernels.Kernel, *, fix_first_scale: bool = False
 ) -> list[Parameter]:
-    """The trainable logarithms of a built kernel; periods stay as given.
+    """The trainable logarithms of a built kernel; periods stay as given, and scales that a term keeps.
 
     ``fix_first_scale`` holds the first term's scale, where only the ratio of ℓ's amplitude to λ matters.
     """
     found: list[Parameter] = []
     for index, (term, part) in enumerate(zip(spec.terms, kernel.kernels, strict=True)):
         label = f"{prefix}{index + 1}"
-        if index == 0 and fix_first_scale:
+        if (index == 0 and fix_first_scale) or term.keeps_scale:
             part.raw_outputscale.requires_grad_(False)
         else:
             low, high = (math.log(v) for v in SCALE)

@@ -20,8 +20,12 @@ from pages.downscaling.data import Choice
 from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
 from pages.kit.words import plain
 
-#: Families whose every parameter is learned.
-OFFERED = {name: family.title for name, family in FAMILIES.items() if all(own.learned for own in family.own)}
+#: Families with lengthscales whose every parameter is learned.
+OFFERED = {
+    name: family.title
+    for name, family in FAMILIES.items()
+    if not family.without_scales and all(own.learned for own in family.own)
+}
 #: Stands for the family that the model has of itself.
 OWN = "own"
 #: Where the sliders of the noises begin.

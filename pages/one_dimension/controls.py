@@ -13,7 +13,7 @@ from core.studies.one_dimension.problem import METHODS, TITLES, LineSettings
 from pages.kit.state import log_slider, on_sliders
 
 OWN = "write your own"
-OFFERED = {name: family.title for name, family in FAMILIES.items() if family.stationary}
+OFFERED = {name: family.title for name, family in FAMILIES.items() if family.stationary and not family.without_scales}
 #: Least, most and usual period of a periodic kernel.
 PERIOD = 0.2, 12.0, 6.0
 #: Where the sliders stand on opening: near what learning finds on the paper's problem.

@@ -88,8 +88,10 @@ class Family(ABC):
     own : parameters besides lengthscales.
     stationary : a function of ``x − x′``.  isotropic : of the scaled distance alone.
     smooth : analytic, so that few points can stand for all.
+    degenerate : a product of few features, which ``features`` gives.
     order : of the Matérn kernel whose sample paths are as rough, ``inf`` where smooth; None where there is none.
-    one_lengthscale : a single lengthscale, whatever the number of columns.
+    slopes_for_scales : its lengthscales are the inverse sds of slopes.
+    without_scales : it has no lengthscales.
     """
 
     name: ClassVar[str]
@@ -98,8 +100,10 @@ class Family(ABC):
     stationary: ClassVar[bool] = False
     isotropic: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
+    degenerate: ClassVar[bool] = False
     order: ClassVar[float | None] = None
-    one_lengthscale: ClassVar[bool] = False
+    slopes_for_scales: ClassVar[bool] = False
+    without_scales: ClassVar[bool] = False
 
     def complete(self, own: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
         """All own parameters in the family's order, its defaults where nothing is said.
@@ -128,6 +132,10 @@ class Family(ABC):
         self, kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]
     ) -> Float[Tensor, "n m"]:
         """Values between all rows, differentiable in the kernel's parameters and in the rows."""
+
+    def features(self, kernel: gpytorch.kernels.Kernel, inputs: Float[Tensor, "n d"]) -> Float[Tensor, "n r"]:
+        """``φ(x)`` with ``k(x, x′) = φ(x)·φ(x′)`` of a degenerate kernel, differentiable in its parameters."""
+        raise NotImplementedError(self.name)
 
     def frequencies(
         self, factor: Factor, shape: tuple[int, int], generator: torch.Generator

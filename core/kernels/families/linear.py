@@ -1,4 +1,4 @@
-"""The linear family, ``x·x′/s²``."""
+"""The linear family, ``Σ_d x_d x′_d/s_d²``."""
 
 from __future__ import annotations
 
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
 
 
 class Linear(Family):
-    """``x·x′/s²``: straight lines through zero, whose slopes have the sd 1/s; s stands as the one lengthscale."""
+    """``Σ_d x_d x′_d/s_d²``: straight lines through zero, whose slopes have the sds 1/s; s stand as the lengthscales."""
 
     name, title = "linear", "Linear"
-    smooth, one_lengthscale = True, True
+    smooth, degenerate, slopes_for_scales = True, True, True
 
     def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
-        """gpytorch's own, whose variance is 1/s²."""
-        linear = gpytorch.kernels.LinearKernel(variance_constraint=positive(), active_dims=active).double()
-        linear.variance = torch.tensor(factor.lengthscales[0] ** -2, dtype=torch.float64)
+        """gpytorch's own, whose variances are 1/s²."""
+        several = len(factor.lengthscales) if len(factor.lengthscales) > 1 else None
+        linear = gpytorch.kernels.LinearKernel(ard_num_dims=several, variance_constraint=positive(), active_dims=active).double()
+        linear.variance = torch.tensor([factor.lengthscales], dtype=torch.float64) ** -2
         linear.family = self
         return linear
 
     def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
-        """The factor with a kernel's variance."""
-        return replace(factor, lengthscales=(float(kernel.variance.detach()) ** -0.5,))
+        """The factor with a kernel's variances."""
+        return replace(factor, lengthscales=tuple((kernel.variance.detach().flatten() ** -0.5).tolist()))
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
-        """The variance of the slopes."""
-        return [Trained("slope variance", kernel.raw_variance, LENGTHSCALE[1] ** -2, LENGTHSCALE[0] ** -2)]
+        """The variances of the slopes."""
+        return [Trained("slope variance", kernel.raw_variance, LENGTHSCALE[1] ** -2, LENGTHSCALE[0] ** -2, True)]
 
     def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
         """Values between all rows."""
         return dense(kernel, left, right)
 
+    def features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:
+        """``x/s``."""
+        return inputs[:, kernel.active_dims] * kernel.variance.sqrt()
+
     def slopes(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
         """Normal."""
-        return normal(shape, generator) / factor.lengthscales[0]
+        return normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)

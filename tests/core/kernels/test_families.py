@@ -8,15 +8,18 @@ import torch
 from core.bag_sums import pixel_sums
 from core.bag_sums.blocks import sort_bags
 from core.bag_sums.chebyshev import interpolate_kernel
+from core.bag_sums.cross_sums import Product
 from core.bag_sums.direct import gram
 from core.bag_sums.gradients import is_radial
-from core.bag_sums.pixel_sums import picture_sums
+from core.bag_sums.moving import over_pairs
+from core.bag_sums.pixel_sums import is_cheap, picture_sums, term_sums
+from core.bag_sums.region_sums import region_sums
 from core.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
 from core.errors import InputError
 from core.kernels.families.registry import FAMILIES, family_of
 from core.kernels.fused import Tiles
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
+from core.kernels.tiles import evaluate, features_of
 from core.models.parameters import ParameterVector, kernel_parameters
 from tests.core.bag_sums.test_routes import planet, written_out
 from tests.core.kernels.test_kernels import grid_picture, membership
@@ -36,7 +39,7 @@ def declared(what: str) -> list[str]:
 def kernel_of(name: str, columns: tuple[str, ...], scale: float = 0.8) -> KernelSpec:
     """One factor of that family, its own parameters away from their defaults but inside their bounds."""
     own = {each.name: min(max(0.8 * each.default, each.low), each.high) for each in FAMILIES[name].own}
-    return KernelSpec((Term((Factor(name, columns, (scale,), own),), 1.3),))
+    return KernelSpec((Term((Factor(name, columns, () if FAMILIES[name].without_scales else (scale,), own),), 1.3),))
 
 
 def values(spec: KernelSpec, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -82,7 +85,7 @@ def test_they_are_not_for_what_is_rough(name):
     assert nodes_for(name) is None
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if not family.without_scales])
 def test_gradients_of_bag_sums_are_central_differences(name):
     spec, bags = kernel_of(name, ("a", "c")), problem().bags
     kernel, weight = spec.build(NAMES), normal(5, 5, seed=4)
@@ -99,17 +102,50 @@ def test_bag_sums_of_any_picture_are_those_written_out(name, monkeypatch):
     monkeypatch.setattr(pixel_sums, "FEW", 0)
     monkeypatch.setattr(pixel_sums, "_WORTH", 1e6)
     family = FAMILIES[name]
+    few = "features" if family.degenerate else None
     for columns, picture, route in (
-        (("a", "b"), grid_picture(0.1), "block offsets" if family.stationary else None),
-        (("x", "y", "z"), planet(0.1), "longitudes" if family.isotropic else None),
-        (("c",), grid_picture(0.1), "Chebyshev interpolation" if family.smooth else "direct summation"),
-        (("c", "a"), grid_picture(0.1), None if family.smooth else "direct summation"),
+        (("a", "b"), grid_picture(0.1), few or ("block offsets" if family.stationary else None)),
+        (("x", "y", "z"), planet(0.1), few or ("longitudes" if family.isotropic else None)),
+        (("c",), grid_picture(0.1), few or ("Chebyshev interpolation" if family.smooth else "direct summation")),
+        (("c", "a"), grid_picture(0.1), few or (None if family.smooth else "direct summation")),
     ):
         spec = kernel_of(name, columns, 1.5)
         found, (cross, bag_gram) = picture_sums(spec, picture), written_out(spec, picture)
         assert torch.allclose(found.cross.at(EVERY), cross, atol=1e-9), found.routes
         assert torch.allclose(found.gram, bag_gram, atol=1e-9), found.routes
         assert found.routes == (route,) if route else found.routes[0] not in ("block offsets", "longitudes")
+
+
+@pytest.mark.parametrize("name", declared("degenerate"))
+def test_features_are_all_of_a_degenerate_kernel_and_sums_keep_to_them(name):
+    spec, picture = kernel_of(name, ("a", "c"), 0.8), grid_picture(0.1)
+    kernel = spec.build(NAMES)
+    for left, right in ((normal(6, 3, seed=1), normal(5, 3, seed=2)), (normal(1, 3, seed=3), normal(0, 3, seed=4))):
+        found = features_of(kernel.kernels[0], left) @ features_of(kernel.kernels[0], right).T
+        assert torch.allclose(1.3 * found, values(spec, left, right), atol=1e-14)
+    cross, bag_gram = written_out(spec, picture)
+    apart, region = term_sums(spec.terms[0], picture), region_sums(spec, picture)
+    assert torch.allclose(1.3 * apart.cross.at(EVERY), cross) and torch.allclose(1.3 * apart.gram, bag_gram)
+    assert isinstance(apart.cross, Product) and is_cheap(spec.terms[0], picture)
+    found, fallen = region.at(picture.inputs)
+    assert fallen == 0 and torch.allclose(found, cross) and torch.allclose(region.gram(), bag_gram)
+
+
+def test_slopes_of_several_columns_are_learned_apart_and_not_their_scale():
+    spec = KernelSpec((Term((Factor("linear", ("a", "c"), (0.8, 2.0)),), 1.3), Term((Factor("constant", ("a",), ()),))))
+    kernel, bags = spec.build(NAMES), problem().bags
+    vector = ParameterVector(tuple(kernel_parameters("k", spec, kernel)))
+    assert vector.names == ("k1 slope variance [a]", "k1 slope variance [c]")
+    together = KernelSpec((Term((Factor("constant", ("a",), ()), Factor("rbf", ("c",), (1.0,)))),))
+    assert "k1 variance" in ParameterVector(tuple(kernel_parameters("k", together, together.build(NAMES)))).names
+    weight = normal(5, 5, seed=4)
+    assert_gradient(lambda: (over_pairs(bags)(kernel) * weight).sum(), vector, absolute=1e-7)
+    with torch.no_grad():
+        assert torch.allclose(over_pairs(bags)(kernel), gram(kernel, sort_bags(bags)), atol=1e-13)
+    vector.set(vector.get() + 0.5)
+    learned = spec.updated(kernel)
+    assert learned.terms[0].factors[0].lengthscales == pytest.approx((0.8 * math.exp(-0.25), 2.0 * math.exp(-0.25)))
+    assert learned.terms[1] == spec.terms[1]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -25,8 +25,7 @@ NAMES = COLUMNS.inputs
 CASES = [
     (name, scales)
     for name, family in FAMILIES.items()
-    for scales in ((0.7,), (0.5, 1.5))
-    if len(scales) == 1 or not family.one_lengthscale
+    for scales in (((),) if family.without_scales else ((0.7,), (0.5, 1.5)))
 ]
 
 
@@ -50,7 +49,7 @@ def test_families_equal_gpytorch_and_their_closed_formulas(family, scales):
     assert spec.updated(kernel).terms[0].factors[0].lengthscales == pytest.approx(scales, rel=1e-12)
 
 
-@pytest.mark.parametrize("spec", [KERNEL, *(one(name, (0.7,)) for name in FAMILIES)])
+@pytest.mark.parametrize("spec", [KERNEL, *(one(*case) for case in CASES)])
 def test_a_specification_survives_json_and_pickle(spec):
     assert KernelSpec.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
     assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301
@@ -74,7 +73,9 @@ def test_files_of_older_versions_name_two_parameters_of_every_factor():
         (lambda: Factor("rbf", ("a",), (-1.0,)), "positive"),
         (lambda: Factor("rational_quadratic", ("a",), (1.0,), {"alpha": 0.0}), "positive"),
         (lambda: Factor("rbf", ("a",), (1.0,), {"alpha": 1.0}), "no parameter 'alpha'"),
-        (lambda: Factor("rbf", ("a", "b", "c"), (1.0, 2.0)), "lengthscales"),
+        (lambda: Factor("rbf", ("a", "b", "c"), (1.0, 2.0)), "lengthscales: give one, or one per column"),
+        (lambda: Factor("rbf", ("a",), ()), "lengthscales: give one"),
+        (lambda: Factor("constant", ("a",), (1.0,)), "got 1 lengthscales: it has none"),
         (lambda: Term((), 1.0), "no factors"),
         (lambda: Term((Factor("rbf", ("a",), (1.0,)),), float("nan")), "scale"),
         (lambda: KernelSpec(()), "no terms"),
@@ -160,9 +161,9 @@ def test_a_kernel_too_rough_to_interpolate_is_summed_directly():
     assert found.routes == ("direct summation",)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_prior_draws_have_the_kernel_as_covariance(family):
-    spec, points = one(family, (0.7,)), normal(4, 3, seed=5)
+@pytest.mark.parametrize(("family", "scales"), CASES)
+def test_prior_draws_have_the_kernel_as_covariance(family, scales):
+    spec, points = one(family, scales), normal(4, 3, seed=5)
     generator = torch.Generator().manual_seed(0)
     draws = torch.stack([draw_prior(spec, NAMES, generator, torch.device("cpu"))(points) for _ in range(600)])
     expected = dense(spec, NAMES, points, points)

@@ -74,7 +74,9 @@ def _closed(factor: Factor, columns: tuple[str, ...], x: torch.Tensor, y: torch.
     scales = torch.tensor(factor.lengthscales, dtype=torch.float64)
     difference = x[index] - y[index]
     if factor.family == "linear":
-        return float(x[index] @ y[index]) / factor.lengthscales[0] ** 2
+        return float((x[index] * y[index] / scales**2).sum())
+    if factor.family == "constant":
+        return 1.0
     if factor.family == "periodic":
         sines = torch.sin(torch.pi * difference / factor.numbers["period"]) ** 2
         return float(torch.exp(-2 * (sines / scales).sum()))

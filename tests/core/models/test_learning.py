@@ -161,6 +161,12 @@ def test_unknown_options_are_refused():
         learn(model("cmp"), problem(), COLUMNS, LearningOptions(method="sgd"))
 
 
+def test_nothing_to_learn_is_said():
+    spec = replace(model("bag_gp"), kernel=KernelSpec((Term((Factor("constant", ("a",), ()),)),)))
+    with pytest.raises(InputError, match="nothing to learn"):
+        learn(spec, problem(matched=True), COLUMNS, LearningOptions(restarts=1, hold=("noise", "point_noise")))
+
+
 def test_a_kernel_of_one_linear_factor_can_be_learned():
     spec = replace(model("bag_gp"), kernel=KernelSpec((Term((Factor("linear", ("a", "b"), (1.0,)),)),)))
     learned = learn(spec, problem(matched=True), COLUMNS, LearningOptions(restarts=1, steps=10))
