@@ -75,8 +75,9 @@ class PictureSums:
 def picture_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> PictureSums:
     """Bag sums of a whole kernel in one array (B, P), each term by its cheapest exact route.
 
-    Routes: features of a degenerate term, block offsets or longitudes where a term is stationary on the grid, Chebyshev interpolation of one smooth
-    column, few points with an error bound for a smooth term, else every pair of points once.
+    Routes: features of a degenerate term, block offsets or longitudes where a term is stationary on the grid, Chebyshev
+    interpolation of one smooth column, few points with an error bound for a smooth term, else every pair of points
+    once.
     """
     with torch.no_grad():
         total = picture.inputs.new_zeros(picture.bags.count, len(picture.inputs))

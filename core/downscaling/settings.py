@@ -8,6 +8,7 @@ import torch
 from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.kernels.spec import KernelSpec
+from core.models.area_to_point import area_to_point_kernel
 from core.models.catalogue import named
 from core.models.defaults import Start, default_kernel, start_of, usual_model
 from core.models.indirect_gp import Columns
@@ -27,7 +28,8 @@ class DownscaleSettings:
 
     Parameters
     ----------
-    model : name in the catalogue; "auto" is bag_gp where cells are matched, shrinkage_cmp elsewhere.
+    model : name in the catalogue; "auto" is area_to_point_gp where cells are matched (bag_gp where coordinates do not
+        join), shrinkage_cmp elsewhere.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
@@ -36,7 +38,10 @@ class DownscaleSettings:
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     points : points per bag while learning (k-means coreset); the posterior uses all.
-    every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`).
+    every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`); ``None``
+        for the model's own.
+    prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,
+        ``None`` for the model's own.
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 
@@ -54,11 +59,12 @@ class DownscaleSettings:
     learn: bool = True
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
-    restarts: int = 2
+    restarts: int | None = None
     steps: int = 100
     bound: str = "collapsed"
     points: int = 10
-    every_pixel: bool = False
+    every_pixel: bool | None = None
+    prior_sd: float | None = None
     seed: int = 0
     device: str = "auto"
 
@@ -84,7 +90,8 @@ class DownscaleSettings:
 
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
-        return LearningOptions.of(self, hold=self.hold or ())
+        own = {"hold": self.hold or (), "prior_sd": self.prior_sd or 0.0, "restarts": self.restarts or Start.restarts}
+        return LearningOptions.of(self, **own)
 
     def inducing_points(self, there: int) -> Inducing:
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""
@@ -111,33 +118,41 @@ def _kernel(given: Any, values: torch.Tensor, names: tuple[str, ...], problem, s
     return default_kernel(values, names, place, structure=structure, spatial=spatial, other=given or "rbf")
 
 
+def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> KernelSpec:
+    """k as given, or as the model has it."""
+    model, bags, names = named(settings.model), problem.data.bags, problem.columns
+    spatial = settings.spatial or start_of(settings.model, problem.matched).spatial
+    if isinstance(settings.kernel, dict) or not model.trend:
+        return _kernel(settings.kernel, bags.inputs, names, problem, settings.structure, spatial)
+    smooth = (settings.kernel or "rbf") if model.smooth else None
+    place, structure = coordinate_names(problem), settings.structure
+    return area_to_point_kernel(bags, names, place, spatial=spatial, covariates=smooth, structure=structure)
+
+
 def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
-    """The settings with the model, its noises and what learning holds filled in, where they were left open."""
-    model = usual_model(problem.matched) if settings.model == AUTO else settings.model
+    """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
+    usual = usual_model(problem.matched, problem.spec.coordinates)
+    model = usual if settings.model == AUTO else settings.model
     start = start_of(model, problem.matched)
-    return replace(
-        settings,
-        model=model,
-        noise=start.noise if settings.noise is None else settings.noise,
-        point_noise=start.point_noise if settings.point_noise is None else settings.point_noise,
-        hold=start.hold if settings.hold is None else settings.hold,
-    )
+    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts")
+    left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
+    return replace(settings, model=model, **left_open)
 
 
 def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """The model at its given or default hyperparameters: median heuristics, λB = 1e-3, noises by `start_of`."""
+    """The model at its given or default hyperparameters: median heuristics or the model's own, λB = 1e-3, noises by
+    `start_of`."""
     data, settings = problem.data, completed(problem, settings)
     assert settings.noise is not None and settings.point_noise is not None
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
-    structure, spatial = settings.structure, start_of(settings.model, problem.matched).spatial
     mediator_kernel = None
     if names := problem.mediator_columns:
         smooth = settings.spatial or Start.spatial
-        mediator_kernel = _kernel(settings.mediator_kernel, mediators, names, problem, structure, smooth)
+        mediator_kernel = _kernel(settings.mediator_kernel, mediators, names, problem, settings.structure, smooth)
     each = START_LAMBDA_TIMES_BAGS / data.bags.count
     spec = ModelSpec(
         settings.model,
-        _kernel(settings.kernel, data.bags.inputs, problem.columns, problem, structure, settings.spatial or spatial),
+        _kernel_of_f(problem, settings),
         mediator_kernel,
         each if settings.regularisation is None else settings.regularisation,
         settings.noise,

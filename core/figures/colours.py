@@ -36,6 +36,8 @@ GROUND: tuple[str, str] = ("#fdfdfc", "#11171b")
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 #: The hue of each model; models that are ever shown together have different ones.
 MODEL_HUES: dict[str, str] = {
+    "area_to_point_gp": "jade",
+    "regression_kriging": "bronze",
     "shrinkage_cmp": "teal",
     "cmp": "sky",
     "bag_gp": "rust",
@@ -81,6 +83,8 @@ MODEL_HUES: dict[str, str] = {
     "truth": "ink",
 }
 MODEL_NAMES: dict[str, str] = {
+    "area_to_point_gp": "Area-to-point GP",
+    "regression_kriging": "Regression kriging",
     "shrinkage_cmp": "Shrinkage CMP",
     "cmp": "CMP",
     "bag_gp": "Bag GP",

@@ -25,7 +25,9 @@ class NamedModel:
     ``formula`` writes W in TeX, ``ridge`` what its λ is multiplied by, "N" points or "B" bags. ``mediated`` tells
     whether W comes from mediators (and λ matters); ``replicated`` whether labels are replicated over bags, which weighs
     bags by their size; ``sparse`` whether the posterior goes through inducing points; ``centroids`` whether each bag is
-    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ.
+    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ. ``trend`` says that k
+    begins as that of a field in space: an unknown mean, straight lines of the covariates, a rough term of the place
+    and, where it is ``smooth``, one of the covariates (`core.models.area_to_point`).
     """
 
     name: str
@@ -39,6 +41,8 @@ class NamedModel:
     sparse: bool = False
     centroids: bool = False
     correlated: bool = False
+    trend: bool = False
+    smooth: bool = True
 
     @property
     def phrase(self) -> str:
@@ -105,6 +109,25 @@ _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 MODELS: dict[str, NamedModel] = {
     model.name: model
     for model in (
+        NamedModel(
+            "area_to_point_gp",
+            "Area-to-point Gaussian process",
+            identity_weights,
+            mediated=False,
+            replicated=False,
+            source="Kyriakidis 2004; Goovaerts 2008; with a smooth term of the covariates",
+            trend=True,
+        ),
+        NamedModel(
+            "regression_kriging",
+            "Area-to-point regression kriging (ATPRK)",
+            identity_weights,
+            mediated=False,
+            replicated=False,
+            source="Kyriakidis 2004; Goovaerts 2008; Wang et al. 2015",
+            trend=True,
+            smooth=False,
+        ),
         NamedModel(
             "shrinkage_cmp",
             "Shrinkage conditional mean process",
@@ -185,6 +208,10 @@ MODELS: dict[str, NamedModel] = {
         ),
     )
 }
+
+
+#: Models of any inputs: those that need no place and no covariates.
+GENERAL = tuple(name for name, model in MODELS.items() if not model.trend)
 
 
 def named(name: str) -> NamedModel:

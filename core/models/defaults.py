@@ -1,6 +1,6 @@
 """Where a model starts: lengthscales by the median heuristic, amplitudes shared between terms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from core.kernels.families.registry import family_of
 from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.catalogue import named
 
 _SAMPLE = 1000
 
@@ -18,28 +19,39 @@ class Start:
 
     ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
     ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
-    targets on real fields, and a pixel's interval with it.
+    targets on real fields, and a pixel's interval with it. ``every_pixel``, ``prior_sd`` and ``restarts`` are options
+    of learning.
     """
 
     spatial: str = "matern32"
     noise: float = 0.05
     point_noise: float = 0.01
     hold: tuple[str, ...] = ("point_noise",)
+    every_pixel: bool = False
+    prior_sd: float = 0.0
+    restarts: int = 2
 
 
 #: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
 #: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
 _ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
+#: For a trend and a rough rest: how rough is learned, held near the start by priors. Pseudo-targets have errors.
+_TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, prior_sd=1.0, restarts=1)
+_TREND_OF_PSEUDO = replace(_TREND, noise=Start.noise, hold=("point_noise",))
 
 
 def start_of(model: str, matched: bool) -> Start:
     """The start of a named model; ``matched``: every cell's target is known to be its own, no pseudo-target."""
+    if named(model).trend:
+        return _TREND if matched else _TREND_OF_PSEUDO
     return _ROUGH if model == "bag_gp" and matched else Start()
 
 
-def usual_model(matched: bool) -> str:
-    """The model to begin with: one that reads a cell's own mean where there is one."""
-    return "bag_gp" if matched else "shrinkage_cmp"
+def usual_model(matched: bool, place: bool) -> str:
+    """The model to begin with: one that reads a cell's own mean where there is one, and its ``place`` if known."""
+    if not matched:
+        return "shrinkage_cmp"
+    return "area_to_point_gp" if place else "bag_gp"
 
 
 def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:

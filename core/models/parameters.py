@@ -19,7 +19,8 @@ NOISE = (1e-6, 1e1)
 class Parameter:
     """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` False for plain numbers.
 
-    ``flat_above`` says that the upper bound limits nothing: beyond it only the scale would follow.
+    ``flat_above`` says that the upper bound limits nothing: beyond it only the scale would follow. ``spread`` is the
+    width of a log-normal prior relative to others.
     """
 
     names: tuple[str, ...]
@@ -28,6 +29,7 @@ class Parameter:
     high: float
     logarithm: bool = True
     flat_above: bool = False
+    spread: float = 1.0
 
 
 def log_parameter(name: str, value: float, bounds: tuple[float, float], device: torch.device) -> Parameter:
@@ -48,7 +50,8 @@ def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Ker
         apart = part.columnwise and len(factor.lengthscales) > 1
         names = factor.columns if apart else ("+".join(factor.columns),)
         labels = tuple(f"{prefix} {part.label} [{name}]" for name in names)
-        found.append(Parameter(labels, part.raw, math.log(part.low), math.log(part.high), flat_above=part.flat_above))
+        low, high = math.log(part.low), math.log(part.high)
+        found.append(Parameter(labels, part.raw, low, high, flat_above=part.flat_above, spread=part.spread))
     return found
 
 

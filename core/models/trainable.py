@@ -133,10 +133,10 @@ class Trainable:
         return self._summary
 
     def log_prior(self, width: float) -> Tensor:
-        """``−½ Σ ((log θ − log θ_start)/width)²`` over lengthscales, variances and exponents of k and ℓ."""
+        """``−½ Σ ((log θ − log θ_start)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
         pairs = zip(self.vector.parameters, self._starts, strict=True)
-        kernels = [(p.raw, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
-        return -0.5 * torch.stack([((raw - start) / width).square().sum() for raw, start in kernels]).sum()
+        kernels = [(p, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
+        return -0.5 * torch.stack([((p.raw - s) / (width * p.spread)).square().sum() for p, s in kernels]).sum()
 
     def learned(self) -> ModelSpec:
         """The model at the present values."""

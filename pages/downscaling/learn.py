@@ -14,7 +14,7 @@ from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
 from core.kernels.spec import KernelSpec
-from core.models.catalogue import MODELS
+from core.models.catalogue import MODELS, named
 from core.models.defaults import start_of
 from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in
@@ -60,34 +60,68 @@ def _hold(problem: DownscalingProblem, model: str) -> tuple[str, ...] | None:
     return HOLD[chosen]
 
 
+#: Over which points terms of the place are summed while learning, by the control's value.
+EVERY: dict[str, bool | None] = {"own": None, "every": True, "few": False}
+
+
+def _every_pixel(problem: DownscalingProblem, model: str) -> bool | None:
+    names = {"every": "over every pixel", "few": "over the points above"}
+    own = f"The model's own: {names['every' if start_of(model, problem.matched).every_pixel else 'few']}"
+    chosen = st.selectbox(
+        "The place",
+        list(EVERY),
+        key="every_pixel",
+        bind="query-params",
+        format_func=lambda option: names.get(option, own),
+        help="Isotropic terms of the place can be summed over all pixels of each cell while learning, from a table of "
+        "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models "
+        "that read the cells themselves.",
+    )
+    return EVERY[chosen]
+
+
+def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
+    """A number that is the model's own where nothing is chosen (None)."""
+    return st.number_input(
+        label, *limits, None, key=key, bind="query-params", placeholder=f"The model's own: {own:g}", help=about
+    )
+
+
 def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     with st.expander("How to learn"):
-        stage = st.selectbox("Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda o: STAGES[o])
+        stage = "leave_one_bag_out"
+        if named(model).mediated:
+            stage = st.selectbox(
+                "Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda option: STAGES[option]
+            )
         method = st.segmented_control(
             "Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser", bind="query-params"
         )
-        restarts = st.number_input("Starts", 1, 10, 2, key="restarts", bind="query-params")
-        steps = st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")
-        points = st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
-        every = st.checkbox(
-            "The place over every pixel",
-            key="every_pixel",
-            bind="query-params",
-            help="Isotropic terms of the place are summed over all pixels of each cell while learning, from a table of "
-            "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models "
-            "that read the cells themselves.",
-        )
-        hold = _hold(problem, model)
-    return {
-        "stage_one": stage,
-        "method": method or "lbfgs",
-        "restarts": int(restarts),
-        "steps": int(steps),
-        "points": int(points),
-        "every_pixel": every,
-        "hold": hold,
-    }
+        return {
+            "stage_one": stage,
+            "method": method or "lbfgs",
+            "restarts": _own_number(
+                "Starts",
+                "restarts",
+                (1, 10),
+                start_of(model, problem.matched).restarts,
+                "From the sliders' values, then from others around them.",
+            ),
+            "steps": int(st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")),
+            "points": int(
+                st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
+            ),
+            "every_pixel": _every_pixel(problem, model),
+            "prior_sd": _own_number(
+                "Width of priors",
+                "prior",
+                (0.0, 10.0),
+                start_of(model, problem.matched).prior_sd,
+                "Sd of log-normal priors that hold lengthscales and variances near the sliders' values; 0 for none.",
+            ),
+            "hold": _hold(problem, model),
+        }
 
 
 def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ LEAST = 1e-6
 
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
-    usual = usual_model(problem.matched)
+    usual = usual_model(problem.matched, problem.spec.coordinates)
     offer_only("model", MODELS)
     name = st.selectbox(
         "Model",
@@ -56,10 +56,12 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
-            kernel=_family("Covariates", "fam", "rbf", OFFERED),
+            kernel=_family("Covariates", "fam", "rbf", OFFERED) if named(name).smooth else None,
             spatial=None if place == OWN else place,
-            structure=_structure(),
+            structure=_structure() if named(name).smooth else "sum",
         )
+        if named(name).trend:
+            st.caption("An unknown mean and straight lines in the covariates are added to them.")
     start = _start(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
@@ -79,7 +81,7 @@ def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
 
 def family_values(kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
-    factors = [factor for term in kernel.terms for factor in term.factors]
+    factors = [factor for term in reversed(kernel.terms) for factor in term.factors]  # a trend stands last
     values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
     return {key: family for key, family in values.items() if family in OFFERED} | {
         "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
@@ -150,9 +152,10 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
     for index, term in enumerate(kernel.terms):
         scale = term.scale
         about = " · ".join(_words(factor) for factor in term.factors)
-        if scales or index > 0:
+        if (scales or index > 0) and not any(factor.kind.slopes_for_scales for factor in term.factors):
             symbol = "k" if prefix == "k" else "ℓ"
-            scale = log_slider(f"Variance of {symbol}: {about}", f"h-{prefix}{index}s", 1e-3, 1e3, term.scale)
+            what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
+            scale = log_slider(f"Variance of {what}", f"h-{prefix}{index}s", 1e-3, 1e3, term.scale)
         factors = tuple(_factor_sliders(f"h-{prefix}{index}-{i}", f) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
@@ -168,10 +171,12 @@ def _spoken(name: str) -> str:
 
 def _factor_sliders(key: str, factor: Factor) -> Factor:
     several = len(factor.lengthscales) > 1
+    what = "Sd of the slope" if factor.kind.slopes_for_scales else "Lengthscale"
     scales = []
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
-        scales.append(log_slider(f"Lengthscale: {of}", f"{key}-{index}", 2e-2, 5e1, value))
+        shown = log_slider(f"{what}: {of}", f"{key}-{index}", 2e-2, 5e1, _turned(factor, value))
+        scales.append(_turned(factor, shown))
     own = {
         each.name: log_slider(
             f"{each.symbol} of {factor.kind.title}: {_words(factor)}", f"{key}-{each.name}", each.low, each.high,
@@ -180,6 +185,11 @@ def _factor_sliders(key: str, factor: Factor) -> Factor:
         for each in factor.kind.own
     }  # fmt: skip
     return replace(factor, lengthscales=tuple(scales), own=own)
+
+
+def _turned(factor: Factor, value: float) -> float:
+    """A lengthscale as its slider shows it, or back: of straight lines, the sd of their slope."""
+    return 1 / value if factor.kind.slopes_for_scales else value
 
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
@@ -192,6 +202,6 @@ def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
             values[f"h-{prefix}{index}s"] = term.scale
             for i, factor in enumerate(term.factors):
                 for j, scale in enumerate(factor.lengthscales):
-                    values[f"h-{prefix}{index}-{i}-{j}"] = scale
+                    values[f"h-{prefix}{index}-{i}-{j}"] = _turned(factor, scale)
                 values |= {f"h-{prefix}{index}-{i}-{name}": value for name, value in factor.numbers.items()}
     return on_sliders(values)

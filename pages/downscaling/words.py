@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import heading
+from core.kernels.spec import Factor
 from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from core.wording import signed
@@ -97,11 +98,15 @@ its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean 
 def _kernel(spec: ModelSpec) -> str:
     terms = []
     for term in spec.kernel.terms:
-        parts = [
-            f"{f.kind.title} on {plain(', '.join(f.columns).replace('_', ' '))} "
-            f"(lengthscale {', '.join(f'{v:.3g}' for v in f.lengthscales)}"
-            f"{''.join(f', {own.symbol} {f.numbers[own.name]:.3g}' for own in f.kind.own)})"
-            for f in term.factors
-        ]
-        terms.append(f"{term.scale:.3g} × " + " × ".join(parts))
+        terms.append(f"{term.scale:.3g} × " + " × ".join(map(_factor, term.factors)))
     return "k = " + " + ".join(terms)
+
+
+def _factor(factor: Factor) -> str:
+    kind = factor.kind
+    if kind.without_scales:
+        return kind.title
+    scales = ", ".join(f"{1 / v if kind.slopes_for_scales else v:.3g}" for v in factor.lengthscales)
+    own = "".join(f", {each.symbol} {factor.numbers[each.name]:.3g}" for each in kind.own)
+    what = "sd of the slope" if kind.slopes_for_scales else "lengthscale"
+    return f"{kind.title} on {plain(', '.join(factor.columns).replace('_', ' '))} ({what} {scales}{own})"

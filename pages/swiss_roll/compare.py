@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.datasets.swiss_roll import MATCHINGS, RollSpec
-from core.models.catalogue import MODELS
+from core.models.catalogue import GENERAL, MODELS
 from core.models.spec import ModelSpec
 from core.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from core.studies.swiss_roll.benchmark import PAPER
@@ -21,7 +21,7 @@ COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
 def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     """Every model at the sliders' hyperparameters, on the same roll; the others come after the picture."""
-    others = [name for name in MODELS if name != spec.model]
+    others = [name for name in GENERAL if name != spec.model]
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
     work = scores_later(roll, [replace(spec, model=name) for name in others])
     rows, refused = {spec.model: view.scores}, []

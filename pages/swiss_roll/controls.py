@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import MODELS, named
+from core.models.catalogue import GENERAL, MODELS, named
 from core.models.spec import Inducing, ModelSpec
 from core.studies.swiss_roll.study import RollSettings
 from pages.kit.state import log_slider, on_sliders, put, recall, remember
@@ -36,7 +36,7 @@ def choose_roll() -> RollSpec:
 def choose_model(roll: RollSpec) -> tuple[str, Inducing]:
     """Which model, and its inducing points where it has any."""
     name = st.selectbox(
-        "Model", list(MODELS), index=list(MODELS).index("cmp"), key="r-model", bind="query-params",
+        "Model", list(GENERAL), index=GENERAL.index("cmp"), key="r-model", bind="query-params",
         format_func=lambda option: MODELS[option].title,
     )  # fmt: skip
     inducing = Inducing()

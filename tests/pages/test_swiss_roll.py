@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.models.catalogue import MODELS
+from core.models.catalogue import GENERAL, MODELS
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
@@ -30,7 +30,7 @@ def test_it_opens_on_a_finished_example_with_the_papers_table(page):
     assert {"RMSE", "RMSE, paper"} <= set(page.dataframe[0].value.columns)
 
 
-@pytest.mark.parametrize("model", list(MODELS))
+@pytest.mark.parametrize("model", GENERAL)
 @pytest.mark.parametrize("matching", ["direct", "indirect"])
 def test_every_model_fits_both_matchings(page, model, matching):
     page.segmented_control(key="r-match").set_value(matching)

@@ -35,6 +35,7 @@ MODEL_SETTINGS = (
     "steps",
     "points",
     "every_pixel",
+    "prior_sd",
     "device",
 )
 
@@ -72,12 +73,16 @@ def _data_arguments(group: Any) -> None:
 def _model_arguments(group: Any) -> None:
     group.add_argument(
         "--model",
-        help="bag_gp (default for matched cells), shrinkage_cmp (default for others), cmp, task_transformed_gp, "
-        "variational_cmp, vbagg, centroid_gp or variational_gp",
+        help="area_to_point_gp (default for matched cells), shrinkage_cmp (default for others), regression_kriging, "
+        "bag_gp, cmp, task_transformed_gp, variational_cmp, vbagg, centroid_gp or variational_gp",
     )
     group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
     group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
-    group.add_argument("--spatial", metavar="FAMILY", help="family on coordinates (matern12 for bag_gp, else matern32)")
+    group.add_argument(
+        "--spatial", metavar="FAMILY",
+        help="family on coordinates (powered_exponential for area_to_point_gp and regression_kriging, matern12 for "
+        "bag_gp, else matern32)",
+    )  # fmt: skip
     group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
@@ -98,14 +103,23 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
     group.add_argument(
         "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
-        help="noises that learning leaves as they are (bag_gp: noise point_noise, else none; --hold alone frees both)",
+        help="noises that learning leaves as they are (point_noise; for matched cells noise too, but with cmp and "
+        "shrinkage_cmp; --hold alone frees both)",
     )  # fmt: skip
-    group.add_argument("--restarts", type=int, help="starts of the optimiser")
+    group.add_argument(
+        "--restarts", type=int, help="starts of the optimiser (2; 1 for area_to_point_gp and regression_kriging)"
+    )
     group.add_argument("--steps", type=int, help="steps of each start")
     group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
     group.add_argument(
-        "--every-pixel", action="store_true", default=None,
-        help="while learning, sum isotropic terms of the place over every pixel, from a table of distances",
+        "--every-pixel", action=argparse.BooleanOptionalAction, default=None,
+        help="while learning, sum isotropic terms of the place over every pixel, from a table of distances "
+        "(area_to_point_gp and regression_kriging do)",
+    )  # fmt: skip
+    group.add_argument(
+        "--prior-sd", type=float, metavar="WIDTH",
+        help="width of log-normal priors that hold kernels near their start; 0 for none (1 for area_to_point_gp and "
+        "regression_kriging, else 0)",
     )  # fmt: skip
 
 

@@ -29,7 +29,8 @@ ROUGH_REACH = 1e1
 class Own:
     """A parameter of a family besides lengthscales: its bounds while learned, ``symbol`` and ``help`` for a reader.
 
-    ``attribute`` is gpytorch's name for it; one that is not ``learned`` stays as given.
+    ``attribute`` is gpytorch's name for it; one that is not ``learned`` stays as given. ``spread`` is the width of its
+    log-normal prior, where there are any, relative to those of lengthscales and variances.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Own:
     help: str = ""
     attribute: str = ""
     learned: bool = True
+    spread: float = 1.0
 
     @property
     def raw(self) -> str:
@@ -60,7 +62,7 @@ class Own:
 class Trained:
     """One tensor of logarithms that learning moves: what it is of (each column, where ``columnwise``), and its bounds.
 
-    ``flat_above`` says that the upper bound limits nothing.
+    ``flat_above`` says that the upper bound limits nothing; ``spread`` as in `Own`.
     """
 
     label: str
@@ -69,6 +71,7 @@ class Trained:
     high: float
     columnwise: bool = False
     flat_above: bool = False
+    spread: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ class Stationary(Family):
         for own in self.own:
             raw = getattr(kernel, own.raw)
             if own.learned:
-                found.append(Trained(own.name, raw, own.low, own.high))
+                found.append(Trained(own.name, raw, own.low, own.high, spread=own.spread))
             else:
                 raw.requires_grad_(False)
         return found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Linear(Family):
-    """``Σ_d x_d x′_d/s_d²``: straight lines through zero, whose slopes have the sds 1/s; s stand as the lengthscales."""
+    """``Σ_d x_d x′_d/s_d²``: lines through zero, whose slopes have the sds 1/s; s stands as the lengthscale."""
 
     name, title = "linear", "Linear"
     smooth, degenerate, slopes_for_scales = True, True, True
@@ -25,7 +25,9 @@ class Linear(Family):
     def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """gpytorch's own, whose variances are 1/s²."""
         several = len(factor.lengthscales) if len(factor.lengthscales) > 1 else None
-        linear = gpytorch.kernels.LinearKernel(ard_num_dims=several, variance_constraint=positive(), active_dims=active).double()
+        linear = gpytorch.kernels.LinearKernel(
+            ard_num_dims=several, variance_constraint=positive(), active_dims=active
+        ).double()
         linear.variance = torch.tensor([factor.lengthscales], dtype=torch.float64) ** -2
         linear.family = self
         return linear

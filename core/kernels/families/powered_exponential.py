@@ -21,7 +21,9 @@ class PoweredExponential(Radial):
     below 2. Source: Diggle and Ribeiro 2007, *Model-based Geostatistics*, §3.4.2."""
 
     name, title = "powered_exponential", "Powered exponential"
-    own = (Own("alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian."),)
+    own = (
+        Own("alpha", "α", 1.0, 0.3, 2.0, "Roughness: 1 is Matérn 1/2, less is rougher, 2 is a Gaussian.", spread=0.35),
+    )
     pointed, reach = True, ROUGH_REACH
 
     def kernel(self, **shared: Any) -> Shaped:

@@ -15,7 +15,7 @@ from core.downscaling.prediction import may_be_kept, posterior_of_sums, reads_ba
 from core.engine.reporting import Quiet, Stopwatch, peak_mb
 from core.errors import Check, InputError, never
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import named
+from core.models.catalogue import GENERAL, named
 from core.models.indirect_gp import Columns
 from core.models.inducing import fitting
 from core.models.learning import LearningOptions, learn
@@ -75,7 +75,8 @@ class RollSettings:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        named(self.model)
+        if named(self.model).trend:
+            raise InputError(f"The model '{self.model}' is one of fields in space: choose {', '.join(GENERAL)}.")
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per slice.")
 

@@ -182,14 +182,14 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
 
 
 def test_the_default_model_says_what_interpolation_does_better(command, tmp_path: Path) -> None:
-    """Matched cells get the bag GP; a smooth field that no covariate tells of, bilinear's better guess, on stderr."""
+    """Matched cells get the area-to-point GP; a smooth field that no covariate tells of, bilinear's better guess, on stderr."""
     (tmp_path / "plane.nc").write_bytes(netcdf(plane()))
     arguments = ("--target", "t", "--covariates", "orog", "--block", 4, 4, "--no-learn", "--quiet")
     answer = command("downscale", tmp_path / "plane.nc", *arguments)
     assert answer.code == 0, answer.err
     first = answer.document["results"][0]
     told = first["diagnostics"]["leave_one_out"]
-    assert first["model"] == "bag_gp" and first["settings"]["point_noise"] == 0
+    assert first["model"] == "area_to_point_gp" and first["settings"]["point_noise"] == 0
     assert told["bilinear"] < told["model"] and told["kept"] is None
     (line,) = answer.err.splitlines()
     assert line.startswith("Warning: Bilinear interpolation is the better guess here") and line[9:] in first["warnings"]

@@ -137,17 +137,18 @@ def test_settings_survive_json_and_refuse_nonsense(problem):
             DownscaleSettings.from_dict(wrong)
 
 
+@pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
 @pytest.mark.parametrize("key", ["ukv-645m", "ukv-75m"])
-def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key):
+def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
     from core.datasets import find
 
     given = DownscalingSpec.from_dict(find(key).default)
     problem = build_problem(Source(key), given)
-    stored = preset({"fields": key, "coarse": None}, given.to_dict(), DownscaleSettings(model="bag_gp", kernel="rbf"))
+    stored = preset({"fields": key, "coarse": None}, given.to_dict(), DownscaleSettings(model=model, kernel="rbf"))
     assert stored is not None
     picture, data = picture_of(problem), problem.data
     best = predict_from_sums(stored, data, problem, [(1.0, picture_sums(stored.kernel, picture))]).evidence
-    start = starting_spec(problem, DownscaleSettings(model="bag_gp"))
+    start = starting_spec(problem, DownscaleSettings(model=model))
     poor = predict_from_sums(start, data, problem, [(1.0, picture_sums(start.kernel, picture))]).evidence
     assert best > poor + 10
 

@@ -20,7 +20,7 @@ from core.figures.colours import (
     mark_scale,
     model_colour,
 )
-from core.models.catalogue import MODELS
+from core.models.catalogue import GENERAL
 
 ROOT = Path(__file__).parents[3]
 THEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -38,7 +38,20 @@ EYES = {
 LEAST_DIFFERENCE = {"all cones": 13, "no green cones": 10, "no red cones": 9}
 #: Models that stand on one page.
 TOGETHER = {
-    "downscaling and swiss roll": (*MODELS, "constant", "bilinear", "bicubic", "truth"),
+    "swiss roll": (*GENERAL, "constant", "bilinear", "bicubic", "truth"),
+    "downscaling": (
+        "area_to_point_gp",
+        "regression_kriging",
+        "shrinkage_cmp",
+        "cmp",
+        "bag_gp",
+        "centroid_gp",
+        "task_transformed_gp",
+        "constant",
+        "bilinear",
+        "bicubic",
+        "truth",
+    ),
     "one dimension": ("task_transformed_gp", "dme", "impute", "cascade", "truth"),
     "sparse representation": ("random", "learned", "learned_points", "variational_gp", "exact_gp", "truth"),
     "kernel Bayes": ("kbr", "kbr_a", "kbr_theorem", "cme", "kde", "abc", "abc_few", "dme", "exact"),

@@ -11,7 +11,7 @@ from core.datasets.swiss_roll import RollSpec, make_swiss_roll
 from core.engine import Context
 from core.errors import Cancelled, InputError
 from core.kernels.spec import KernelSpec
-from core.models.catalogue import MODELS
+from core.models.catalogue import GENERAL
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
 from core.models.spec import ModelSpec
@@ -54,7 +54,7 @@ def test_the_shrinkage_process_recovers_the_roll_and_its_settings_give_it_again(
     assert torch.allclose(again.mean, found.mean, atol=1e-8) and again.spec.kernel == found.spec.kernel
 
 
-@pytest.mark.parametrize("model", list(MODELS))
+@pytest.mark.parametrize("model", GENERAL)
 def test_every_model_learns_on_unmatched_slices(model):
     roll = make_swiss_roll(RollSpec(**ROLL, matching="indirect"))
     found = fit_roll(roll, RollSettings.from_dict({"model": model, **QUICK}))

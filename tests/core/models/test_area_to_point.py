@@ -1,0 +1,122 @@
+"""The kernel of a field in space: what it is made of, and that without its smooth term it is regression kriging."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.errors import InputError
+from core.kernels.spec import Factor, KernelSpec, Term
+from core.models.area_to_point import area_to_point_kernel, cell_width
+from core.models.catalogue import GENERAL, MODELS
+from core.models.defaults import start_of, usual_model
+from core.models.indirect_gp import Columns, posterior
+from core.models.spec import ModelSpec
+from core.models.trainable import Trainable
+from core.observations import Bags, IndirectData
+from tests.core.models.small import dense, normal
+
+NAMES = ("y", "x", "c", "d")
+PLACE = ("y", "x")
+
+
+def squares(cells: int = 4, pixels: int = 3) -> Bags:
+    """Cells of pixels × pixels points on a grid in steps of 0.1, with two covariates."""
+    along = torch.arange(cells * pixels).double()
+    row, column = (v.flatten() for v in torch.meshgrid(along, along, indexing="ij"))
+    bag = (row // pixels * cells + column // pixels).long()
+    return Bags(torch.cat([0.1 * torch.stack([row, column], 1), normal(len(bag), 2, seed=1)], 1), bag, cells**2)
+
+
+def kernel(bags: Bags, names: tuple[str, ...] = NAMES, place: tuple[str, ...] = PLACE, **changes) -> KernelSpec:
+    options = {"spatial": "powered_exponential", "covariates": "rbf", **changes}
+    return area_to_point_kernel(bags, names, place, **options)
+
+
+def families(spec: KernelSpec) -> list[list[tuple[str, tuple[str, ...]]]]:
+    return [[(factor.family, factor.columns) for factor in term.factors] for term in spec.terms]
+
+
+def test_a_cell_is_as_wide_as_a_square_of_its_spread():
+    bags = squares(pixels=3)
+    assert cell_width(bags.inputs[:, :2], bags) == pytest.approx(0.1 * math.sqrt(3**2 - 1))
+    many = squares(cells=2, pixels=40)
+    assert cell_width(many.inputs[:, :2], many) == pytest.approx(4.0, rel=1e-3)
+    one = Bags(normal(5, 2, seed=2), torch.arange(5), 5)
+    assert cell_width(one.inputs, one) == 1.0, "cells of one point have no width"
+
+
+def test_the_terms_are_a_rough_one_of_the_place_a_smooth_one_of_the_covariates_lines_and_a_mean():
+    bags = squares()
+    whole = kernel(bags)
+    rough, smooth = ("powered_exponential", PLACE), ("rbf", ("c", "d"))
+    lines, mean = ("linear", ("c", "d")), ("constant", PLACE)
+    assert families(whole) == [[rough], [smooth], [lines], [mean]]
+    assert families(kernel(bags, covariates=None)) == [[rough], [lines], [mean]]
+    assert families(kernel(bags, structure="product")) == [[rough, smooth], [lines], [mean]]
+    plain = Bags(bags.inputs[:, :2], bags.bag, bags.count)
+    assert families(kernel(plain, PLACE)) == [[rough], [mean]]
+    assert whole.terms[0].factors[0].lengthscales == pytest.approx((4 * 0.1 * math.sqrt(8),))
+    assert families(kernel(bags, spatial="matern32", covariates="linear"))[:2] == [
+        [("matern32", PLACE)], [("linear", ("c", "d"))],
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="let the coordinates join"):
+        kernel(bags, place=())
+
+
+def test_what_learning_holds_on_to():
+    """Log-normal priors of width one, that of the exponent narrower; the mean's variance is no hyperparameter."""
+    bags = squares()
+    where = normal(16, 1, seed=3)
+    data = IndirectData(bags, where, where, normal(16, seed=4))
+    spec = ModelSpec("area_to_point_gp", kernel(bags), noise=1e-6)
+    found = Trainable(spec, data, Columns(NAMES), hold=("noise", "point_noise"))
+    names = found.vector.names
+    assert names == (
+        "k1 variance", "k1 lengthscale [y+x]", "k1 alpha [y+x]", "k2 variance", "k2 lengthscale [c]",
+        "k2 lengthscale [d]", "k3 slope variance [c]", "k3 slope variance [d]",
+    )  # fmt: skip
+    start = found.vector.get()
+    assert float(found.log_prior(1.0)) == 0
+    for index, name in enumerate(names):
+        moved = start.copy()
+        moved[index] -= 0.2
+        found.vector.set(moved)
+        width = 0.35 if "alpha" in name else 1.0
+        assert float(found.log_prior(0.5)) == pytest.approx(-0.5 * (0.2 / (0.5 * width)) ** 2), name
+    assert found.learned().kernel.terms[-1] == spec.kernel.terms[-1]
+
+
+def test_with_slopes_and_a_mean_that_are_not_known_at_all_it_is_regression_kriging():
+    """Universal kriging from area to point: weights that reproduce the trend, and the variance of what they miss."""
+    bags, points = squares(), normal(7, 4, seed=5)
+    rough = KernelSpec((Term((Factor("powered_exponential", PLACE, (0.5,), {"alpha": 0.8}),), 0.7),))
+    wide = (
+        *rough.terms, Term((Factor("linear", ("c", "d"), (1e-4, 1e-4)),)), Term((Factor("constant", PLACE, ()),), 1e8)
+    )  # fmt: skip
+    z, where = normal(16, seed=6), normal(16, 1, seed=3)
+    data = IndirectData(bags, where, where, z)
+    found = posterior(ModelSpec("regression_kriging", KernelSpec(wide), noise=1e-3), data, Columns(NAMES))
+    spread = torch.zeros(len(bags.bag), 16).double()
+    spread[torch.arange(len(bags.bag)), bags.bag] = bags.weights
+    between = spread.T @ dense(rough, NAMES, bags.inputs, bags.inputs) @ spread + 1e-3 * torch.eye(16).double()
+    across = spread.T @ dense(rough, NAMES, bags.inputs, points)
+    trend, there = (torch.cat([torch.ones(len(v), 1).double(), v[:, 2:]], 1) for v in (spread.T @ bags.inputs, points))
+    system = torch.cat([torch.cat([between, trend], 1), torch.cat([trend.T, torch.zeros(3, 3).double()], 1)])
+    right = torch.cat([across, there.T])
+    solved = torch.linalg.solve(system, right)
+    weights = solved[:16]
+    assert torch.allclose(trend.T @ weights, there.T), "the trend is reproduced"
+    mean, variance = found.mean_and_variance(points)
+    assert torch.allclose(mean, weights.T @ z, atol=1e-5)
+    assert torch.allclose(variance, 0.7 - (solved * right).sum(0), atol=1e-5)
+
+
+def test_models_of_fields_in_space_are_told_from_general_ones():
+    assert set(MODELS) - set(GENERAL) == {"area_to_point_gp", "regression_kriging"}
+    assert usual_model(True, True) == "area_to_point_gp" and usual_model(True, False) == "bag_gp"
+    assert usual_model(False, True) == "shrinkage_cmp"
+    known, guessed = (start_of("regression_kriging", matched) for matched in (True, False))
+    assert known.noise < 1e-5 and set(known.hold) == {"noise", "point_noise"}
+    assert guessed == replace(known, noise=0.05, hold=("point_noise",))
