@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
-from pages.downscaling.model import slider_values
+from pages.downscaling.model import family_values, slider_values
 from pages.kit.state import slider_key
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
@@ -57,7 +57,7 @@ def test_it_opens_on_a_finished_example(page):
     assert page.title[0].value == "Downscaling"
     assert "440 coarse values" in words(page)
     assert "83 %" in words(page) and "12:00 UTC, level height 645 m" in words(page)
-    assert "Bag GP" in table(page)
+    assert "Area-to-point GP" in table(page)
 
 
 def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_it(page):
@@ -68,7 +68,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
     assert not page.warning
     coarser(page).slider(key="withhold").set_value(0.5).run()
-    page.selectbox(key="place").set_value("rbf").run()  # nothing may vary that neighbours do not show: intervals shrink
+    page.selectbox(key="place").set_value("matern52").run()  # nothing may vary that neighbours do not show: intervals shrink
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"Of the 95 % intervals (\d+) % hold the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "too narrow" and int(held) < 90 and "times as wide" in said
@@ -257,16 +257,18 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
     parts = code.split()
     assert parts[:4] == ["python", "-m", "core", "predict-store"]
     options = make_parser().parse_args(parts[3:])
-    assert options.model == "air_potential_temperature-bag_gp.json" and options.condition == "once"
+    assert options.model == "air_potential_temperature-area_to_point_gp.json" and options.condition == "once"
     assert any("Many time steps" in box.label for box in page.expander)
     assert "`surface_altitude` of every step" in as_shown(words(page))
 
 
 def test_the_models_own_family_follows_the_model(page):
-    """On coordinates rough for the bag GP of matched cells, smoother for mediated models; a family asked for stays."""
+    """On coordinates as rough as is learned, rough for the bag GP, smoother for mediated models; one asked for stays."""
     coarser(page)
     page.slider(key="withhold").set_value(0.5).run()
-    assert page.selectbox(key="place").value == "own" and "Matérn 1/2 on" in equation(page)
+    assert page.selectbox(key="place").value == "own" and "Powered exponential on" in equation(page)
+    page.selectbox(key="model").set_value("bag_gp").run()
+    assert "Matérn 1/2 on" in equation(page)
     page.selectbox(key="model").set_value("shrinkage_cmp").run()
     assert "Matérn 3/2 on" in equation(page)
     page.selectbox(key="place").set_value("matern52").run()
@@ -283,6 +285,37 @@ def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(page, family,
     before, key = equation(page), f"h-k0-0-{own}"
     moved(page, key, 0.7)
     assert complaints(page) == [] and equation(page) != before
+
+
+def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(page):
+    """No slider for what changes nothing: a line's variance beside its slope; regression kriging has no smooth term."""
+    coarser(page)
+    labels = {slider.key: slider.label for slider in page.select_slider}
+    place = labels[slider_key("h-k0-0-0")].removeprefix("Lengthscale: ")
+    expected = {
+        "h-k1-0-0": "Lengthscale: surface altitude", "h-k2-0-0": "Sd of the slope: surface altitude",
+        "h-k3s": "Variance of the unknown mean", "h-k0-0-alpha": f"α of Powered exponential: {place}",
+    }  # fmt: skip
+    assert {key: labels[slider_key(key)] for key in expected} == expected
+    assert slider_key("h-k2s") not in labels and slider_key("h-k3-0-0") not in labels
+    line = KernelSpec((Term((Factor("linear", ("surface_altitude",), (4.0,)),)),))
+    assert slider_values(ModelSpec("area_to_point_gp", line), 10)[slider_key("h-k0-0-0")] == 0.25
+    before = table(page)
+    moved(page, "h-k2-0-0", 0.02)
+    assert complaints(page) == [] and table(page) != before and "(sd of the slope 0.02)" in equation(page)
+    assert [box.key for box in page.selectbox if box.key in ("place", "fam")] == ["place", "fam"]
+    page.selectbox(key="model").set_value("regression_kriging").run()
+    assert complaints(page) == [] and "Gaussian on" not in equation(page) and "Constant" in equation(page)
+    assert [box.key for box in page.selectbox if box.key in ("place", "fam")] == ["place"]
+
+
+@pytest.mark.parametrize("terms", ["sum", "product"])
+def test_the_families_of_a_learned_kernel_are_those_of_its_first_terms(terms):
+    rough, smooth = Factor("powered_exponential", ("y", "x"), (0.4,)), Factor("matern32", ("c",), (1.0,))
+    first = [Term((rough, smooth))] if terms == "product" else [Term((rough,)), Term((smooth,))]
+    trend = Term((Factor("linear", ("c",), (1.0,)),)), Term((Factor("constant", ("y", "x"), ()),))
+    found = family_values(KernelSpec((*first, *trend)), ["c"])
+    assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms}
 
 
 def test_what_was_learned_of_a_familys_own_parameter_reaches_its_slider():
