@@ -25,7 +25,7 @@ def main() -> None:
     """Learned hyperparameters of the worked example, its posterior, five pictures."""
     given = DownscalingSpec.from_dict(find(KEY).default)
     problem = build_problem(Source(KEY), given)
-    settings = DownscaleSettings(model="bag_gp", kernel="rbf")
+    settings = DownscaleSettings(model="area_to_point_gp", kernel="rbf")
     spec = preset({"fields": KEY, "coarse": None}, given.to_dict(), settings)
     if spec is None:
         raise SystemExit(f"There are no stored hyperparameters for {KEY}.")

@@ -87,7 +87,7 @@ def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
     assert followed("A data set", copy) == ["core/datasets/hills.py", "core/datasets/entries.py"]
     said = json.loads(run(copy, "-m", "core", "downscale", "hills", *QUICK))
     rmse = {row["model"]: row["scores"]["rmse"] for row in said["results"]}
-    assert rmse["bag_gp"] < rmse["bilinear"], "height tells what no interpolation can"
+    assert rmse["area_to_point_gp"] < rmse["bilinear"], "height tells what no interpolation can"
 
 
 def test_a_page_takes_one_file_and_a_line(copy: Path) -> None:
