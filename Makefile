@@ -17,7 +17,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test format bench bench-latency bench-load bench-swiss-roll bench-downscaling fuzz clean
+.PHONY: run serve test format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -74,6 +74,11 @@ bench-swiss-roll:
 bench-downscaling:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
 	$(VENV) -m core benchmark downscaling $(ARGS)
+
+# Matched cells of real fields: how near, and how often the intervals hold.
+bench-trust:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	$(VENV) -m core benchmark trust $(ARGS)
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

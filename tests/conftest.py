@@ -28,7 +28,7 @@ TENSORS = [
         "studies",
     )
 ]
-REAL_DATA = TESTS / "data"
+REAL_DATA = TESTS.parent / "data"
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before any test imports torch or numpy

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.studies.downscaling.benchmark import EXACT, VARIATIONAL
 from pages.benchmarks.measured import show_measured
+from pages.benchmarks.trust import show_trust
 from pages.kit.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
 from pages.kit.layout import page_header
 from pages.kit.pages import page_link
@@ -19,7 +20,9 @@ TITLES = {
 def main() -> None:
     """A headline a topic, with one small table or figure; everything else folded below it."""
     page_header("Benchmarks", "How fast and in how much memory; which model comes nearest to a truth it never saw.")
-    st.subheader("Accuracy of downscaling", anchor=False)
+    st.subheader("Trust: matched cells of real fields", anchor=False)
+    show_trust()
+    st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     headline(table)

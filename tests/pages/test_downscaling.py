@@ -68,7 +68,9 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
     assert not page.warning
     coarser(page).slider(key="withhold").set_value(0.5).run()
-    page.selectbox(key="place").set_value("matern52").run()  # nothing may vary that neighbours do not show: intervals shrink
+    page.selectbox(key="place").set_value(
+        "matern52"
+    ).run()  # nothing may vary that neighbours do not show: intervals shrink
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"Of the 95 % intervals (\d+) % hold the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "too narrow" and int(held) < 90 and "times as wide" in said
@@ -263,7 +265,7 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
 
 
 def test_the_models_own_family_follows_the_model(page):
-    """On coordinates as rough as is learned, rough for the bag GP, smoother for mediated models; one asked for stays."""
+    """On coordinates as rough as is learned, rough for the bag GP, smoother for mediated ones; one asked for stays."""
     coarser(page)
     page.slider(key="withhold").set_value(0.5).run()
     assert page.selectbox(key="place").value == "own" and "Powered exponential on" in equation(page)

@@ -13,10 +13,11 @@ from core.errors import InputError
 
 HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
 _POLL_S = 1.0
-#: Benchmark → the engine's task and the file that its page opens with.
+#: Benchmark → the engine's task and the file that its page opens with; what the trust benchmark runs is `TRUST`.
 BENCHMARKS = {
     "swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json"),
     "downscaling": ("downscaling-benchmark", "downscaling.json"),
+    "trust": ("downscaling-benchmark", "trust.json"),
 }
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
 
@@ -26,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
-    parser.add_argument("--cases", nargs="+", metavar="CASE", help="downscaling: only these cases")
+    parser.add_argument("--cases", nargs="+", metavar="CASE", help="downscaling and trust: only these cases")
     parser.add_argument("--resume", metavar="FILE", help="keep the rows of this file, compute the missing ones")
     parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.output:
         FOLDER.mkdir(parents=True, exist_ok=True)
     check_writable(str(output))
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = _own(options.name)
     if options.seeds is not None:
         settings["seeds"] = list(range(options.seeds))
     if options.models:
@@ -53,6 +54,15 @@ def run(options: argparse.Namespace) -> None:
     kept = {"schema": 1, "command": command, "machine": machine(), **found}
     write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
     say(f"Wrote {output}.")
+
+
+def _own(name: str) -> dict[str, Any]:
+    """What a benchmark runs otherwise than its task does by itself."""
+    if name != "trust":
+        return {}
+    from core.studies.downscaling.benchmark import TRUST
+
+    return dict(TRUST)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

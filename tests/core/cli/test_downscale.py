@@ -182,7 +182,7 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
 
 
 def test_the_default_model_says_what_interpolation_does_better(command, tmp_path: Path) -> None:
-    """Matched cells get the area-to-point GP; a smooth field that no covariate tells of, bilinear's better guess, on stderr."""
+    """The area-to-point GP; of a smooth field that no covariate tells of bilinear is the better guess, on stderr."""
     (tmp_path / "plane.nc").write_bytes(netcdf(plane()))
     arguments = ("--target", "t", "--covariates", "orog", "--block", 4, 4, "--no-learn", "--quiet")
     answer = command("downscale", tmp_path / "plane.nc", *arguments)

@@ -8,7 +8,7 @@ from core.datasets import catalogue, find, folder_problem, make_atmosphere, sugg
 from core.errors import InputError
 
 fields = pytest.importorskip("core.fields")
-BUILT_IN = ("ukv-645m", "ukv-75m", "atmosphere", "atmosphere-small")
+BUILT_IN = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")
 
 
 @pytest.fixture(autouse=True)
@@ -22,13 +22,20 @@ def test_built_in_entries_are_there_and_say_where_they_come_from():
 
 
 @pytest.mark.parametrize(
-    "key, cells, bags", [("ukv-645m", (22, 20), 440), ("ukv-75m", (22, 20), 440), ("atmosphere-small", (18, 36), 324)]
+    ("key", "cells", "bags"),
+    [
+        ("ukv-645m", (22, 20), 440),
+        ("ukv-75m", (22, 20), 440),
+        ("era5-t2m", (15, 33), 495),
+        ("gdas-ttop", (15, 32), 480),
+        ("atmosphere-small", (18, 36), 324),
+    ],
 )
 def test_worked_examples_build(key, cells, bags):
     entry = find(key)
     problem = fields.make_problem(entry.open(), fields.DownscalingSpec.from_dict(entry.default))
     assert problem.coarse_shape == cells and problem.data.bags.count == bags
-    assert problem.units == "K" and problem.matched == key.startswith("ukv")
+    assert problem.units == "K" and problem.matched == (not key.startswith("atmosphere"))
     assert problem.truth is not None and np.isfinite(problem.truth).all()
 
 

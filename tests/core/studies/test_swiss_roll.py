@@ -16,7 +16,7 @@ from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
 from core.models.spec import ModelSpec
 from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import DownscalingBenchmark, expanded
+from core.studies.downscaling.benchmark import MATCHED, MEDIATED, TRUST, DownscalingBenchmark, expanded
 from core.studies.downscaling.benchmark import one_fit as one_downscaling
 from core.studies.swiss_roll.benchmark import PAPER, BenchmarkSpec, benchmark_task
 from core.studies.swiss_roll.study import (
@@ -140,7 +140,13 @@ def test_the_downscaling_benchmark_scores_models_and_interpolations():
     assert [row["status"] for row in rows] == ["ok", "ok"], [row["message"] for row in rows]
     assert [row["model"] for row in expanded(rows)] == ["constant", "bilinear", "bicubic", "variational_gp"]
     assert {"rmse", "mae", "pearson", "ssim", "crps", "coverage95"} <= set(rows[1]["scores"])
+    matched = {"case": "ukv-75m-matched", "seed": 1, "settings": {"steps": 1, "restarts": 1, "points": 2}}
+    row = one_downscaling({**matched, "model": "regression_kriging"})
+    assert row["status"] == "ok" and row["warned"] is bool(row["message"]), row["message"]
+    assert row["scores"]["rmse"] < one_downscaling({**matched, "model": "interpolation"})["scores"]["rmse"]
+    assert DownscalingBenchmark.from_dict(TRUST).cases == tuple(MATCHED)
     spec = DownscalingBenchmark(seeds=(0,))
+    assert spec.cases == tuple(MEDIATED)
     for case in spec.cases:
         assert {entry["model"] for entry in spec.items() if entry["case"] == case} == {"interpolation", *spec.models}
     for wrong in ({"cases": ("x",)}, {"models": ("x",)}, {"seeds": ()}):
