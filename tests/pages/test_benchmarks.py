@@ -30,15 +30,38 @@ def rows(name: str) -> list[dict]:
 
 def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     titles = [found.value for found in page.subheader]
-    assert titles[:2] == ["Accuracy of downscaling", "Time beside a plain implementation"] and len(titles) == 7
+    assert titles[0].startswith("Trust") and titles[1].startswith("Accuracy of downscaling")
+    assert titles[2] == "Time beside a plain implementation" and len(titles) == 8
     assert not any(block.proto.expanded for block in page.expander)
-    assert len(page.dataframe) > 3 and list(page.dataframe[0].value["Seeds"]) == [10, 10, 2]
-    assert len(page.dataframe) == 1 + len(page.expander[0].dataframe)
+    assert len(page.dataframe) > 3 and list(page.dataframe[1].value["Seeds"]) == [10, 10, 2]
+    assert len(page.dataframe) == 2 + len(page.expander[0].dataframe)
     said = " ".join(block.value for block in page.caption)
     assert "made by `python -m core benchmark downscaling" in said
     table = page.expander[0].dataframe[0].value
     assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
+
+
+def test_trust_is_told_by_its_stored_rows(page: AppTest):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "trust.json").read_text())["rows"]
+    mine = [row["scores"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")]
+    plain = [row["scores"]["rmse"] for row in kept if row["case"] == "era5-t2m-matched" and "more" in row]
+    table = page.dataframe[0].value
+    (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
+    assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):.3g} ± ")
+    assert line["of bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
+    assert line["In 95 %"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
+    assert (
+        line["Warned"]
+        == f"{sum(r['warned'] for r in kept if r['case'] == 'era5-t2m-matched' and r['model'] == 'area_to_point_gp')} of 5"
+    )
+    assert len(table) == 4 * 5 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
+    (said,) = [block.value for block in page.markdown if "half of whose cells are hidden (5 draws)" in block.value]
+    shares = {
+        case: mean(r["scores"]["coverage95"] for r in kept if r["case"] == case and r["model"] == "area_to_point_gp")
+        for case in {row["case"] for row in kept}
+    }
+    assert f"{100 * min(shares.values()):.0f} to {100 * max(shares.values()):.0f} % of the truth" in said
 
 
 def test_the_headline_of_a_room_is_that_of_its_rows(page: AppTest):
