@@ -10,10 +10,11 @@ from core.bag_sums.moving import MovingGram, moving_gram
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
 from core.downscaling.prediction import bags_inside, matched_data, picture_of, reads_bags
-from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
+from core.downscaling.settings import DownscaleSettings, columns_of, completed, coordinate_names, starting_spec
 from core.engine.reporting import Quiet
 from core.errors import Check
 from core.fields import DownscalingProblem
+from core.models.area_to_point import held_to
 from core.models.catalogue import named
 from core.models.inducing import fitting
 from core.models.learning import Learned, learn
@@ -37,7 +38,12 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
     report = learning_reporter(context, named(start.model), options, _looked_at(matched.bags, small.bags, every))
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     columns = columns_of(problem)
-    learned = learn(start, small, columns, options, report=report, check=context.check, bag_gram=every)
+    centre = None
+    if named(start.model).trend:
+        centre = held_to(start.kernel, matched.bags, problem.columns, coordinate_names(problem))
+    learned = learn(
+        start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
+    )  # fmt: skip
     return better_of(problem, start, learned, small, every)
 
 

@@ -7,6 +7,7 @@ import torch
 
 from core.errors import InputError
 from core.fields import DownscalingProblem
+from core.kernels.families.registry import family_of
 from core.kernels.spec import KernelSpec
 from core.models.area_to_point import area_to_point_kernel
 from core.models.catalogue import named
@@ -76,6 +77,19 @@ class DownscaleSettings:
             object.__setattr__(self, "hold", check_hold(tuple(self.hold)))
         if self.structure not in ("sum", "product"):
             raise InputError(f"The kernel structure '{self.structure}' is unknown: choose sum or product.")
+        for family in (self.kernel, self.mediator_kernel, self.spatial):
+            if isinstance(family, str) and family_of(family).without_scales:
+                raise InputError(f"A {family} kernel has no lengthscale to learn: choose another family.")
+        if self.prior_sd and self.bound == "stochastic":
+            raise InputError(
+                "Minibatches climb the bound without priors: leave out their width, or climb it collapsed."
+            )
+        one_term = self.model != AUTO and not named(self.model).smooth
+        if one_term and (isinstance(self.kernel, str) or self.structure == "product"):
+            raise InputError(
+                f"The model '{self.model}' has straight lines of the covariates only: leave out their family and the "
+                "product, or choose area_to_point_gp."
+            )
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per bag.")
 
@@ -90,7 +104,8 @@ class DownscaleSettings:
 
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
-        own = {"hold": self.hold or (), "prior_sd": self.prior_sd or 0.0, "restarts": self.restarts or Start.restarts}
+        own = {"hold": self.hold or (), "prior_sd": self.prior_sd or 0.0, "restarts": Start.restarts}
+        own |= {} if self.restarts is None else {"restarts": self.restarts}
         return LearningOptions.of(self, **own)
 
     def inducing_points(self, there: int) -> Inducing:

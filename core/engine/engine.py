@@ -127,11 +127,15 @@ class Engine:
         self._store.remove(run_id)
 
     def wait(self, run_id: str, timeout: float = 60.0) -> Run:
-        """Block until a run has ended (or ``timeout`` seconds passed) and return it."""
+        """Block until a run has ended and is on disk or can't be (or ``timeout`` seconds passed); return it."""
         end = time.monotonic() + timeout
-        while (run := self.get(run_id)).active and time.monotonic() < end:
+        while time.monotonic() < end and (self.get(run_id).active or self._is_being_written(run_id)):
             time.sleep(0.02)
-        return run
+        return self.get(run_id)
+
+    def _is_being_written(self, run_id: str) -> bool:
+        live = self._keeper.live(run_id)
+        return live is not None and not live.trouble
 
     def close(self) -> None:
         """End the embedded cluster; runs still going on become interrupted and keep what they have."""

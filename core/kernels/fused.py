@@ -33,18 +33,24 @@ class Tiles:
         right: Float[Tensor, "m d"],
         precision: torch.dtype = torch.float64,
     ) -> None:
-        self._kernel, self._left, self._right, self._precision = kernel, left, right, precision
+        self._left, self._right, self._precision = left, right, precision
         self._own = threading.local()
-        self._terms = None
-        if all(isinstance(factor.family, Radial) for factor in _factors(kernel)):
-            centre = left.mean(0)
-            self._terms = [_Term(term, left - centre, right - centre, precision) for term in kernel.kernels]
+        radial = [
+            term for term in kernel.kernels if all(isinstance(f.family, Radial) for f in term.base_kernel.kernels)
+        ]
+        centre = left.mean(0)
+        self._terms = [_Term(term, left - centre, right - centre, precision) for term in radial]
+        others = [term for term in kernel.kernels if term not in radial]
+        self._rest = gpytorch.kernels.AdditiveKernel(*others) if others else None
 
     def __call__(self, rows: slice, columns: slice) -> Float[Tensor, "n m"]:
         """One tile; it is overwritten by the next of the same thread."""
         with torch.no_grad():
-            if self._terms is None:
-                return evaluate(self._kernel, self._left[rows], self._right[columns]).to(self._precision)
+            rest = None
+            if self._rest is not None:
+                rest = evaluate(self._rest, self._left[rows], self._right[columns]).to(self._precision)
+                if not self._terms:
+                    return rest
             shape = (len(self._left[rows]), len(self._right[columns]))
             total, exponent, radius = (self._buffer(k, shape) for k in range(3))
             for number, term in enumerate(self._terms):
@@ -53,7 +59,7 @@ class Tiles:
                     total.add_(part, alpha=term.scale)
                 elif term.scale != 1:
                     total.mul_(term.scale)
-            return total
+            return total if rest is None else total.add_(rest)
 
     def _buffer(self, number: int, shape: tuple[int, int]) -> Tensor:
         size = shape[0] * shape[1]
@@ -61,10 +67,6 @@ class Tiles:
         if number not in kept or kept[number].numel() < size:
             kept[number] = self._left.new_empty(size, dtype=self._precision)
         return kept[number][:size].view(shape)
-
-
-def _factors(kernel: gpytorch.kernels.Kernel) -> list[gpytorch.kernels.Kernel]:
-    return [factor for term in kernel.kernels for factor in term.base_kernel.kernels]
 
 
 class _Term:

@@ -66,7 +66,10 @@ class Factor:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors times ``scale``, the variance it adds."""
+    """A product of factors times ``scale``, the variance it adds.
+
+    The scale of a term with straight lines is one: their slopes take it.
+    """
 
     factors: tuple[Factor, ...]
     scale: float = 1.0
@@ -76,6 +79,17 @@ class Term:
             raise InputError("A kernel term has no factors: give at least one.")
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise InputError(f"A kernel term got the scale {self.scale}: give a positive number.")
+        sloped = next((f for f in self.factors if f.kind.slopes_for_scales), None)
+        if sloped is not None and self.scale != 1:
+            steeper = replace(sloped, lengthscales=tuple(v / math.sqrt(self.scale) for v in sloped.lengthscales))
+            object.__setattr__(self, "factors", tuple(steeper if f is sloped else f for f in self.factors))
+            object.__setattr__(self, "scale", 1.0)
+
+    @property
+    def variance(self) -> float:
+        """Prior variance where all factors are stationary; of straight lines, one sd out in every column."""
+        slopes = (sum(v**-2 for v in f.lengthscale_of.values()) for f in self.factors if f.kind.slopes_for_scales)
+        return self.scale * math.prod(slopes)
 
     @property
     def keeps_scale(self) -> bool:
@@ -96,8 +110,8 @@ class KernelSpec:
 
     @property
     def variance(self) -> float:
-        """Sum of the terms' scales: the prior variance where all factors are stationary."""
-        return sum(term.scale for term in self.terms)
+        """Sum of that of the terms."""
+        return sum(term.variance for term in self.terms)
 
     def unit(self, index: int) -> "KernelSpec":
         """Term ``index`` alone with scale 1, the part whose bag sums do not depend on amplitude."""

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import InputError
-from core.kernels.families.registry import family_of
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.observations import Bags
 
@@ -44,19 +43,44 @@ def area_to_point_kernel(
     if not place:
         raise InputError("This model needs to know where the cells lie: let the coordinates join the covariates.")
     across = cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
-    own = {"alpha": EXPONENT} if spatial == "powered_exponential" else {}
-    rough = Factor(spatial, place, () if family_of(spatial).without_scales else (CELLS * across,), own)
-    terms = []
+    rough, terms = _begun(Factor(spatial, place, (1.0,)), place, across), []
     if rest and covariates:
-        inverse = family_of(covariates).slopes_for_scales
-        smooth = Factor(covariates, rest, ((INVERSE_SLOPE if inverse else SMOOTH),) * len(rest))
-        together = structure == "product"
-        terms = [Term((rough, smooth), ROUGH_VARIANCE)] if together else [Term((smooth,), SMOOTH_VARIANCE)]
+        smooth = _begun(Factor(covariates, rest, (1.0,) * len(rest)), place, across)
+        if structure == "product":
+            terms = [Term((rough, smooth), ROUGH_VARIANCE)]
+        elif not smooth.kind.slopes_for_scales:  # straight lines are there anyhow
+            terms = [Term((smooth,), SMOOTH_VARIANCE)]
     if not terms or structure == "sum":
         terms.insert(0, Term((rough,), ROUGH_VARIANCE))
     if rest:
         terms.append(Term((Factor("linear", rest, (INVERSE_SLOPE,) * len(rest)),)))
     return KernelSpec((*terms, Term((Factor("constant", place, ()),), MEAN_VARIANCE)))
+
+
+def held_to(kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
+    """The kernel of the same families where priors have their centres, wherever this one has been moved to."""
+    place = tuple(name for name in names if name in coordinates)
+    across = cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
+    return KernelSpec(tuple(_begun_term(term, place, across) for term in kernel.terms))
+
+
+def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
+    if all(factor.kind.without_scales for factor in term.factors):
+        return term
+    rough = any(set(factor.columns) & set(place) for factor in term.factors)
+    factors = tuple(_begun(factor, place, across) for factor in term.factors)
+    plain = len(factors) == 1 and factors[0].kind.slopes_for_scales
+    return Term(factors, 1.0 if plain else ROUGH_VARIANCE if rough else SMOOTH_VARIANCE)
+
+
+def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
+    """A factor where learning starts; of its own parameters only an exponent has another start than its family's."""
+    if factor.kind.slopes_for_scales:
+        scale = INVERSE_SLOPE
+    else:
+        scale = CELLS * across if set(factor.columns) & set(place) else SMOOTH
+    own = {"alpha": EXPONENT} if factor.family == "powered_exponential" else {}
+    return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
 
 
 def cell_width(places: Float[Tensor, "N p"], bags: Bags) -> float:

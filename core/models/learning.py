@@ -34,10 +34,11 @@ class LearningOptions:
     """How to learn. ``stage_one``: "leave_one_bag_out" (default), "target_gp" (ℓ from the GP of z̃ on ỹ, λ kept), or
     "joint" (everything by the evidence at once, which can run away on real data); ``learn_regularisation`` says whether
     "joint" moves λ too. ``bound``: sparse models climb the "collapsed" bound, or its minibatches ("stochastic", with
-    ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances near their start by log-normal priors
-    of that width (maximum a posteriori): few targets alone do not determine them. ``tied`` sets λ = σ²/B while
-    "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noises that stay as given, "noise" (σ²) and
-    "point_noise" (ς²): coarse targets alone can't tell either from roughness of f inside the cells."""
+    ``stochastic``'s own steps). ``prior_sd`` > 0 holds lengthscales and variances by log-normal priors of that width
+    (maximum a posteriori), near their start or where `learn` is told: few targets alone do not determine them.
+    ``tied`` sets λ = σ²/B while "joint" learns (Hsu and Ramos 2019, theorem 5.3 (4)). ``hold`` names noises that stay
+    as given, "noise" (σ²) and "point_noise" (ς²): coarse targets alone can't tell either from roughness of f inside
+    the cells."""
 
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -99,6 +100,7 @@ def learn(
     report: Report = lambda event: None,
     check: Check = never,
     bag_gram: BagGram | None = None,
+    held_to: KernelSpec | None = None,
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 
@@ -106,11 +108,12 @@ def learn(
     ``ℓ`` and ``λ`` by the leave-one-bag-out loss with ``k`` as it stands, then ``k``, ``σ²``, ``ς²`` by the evidence
     with W frozen. Others in the second stage only, and so a model whose Σ comes from ℓ, which is learned jointly;
     sparse models by a lower bound on the evidence. K̄ comes from ``bag_gram`` where it is given (no sparse model has
-    it), else from every pair of the bags' points. ``report`` gets a dict per evaluation: its ``stage``, the
+    it), else from every pair of the bags' points. ``held_to`` is a kernel of the same make where the priors of k have
+    their centres. ``report`` gets a dict per evaluation: its ``stage``, the
     ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
     options, model = options or LearningOptions(), named(spec.model)
-    work = _Work(model.sees(data), columns, options, report, check, bag_gram)
+    work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
@@ -140,6 +143,7 @@ class _Work:
     report: Report
     check: Check
     bag_gram: BagGram | None = None
+    held_to: KernelSpec | None = None
 
     @property
     def device(self) -> torch.device:
@@ -244,6 +248,7 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
         regularisation=options.learn_regularisation,
         tied=options.tied,
         hold=options.hold,
+        held_to=work.held_to,
     )
     if trainable.model.sparse:
         objective = collapsed_objective(trainable, data, work.check)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import Check, never
+from core.kernels.spec import KernelSpec
 from core.models.catalogue import named
 from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
 from core.models.inducing import place
@@ -32,6 +32,7 @@ class Trainable:
     joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
         stays; ``tied`` makes it ``σ²/B``.
     hold : noises that stay as given, among "noise" and "point_noise".
+    held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
 
@@ -45,6 +46,7 @@ class Trainable:
         regularisation: bool = True,
         tied: bool = False,
         hold: tuple[str, ...] = (),
+        held_to: KernelSpec | None = None,
     ) -> None:
         check_matching(spec, data)
         device = data.targets.device
@@ -71,6 +73,9 @@ class Trainable:
         self._summary: TargetSummary | None = None
         self.vector = ParameterVector(tuple(parameters))
         self._starts = [p.raw.detach().clone() for p in parameters]
+        if held_to is not None:
+            centres = kernel_parameters("k", held_to, held_to.build(columns.inputs).to(device))
+            self._starts[: len(centres)] = [p.raw.detach() for p in centres]
 
     def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
         spec, device = self.spec, data.targets.device
@@ -133,10 +138,11 @@ class Trainable:
         return self._summary
 
     def log_prior(self, width: float) -> Tensor:
-        """``−½ Σ ((log θ − log θ_start)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
+        """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
         pairs = zip(self.vector.parameters, self._starts, strict=True)
         kernels = [(p, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
-        return -0.5 * torch.stack([((p.raw - s) / (width * p.spread)).square().sum() for p, s in kernels]).sum()
+        nothing = self._data.targets.new_zeros(())
+        return -0.5 * sum((((p.raw - s) / (width * p.spread)).square().sum() for p, s in kernels), nothing)
 
     def learned(self) -> ModelSpec:
         """The model at the present values."""

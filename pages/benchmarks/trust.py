@@ -28,7 +28,7 @@ def show_trust() -> None:
     kept = stored(FILE)
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
-    st.markdown(_sentence(groups, len({row["seed"] for row in kept["rows"]})))
+    st.markdown(_sentence(groups))
     warned = {(row["case"], row["model"]): 0 for row in kept["rows"]}
     for row in kept["rows"]:
         warned[row["case"], row["model"]] += bool(row.get("warned"))
@@ -37,21 +37,30 @@ def show_trust() -> None:
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
         "hidden, all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: draws on "
-        "which the app says that something is wrong, such as that bilinear interpolation is the better guess. "
+        "which a user without a truth would have been told that something is wrong, such as that bilinear "
+        "interpolation is the better guess. "
         "CPU seconds of one fit with learning, one thread."
     )
 
 
-def _sentence(groups: dict[str, list[dict[str, Any]]], seeds: int) -> str:
-    usual = usual_model(True, True)
-    found = {case: {entry["model"]: entry for entry in models} for case, models in groups.items()}
-    shares = [by_name[usual]["mean"] / by_name["bilinear"]["mean"] for by_name in found.values()]
-    inside = {level: [by_name[usual]["means"][f"coverage{level}"] for by_name in found.values()] for level in (50, 95)}
-    spans = {level: f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for level, shares in inside.items()}
+def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
+    """What the default does, over the fields that it and bilinear interpolation have numbers of."""
+    usual, shares, seeds = usual_model(True, True), [], set()
+    inside: dict[int, list[float]] = {50: [], 95: []}
+    for models in groups.values():
+        found = {entry["model"]: entry for entry in models if entry["mean"] is not None}
+        if usual in found and "bilinear" in found:
+            shares.append(found[usual]["mean"] / found["bilinear"]["mean"])
+            seeds.add(found[usual]["n"])
+            for level, values in inside.items():
+                values.append(found[usual]["means"][f"coverage{level}"])
+    if not shares:
+        return ""
+    spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     return (
-        f"On {len(found)} real fields, half of whose cells are hidden ({seeds} draws), the RMSE of the "
-        f"{named(usual).phrase}, the default, is {100 * min(shares):.0f} to {100 * max(shares):.0f} % of that of "
-        f"bilinear interpolation; its 95 % intervals hold {spans[95]} of the truth, its 50 % intervals {spans[50]}."
+        f"On {len(shares)} real fields, half of whose cells are hidden ({max(seeds)} draws), the RMSE of the "
+        f"{named(usual).phrase}, the default, is {spans[0]} of that of bilinear interpolation; its 95 % intervals hold "
+        f"{spans[1]} of the truth, its 50 % intervals {spans[2]}."
     )
 
 
@@ -61,18 +70,18 @@ def _line(
     """One row of the table; nothing for interpolations but bilinear."""
     if entry["model"] in ("constant", "bicubic"):
         return {}
-    bilinear = next(each["mean"] for each in models if each["model"] == "bilinear")
-    means = entry["means"]
+    bilinear = next((each["mean"] for each in models if each["model"] == "bilinear"), None)
+    mean, means, fitted = entry["mean"], entry["means"], entry["seconds"] is not None
+    spread = f" ± {entry['sd']:.2g}" if entry["sd"] else ""
 
     def share(name: str) -> str:
         return f"{100 * means[name]:.0f} %" if means.get(name) is not None else "–"
 
-    fitted = entry["seconds"] is not None
     return {
         "Data": TITLES[case],
         "Model": model_name(entry["model"]),
-        "RMSE": f"{entry['mean']:.3g} ± {entry['sd']:.2g}" if entry["sd"] else f"{entry['mean']:.3g}",
-        "of bilinear": f"{100 * entry['mean'] / bilinear:.0f} %",
+        "RMSE": "–" if mean is None else f"{mean:.3g}{spread}",
+        "of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
         "CRPS": f"{means['crps']:.3g}" if means.get("crps") is not None else "–",
         "In 50 %": share("coverage50"),
         "In 95 %": share("coverage95"),

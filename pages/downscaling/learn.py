@@ -20,7 +20,7 @@ from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in
 from core.wording import signed
 from pages.downscaling.data import Choice
-from pages.downscaling.model import family_values, slider_values
+from pages.downscaling.model import LEARNED, family_values, slider_values
 from pages.downscaling.picture import View, quick_view
 from pages.kit.asked import set_values
 from pages.kit.plotly_live import plotly_live
@@ -118,7 +118,8 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
                 "prior",
                 (0.0, 10.0),
                 start_of(model, problem.matched).prior_sd,
-                "Sd of log-normal priors that hold lengthscales and variances near the sliders' values; 0 for none.",
+                "Sd of log-normal priors that hold lengthscales and variances near where the model begins (models "
+                "without priors of their own: near the sliders' values); 0 for none.",
             ),
             "hold": _hold(problem, model),
         }
@@ -180,7 +181,7 @@ def open_run(run: Run) -> None:
     if source.get("mediator"):
         values["third"] = source["mediator"]
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
-        values |= family_values(KernelSpec.from_dict(kernel), problem["covariates"])
+        values |= family_values(settings["model"], KernelSpec.from_dict(kernel), problem["covariates"])
     remember("_select", problem["select"])
     set_values(values)
 
@@ -244,8 +245,10 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
 
     def values(learned: Any) -> dict[str, float] | None:
         found = learned_downscaling(learned)
-        same = len(found.kernel.terms) == len(spec.kernel.terms)
-        return slider_values(found, problem.data.bags.count) if same else None
+        if len(found.kernel.terms) != len(spec.kernel.terms):
+            return None
+        remember(LEARNED, slider_values(found, problem.data.bags.count))
+        return recall(LEARNED)
 
     take_once(run, values)
 

@@ -1,6 +1,7 @@
 """Which model, and its hyperparameters on sliders; learned values arrive through the same sliders."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from core.downscaling.settings import DownscaleSettings, starting_spec
 from core.fields import DownscalingProblem
 from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import MODELS, named
+from core.models.catalogue import GENERAL, MODELS, named
 from core.models.defaults import start_of, usual_model
 from core.models.inducing import located
 from core.models.spec import ModelSpec
@@ -28,6 +29,8 @@ OFFERED = {
 }
 #: Stands for the family that the model has of itself.
 OWN = "own"
+#: Under which name the session keeps what the sliders were put to by the last learning.
+LEARNED = "_learned_sliders"
 #: Where the sliders of the noises begin.
 LEAST = 1e-6
 
@@ -35,11 +38,12 @@ LEAST = 1e-6
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = usual_model(problem.matched, problem.spec.coordinates)
-    offer_only("model", MODELS)
+    offered = list(MODELS if problem.spec.coordinates else GENERAL)
+    offer_only("model", offered)
     name = st.selectbox(
         "Model",
-        list(MODELS),
-        index=list(MODELS).index(usual),
+        offered,
+        index=offered.index(usual),
         key="model",
         bind="query-params",
         format_func=lambda option: MODELS[option].title,
@@ -79,9 +83,13 @@ def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
     )
 
 
-def family_values(kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
+def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
-    factors = [factor for term in reversed(kernel.terms) for factor in term.factors]  # a trend stands last
+    trend = named(model).trend
+    terms = [
+        term for term in kernel.terms if not (trend and len(term.factors) == 1 and term.factors[0].kind.degenerate)
+    ]
+    factors = [factor for term in terms for factor in term.factors]
     values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
     return {key: family for key, family in values.items() if family in OFFERED} | {
         "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
@@ -107,15 +115,25 @@ def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpe
 
 
 def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:
-    """Sliders of other columns or families start anew; a link that is being opened keeps its values."""
+    """Sliders of other columns or families start anew, and those of other cells that nobody moved by hand: values
+    learned from cells that are hidden now would know what they may not. A link that is opened keeps its values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
          settings.model, settings.kernel, settings.spatial, settings.structure]
     )  # fmt: skip
+    spec = choice.spec
+    cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching]
     before = recall("_sliders")
-    if before is not None and before != mark:
+    if before is not None and (before[0] != mark or (before[1] != cells and _not_moved(before[2]))):
         put(start)
-    remember("_sliders", mark)
+    remember("_sliders", (mark, cells, start))
+
+
+def _not_moved(start: dict[str, float]) -> bool:
+    """Whether the sliders stand where the program has put them: at the start, or at what was learned last."""
+    now = {key: recall(key, value) for key, value in start.items()}
+    return any(all(math.isclose(now[key], put_there.get(key, math.nan), rel_tol=1e-4) for key in now)
+               for put_there in (start, recall(LEARNED, {})))  # fmt: skip
 
 
 def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:

@@ -316,8 +316,17 @@ def test_the_families_of_a_learned_kernel_are_those_of_its_first_terms(terms):
     rough, smooth = Factor("powered_exponential", ("y", "x"), (0.4,)), Factor("matern32", ("c",), (1.0,))
     first = [Term((rough, smooth))] if terms == "product" else [Term((rough,)), Term((smooth,))]
     trend = Term((Factor("linear", ("c",), (1.0,)),)), Term((Factor("constant", ("y", "x"), ()),))
-    found = family_values(KernelSpec((*first, *trend)), ["c"])
+    found = family_values("area_to_point_gp", KernelSpec((*first, *trend)), ["c"])
     assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms}
+    lines = KernelSpec((Term((rough,)), *trend))
+    assert family_values("regression_kriging", lines, ["c"]) == {"place": "powered_exponential", "struct": "sum"}
+    assert family_values("bag_gp", KernelSpec((Term((rough,)), trend[0])), ["c"])["fam"] == "linear"
+
+
+def test_without_coordinates_models_of_the_place_are_not_offered(page):
+    page.toggle(key="coords").set_value(False).run()
+    assert complaints(page) == [] and page.selectbox(key="model").value == "bag_gp"
+    assert "Area-to-point Gaussian process" not in page.selectbox(key="model").options
 
 
 def test_what_was_learned_of_a_familys_own_parameter_reaches_its_slider():

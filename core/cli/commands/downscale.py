@@ -103,8 +103,8 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
     group.add_argument(
         "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
-        help="noises that learning leaves as they are (point_noise; for matched cells noise too, but with cmp and "
-        "shrinkage_cmp; --hold alone frees both)",
+        help="noises that learning leaves as they are (point_noise; for matched cells noise too with "
+        "area_to_point_gp, regression_kriging and bag_gp; --hold alone frees both)",
     )  # fmt: skip
     group.add_argument(
         "--restarts", type=int, help="starts of the optimiser (2; 1 for area_to_point_gp and regression_kriging)"
@@ -118,8 +118,8 @@ def _learning_arguments(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--prior-sd", type=float, metavar="WIDTH",
-        help="width of log-normal priors that hold kernels near their start; 0 for none (1 for area_to_point_gp and "
-        "regression_kriging, else 0)",
+        help="width of log-normal priors that hold kernels near their start while the evidence is climbed; 0 for none "
+        "(1 for area_to_point_gp and regression_kriging, else 0)",
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from core.device import choose
 from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.learning import learn_model
 from core.downscaling.prediction import matched_data, predict
+from core.downscaling.run import jitter_warning
 from core.downscaling.settings import DownscaleSettings
 from core.downscaling.source import Source, build_problem
 from core.engine.many import run_all
@@ -75,8 +76,8 @@ class DownscalingBenchmark:
 
 
 def one_fit(item: dict[str, Any]) -> dict[str, Any]:
-    """One row: case, model, seed, scores against the truth at every pixel, seconds, whether the user would have been
-    warned; a refusal says why."""
+    """One row: case, model, seed, scores against the truth at every pixel, seconds, whether a user without a truth
+    would have been warned; a refusal says why."""
     torch.set_num_threads(1)
     row = {"case": item["case"], "model": item["model"], "seed": item["seed"]}
     try:
@@ -105,7 +106,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
         problem.truth, problem.physical_mean(found.mean), problem.physical_sd(found.sd), area=problem.grid.area
     )
     guard = beside_bilinear(problem, learned.spec.model, found.left_out, bilinear_error(problem), guard)
-    said = [*guard.sentences, *learned.warnings]
+    said = [*guard.sentences, *learned.warnings, *jitter_warning(found), *found.told]
     told = {"message": " ".join(said) or None, "warned": bool(said)}
     return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 

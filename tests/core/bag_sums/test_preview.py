@@ -41,7 +41,7 @@ def test_sums_are_those_of_gpytorch(factors: tuple[Factor, ...]) -> None:
     given, term = bags([3, 1, 4, 2, 4]), Term(factors, scale=7.0)
     x = torch.randn(700, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     found = few_point_sums(term, NAMES, few_points(given), x)
-    kernel = KernelSpec((Term(factors),)).build(NAMES)
+    kernel = KernelSpec((Term(term.factors),)).build(NAMES)
     spread = torch.zeros(5, 14, dtype=torch.float64)
     spread[given.bag, torch.arange(14)] = given.weights
     with torch.no_grad():

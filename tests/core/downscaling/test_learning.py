@@ -8,7 +8,8 @@ import torch
 from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.downscaling.learning import learn_model
-from core.downscaling.settings import DownscaleSettings
+from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.errors import InputError
 from core.models.learning import LearningOptions
 from core.studies.one_dimension.problem import LineSettings
 from core.studies.swiss_roll.study import RollSettings
@@ -64,11 +65,27 @@ def test_where_it_is_not_open_few_points_stand_for_all(change):
     assert all("cells thinned to 2 points" in said(context) for context in contexts)
 
 
+def test_where_learning_starts_does_not_move_its_priors():
+    """A second learning from what the first one found climbs the same function, and so ends no higher."""
+    problem = corner()
+    settings = DownscaleSettings(model="area_to_point_gp", steps=60, points=3)
+    first, _ = learn_model(problem, settings)
+    again, _ = learn_model(problem, replace(spec_to_settings(settings, first.spec), learn=True))
+    assert again.evidence == pytest.approx(first.evidence, abs=0.05)
+    pairs = zip(first.spec.kernel.terms, again.spec.kernel.terms, strict=True)
+    assert all(a.factors[0].lengthscales == pytest.approx(b.factors[0].lengthscales, rel=0.1) for a, b in pairs)
+
+
 def test_settings_hold_the_options_of_their_names():
     many = {"restarts": 4, "steps": 7, "seed": 9}
     found = DownscaleSettings(stage_one="target_gp", method="adam", bound="stochastic", hold=("noise",), **many)
     expected = LearningOptions("target_gp", "adam", 4, 7, 9, bound="stochastic", hold=("noise",))
     assert found.learning() == expected and replace(found, hold=None).learning() == replace(expected, hold=())
+    assert DownscaleSettings().learning().restarts == 2
+    with pytest.raises(InputError, match="0 restarts"):
+        DownscaleSettings(restarts=0).learning()
+    with pytest.raises(InputError, match="without priors"):
+        DownscaleSettings(model="vbagg", bound="stochastic", prior_sd=1.0)
     roll = RollSettings(method="adam", prior_sd=0.3, learn_regularisation=False, **many)
     assert roll.learning("direct") == LearningOptions(
         "joint", "adam", 4, 7, 9, learn_regularisation=False, prior_sd=0.3

@@ -132,7 +132,9 @@ def test_settings_survive_json_and_refuse_nonsense(problem):
     spec = starting_spec(problem, DownscaleSettings(model="cmp"))
     settings = spec_to_settings(DownscaleSettings(model="cmp"), spec)
     assert starting_spec(problem, DownscaleSettings.from_dict(settings.to_dict())) == spec
-    for wrong in ({"model": "x"}, {"structure": "x"}, {"points": 0}, {"nonsense": 1}):
+    plain = {"model": "regression_kriging"}
+    for wrong in ({"model": "x"}, {"structure": "x"}, {"points": 0}, {"nonsense": 1}, {"spatial": "constant"},
+                  {"kernel": "x"}, plain | {"kernel": "rbf"}, plain | {"structure": "product"}):  # fmt: skip
         with pytest.raises(InputError):
             DownscaleSettings.from_dict(wrong)
 

@@ -1,11 +1,14 @@
 """Runs on the embedded cluster: live progress, results, cancel, failures in a sentence."""
 
+import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from core.engine import Engine, Run
+from core.engine.store import Store
 from core.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS
@@ -39,6 +42,21 @@ def test_result_and_files_come_back_and_are_on_disk(engine: Engine) -> None:
         "result.json",
         "files",
     }
+
+
+def test_waiting_for_a_run_is_waiting_for_the_disk(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run is seen as ended while its files are still being written; who waits for it finds them on disk."""
+    write, seen = Store.write_file, []
+
+    def slowly(store: Store, run_id: str, *content: Any) -> None:
+        wait_for(lambda: not engine.get(run_id).active)
+        seen.append(run_id)
+        time.sleep(0.5)
+        write(store, run_id, *content)
+
+    monkeypatch.setattr(Store, "write_file", slowly)
+    run = done(engine, toy("count", seed=7, steps=3))
+    assert seen == [run.id] and (engine.root / run.id / "files" / "numbers.txt").read_bytes() == b"1 2 3"
 
 
 def test_worker_is_polite_and_single_threaded(engine: Engine) -> None:

@@ -119,20 +119,21 @@ def test_bag_sums_of_any_picture_are_those_written_out(name, monkeypatch):
 @pytest.mark.parametrize("name", declared("degenerate"))
 def test_features_are_all_of_a_degenerate_kernel_and_sums_keep_to_them(name):
     spec, picture = kernel_of(name, ("a", "c"), 0.8), grid_picture(0.1)
-    kernel = spec.build(NAMES)
+    kernel, scale = spec.build(NAMES), spec.terms[0].scale
+    assert scale == (1.0 if FAMILIES[name].slopes_for_scales else 1.3)
     for left, right in ((normal(6, 3, seed=1), normal(5, 3, seed=2)), (normal(1, 3, seed=3), normal(0, 3, seed=4))):
         found = features_of(kernel.kernels[0], left) @ features_of(kernel.kernels[0], right).T
-        assert torch.allclose(1.3 * found, values(spec, left, right), atol=1e-14)
+        assert torch.allclose(scale * found, values(spec, left, right), atol=1e-14)
     cross, bag_gram = written_out(spec, picture)
     apart, region = term_sums(spec.terms[0], picture), region_sums(spec, picture)
-    assert torch.allclose(1.3 * apart.cross.at(EVERY), cross) and torch.allclose(1.3 * apart.gram, bag_gram)
+    assert torch.allclose(scale * apart.cross.at(EVERY), cross) and torch.allclose(scale * apart.gram, bag_gram)
     assert isinstance(apart.cross, Product) and is_cheap(spec.terms[0], picture)
     found, fallen = region.at(picture.inputs)
     assert fallen == 0 and torch.allclose(found, cross) and torch.allclose(region.gram(), bag_gram)
 
 
 def test_slopes_of_several_columns_are_learned_apart_and_not_their_scale():
-    spec = KernelSpec((Term((Factor("linear", ("a", "c"), (0.8, 2.0)),), 1.3), Term((Factor("constant", ("a",), ()),))))
+    spec = KernelSpec((Term((Factor("linear", ("a", "c"), (0.8, 2.0)),)), Term((Factor("constant", ("a",), ()),), 1.3)))
     kernel, bags = spec.build(NAMES), problem().bags
     vector = ParameterVector(tuple(kernel_parameters("k", spec, kernel)))
     assert vector.names == ("k1 slope variance [a]", "k1 slope variance [c]")
@@ -146,6 +147,30 @@ def test_slopes_of_several_columns_are_learned_apart_and_not_their_scale():
     learned = spec.updated(kernel)
     assert learned.terms[0].factors[0].lengthscales == pytest.approx((0.8 * math.exp(-0.25), 2.0 * math.exp(-0.25)))
     assert learned.terms[1] == spec.terms[1]
+
+
+def test_the_scale_of_straight_lines_is_in_their_slopes():
+    lines = Term((Factor("linear", ("a", "c"), (1.0, 0.5)),), 4.0)
+    assert lines.scale == 1 and lines.factors[0].lengthscales == (0.5, 0.25)
+    assert lines.variance == pytest.approx(4 + 16) and KernelSpec(
+        (lines, *kernel_of("rbf", ("a",)).terms)
+    ).variance == pytest.approx(21.3)
+    curved = Factor("rbf", ("b",), (2.0,))
+    both, points = KernelSpec((Term((Factor("linear", ("a",), (1.0,)), curved), 4.0),)), normal(5, 3, seed=1)
+    apart = [
+        values(KernelSpec((Term((factor,)),)), points, points) for factor in (Factor("linear", ("a",), (1.0,)), curved)
+    ]
+    assert torch.allclose(values(both, points, points), 4 * apart[0] * apart[1])
+    assert KernelSpec.from_dict(both.to_dict()) == both
+
+
+def test_tiles_of_a_sum_are_those_of_its_terms():
+    spec = KernelSpec((*kernel_of("matern32", ("a", "b")).terms, *kernel_of("linear", ("c",)).terms,
+                       *kernel_of("rbf", ("c",)).terms, *kernel_of("constant", ("a",)).terms))  # fmt: skip
+    left, right = normal(7, 3, seed=1), normal(6, 3, seed=2)
+    tiles = Tiles(spec.build(NAMES), left, right)
+    for rows, columns in ((EVERY, EVERY), (slice(2, 5), slice(1, 4)), (EVERY, EVERY)):
+        assert torch.allclose(tiles(rows, columns), dense(spec, NAMES, left[rows], right[columns]), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -8,10 +8,11 @@ import torch
 
 from core.errors import InputError
 from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.area_to_point import area_to_point_kernel, cell_width
+from core.models.area_to_point import area_to_point_kernel, cell_width, held_to
 from core.models.catalogue import GENERAL, MODELS
 from core.models.defaults import start_of, usual_model
 from core.models.indirect_gp import Columns, posterior
+from core.models.parameters import ParameterVector, kernel_parameters
 from core.models.spec import ModelSpec
 from core.models.trainable import Trainable
 from core.observations import Bags, IndirectData
@@ -58,9 +59,7 @@ def test_the_terms_are_a_rough_one_of_the_place_a_smooth_one_of_the_covariates_l
     plain = Bags(bags.inputs[:, :2], bags.bag, bags.count)
     assert families(kernel(plain, PLACE)) == [[rough], [mean]]
     assert whole.terms[0].factors[0].lengthscales == pytest.approx((4 * 0.1 * math.sqrt(8),))
-    assert families(kernel(bags, spatial="matern32", covariates="linear"))[:2] == [
-        [("matern32", PLACE)], [("linear", ("c", "d"))],
-    ]  # fmt: skip
+    assert families(kernel(bags, spatial="matern32", covariates="linear")) == [[("matern32", PLACE)], [lines], [mean]]
     with pytest.raises(InputError, match="let the coordinates join"):
         kernel(bags, place=())
 
@@ -86,6 +85,35 @@ def test_what_learning_holds_on_to():
         width = 0.35 if "alpha" in name else 1.0
         assert float(found.log_prior(0.5)) == pytest.approx(-0.5 * (0.2 / (0.5 * width)) ** 2), name
     assert found.learned().kernel.terms[-1] == spec.kernel.terms[-1]
+
+
+@pytest.mark.parametrize("changes", [{}, {"structure": "product", "covariates": "linear"}, {"covariates": None}])
+def test_priors_stay_where_they_are_wherever_learning_starts(changes):
+    bags = squares()
+    start = kernel(bags, **changes)
+    moved = start
+    for _ in range(2):  # also from what was learned before
+        built = moved.build(NAMES)
+        vector = ParameterVector(tuple(kernel_parameters("k", moved, built)))
+        vector.set(vector.get() + 0.3)
+        moved = moved.updated(built)
+    assert moved != start
+    centre = held_to(moved, bags, NAMES, PLACE)
+    for term, expected in zip(centre.terms, start.terms, strict=True):
+        assert term.scale == pytest.approx(expected.scale)
+        for factor, other in zip(term.factors, expected.factors, strict=True):
+            assert (factor.family, factor.columns) == (other.family, other.columns)
+            assert (*factor.lengthscales, *factor.numbers.values()) == pytest.approx(
+                (*other.lengthscales, *other.numbers.values())
+            )
+    where = normal(16, 1, seed=3)
+    data = IndirectData(bags, where, where, normal(16, seed=4))
+    spec, hold = ModelSpec("area_to_point_gp", moved, noise=1e-6), ("noise", "point_noise")
+    count = len(vector.names)
+    free = sum(0.6**2 / (0.35 if "alpha" in name else 1.0) ** 2 for name in vector.names)
+    found = Trainable(spec, data, Columns(NAMES), hold=hold, held_to=centre)
+    assert len(found.vector.names) == count and float(found.log_prior(1.0)) == pytest.approx(-0.5 * free)
+    assert float(Trainable(spec, data, Columns(NAMES), hold=hold).log_prior(1.0)) == 0
 
 
 def test_with_slopes_and_a_mean_that_are_not_known_at_all_it_is_regression_kriging():
