@@ -21,7 +21,7 @@ TITLES = {
 
 
 def show_trust() -> None:
-    """One sentence on the default model, and a line a field and model."""
+    """One sentence on the default model and a line a field; all models folded."""
     if not (FOLDER / FILE).is_file():
         st.info("Nothing is measured yet: `make bench-trust` measures, and what it finds stands here.")
         return
@@ -33,7 +33,20 @@ def show_trust() -> None:
     for row in kept["rows"]:
         warned[row["case"], row["model"]] += bool(row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
-    st.dataframe([line for line in lines if line], hide_index=True, width="stretch")
+    usual = model_name(usual_model(True, True))
+    st.dataframe(
+        [_without_name(line) for line in lines if line.get("Model") == usual], hide_index=True, width="stretch"
+    )
+    with st.expander("All models, and what the columns mean"):
+        _everything(kept, [line for line in lines if line])
+
+
+def _without_name(line: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name != "Model"}
+
+
+def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    st.dataframe(lines, hide_index=True, width="stretch")
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
         "hidden, all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: draws on "

@@ -1,7 +1,5 @@
 """ERA5 and GDAS as they come."""
 
-from pathlib import Path
-
 import numpy as np
 import xarray as xr
 
@@ -17,9 +15,9 @@ from core.fields import (
     open_upload,
     reaggregate,
 )
+from tests.conftest import REAL_DATA
 
-FOLDER = Path(__file__).resolve().parents[2] / "data"
-ERA5, GDAS = FOLDER / "era5_1995-07-14T12.nc", FOLDER / "ncep_gdas_flux_20060401_t62.nc"
+ERA5, GDAS = REAL_DATA / "era5_1995-07-14T12.nc", REAL_DATA / "ncep_gdas_flux_20060401_t62.nc"
 
 
 def rmse(found, field):
