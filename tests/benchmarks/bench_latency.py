@@ -100,7 +100,7 @@ def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[
     times: dict[str, list[float]] = {name: [] for name in sliders}
     for name in sliders:
         for turn in range(PRESSES):
-            times[name].append(press(page, name, chart, "ArrowRight" if turn % 2 else "ArrowLeft"))
+            times[name].append(press(page, name, chart, "ArrowLeft" if turn % 2 else "ArrowRight"))
             page.wait_for_timeout(1000 * pause)
     return times
 
@@ -164,7 +164,7 @@ def full_size(url: str, app: psutil.Process) -> list[Row]:
             times = []
             for turn in range(PRESSES):
                 busy += page.evaluate(COMPUTING)
-                times.append(press(page, name, MAP, "ArrowRight" if turn % 2 else "ArrowLeft"))
+                times.append(press(page, name, MAP, "ArrowLeft" if turn % 2 else "ArrowRight"))
                 page.wait_for_timeout(1500)
             rows.append(row(f"Preview, {label}", size, times, "1 s"))
         total = len(SLIDERS) * PRESSES

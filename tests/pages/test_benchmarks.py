@@ -93,9 +93,8 @@ def test_the_headlines_are_those_of_the_stored_rows():
     ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
     said = headlines.beside_plain([measured(RESULTS / f"{name}.json") for name in plain])
     assert f"{median(ratios):.0f}× in the median" in said and f"{len(ratios)} measurements" in said
-    times = [
-        float(value) for value in re.findall(r"([\d.]+) s", headlines.waiting([measured(RESULTS / "latency.json")]))
-    ]
+    told = re.findall(r"([\d.]+) (m?s)\b", headlines.waiting([measured(RESULTS / "latency.json")]))
+    times = [float(value) / {"s": 1, "ms": 1000}[unit] for value, unit in told]
     toys = [r["ours"] / 1000 for r in rows("latency") if r["what"] == "New picture"][1:]
     assert times[:2] == pytest.approx([min(toys), max(toys)], abs=0.005)
     million = headlines.up_to_a_million([measured(RESULTS / "scale.json")])
