@@ -130,7 +130,7 @@ def _product(term: Term, kernel, picture: Picture) -> Apart | None:
     return cross, 0.5 * (gram + gram.T)
 
 
-def _features(term: Term, kernel, picture: Picture) -> Apart:
+def _features(term: Term, kernel, picture: Picture) -> tuple[Product, Float[Tensor, "B B"]]:
     """c and K̄ of a degenerate term: products with the bag means of its features."""
     features = features_of(kernel.kernels[0], picture.inputs)
     means = picture.bags.mean(features[picture.points])
@@ -163,8 +163,8 @@ def _add(total: Tensor, term: Term, picture: Picture, check: Check) -> str:
 
 
 def _add_features(total: Tensor, term: Term, kernel, picture: Picture, check: Check) -> bool:
-    features = features_of(kernel.kernels[0], picture.inputs)
-    total.addmm_(picture.bags.mean(features[picture.points]), features.T, alpha=term.scale)
+    cross, _ = _features(term, kernel, picture)
+    total.addmm_(cross.left, cross.right, alpha=term.scale)
     return True
 
 

@@ -42,6 +42,14 @@ class FewPoints:
 
 
 @dataclass(frozen=True)
+class Features:
+    """A degenerate term and the bag means of its features, (B, r)."""
+
+    term: Term
+    means: Float[Tensor, "B r"]
+
+
+@dataclass(frozen=True)
 class RegionSums:
     """What is needed to sum a kernel over bags at any pixel; made by ``region_sums``.
 
@@ -54,7 +62,7 @@ class RegionSums:
     cell: Int[Tensor, " N"]
     layout: Layout | None
     placed: tuple[Term, ...]
-    degenerate: tuple[Term, ...]
+    degenerate: tuple[Features, ...]
     few: tuple[FewPoints, ...]
     direct: tuple[Term, ...]
 
@@ -62,8 +70,11 @@ class RegionSums:
         """The same on another device."""
         bags = replace(self.bags, bags=self.bags.bags.to(device), order=self.bags.order.to(device))
         few = (FewPoints(f.term, *(v.to(device) for v in (f.points, f.inverse, f.means))) for f in self.few)
+        degenerate = tuple(Features(f.term, f.means.to(device)) for f in self.degenerate)
         layout = None if self.layout is None else self.layout.to(device)
-        return replace(self, bags=bags, cell=self.cell.to(device), layout=layout, few=tuple(few))
+        return replace(
+            self, bags=bags, cell=self.cell.to(device), layout=layout, degenerate=degenerate, few=tuple(few)
+        )  # fmt: skip
 
     def at(
         self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
@@ -79,9 +90,9 @@ class RegionSums:
             direct = (*self.direct, *(self.placed if apart else ()))
             if not apart:
                 self._add_placed(total, cells, check)
-            for term in self.degenerate:
-                means, features = self._features(term, inputs)
-                total.addmm_(means, features.T, alpha=term.scale)
+            for given in self.degenerate:
+                (kernel,) = self._kernel(given.term).kernels
+                total.addmm_(given.means, features_of(kernel, inputs).T, alpha=given.term.scale)
             fallen = sum(self._add_few(total, few, inputs, check) for few in self.few)
             if direct:
                 total += cross(self._kernel(*direct), self.bags, inputs, check=check)
@@ -92,11 +103,9 @@ class RegionSums:
         bags = self.bags.bags
         with torch.no_grad():
             total = bags.inputs.new_zeros(bags.count, bags.count)
-            for term in self.degenerate:
-                means, _ = self._features(term, bags.inputs[:0])
-                total.addmm_(means, means.T, alpha=term.scale)
-            for few in self.few:
-                total.addmm_(few.means, few.means.T, alpha=few.term.scale)
+            parts: tuple[Features | FewPoints, ...] = (*self.degenerate, *self.few)
+            for low_rank in parts:
+                total.addmm_(low_rank.means, low_rank.means.T, alpha=low_rank.term.scale)
             if self.layout is not None:
                 own = self.layout.cells.at(self.cell)
                 for term in self.placed:
@@ -109,12 +118,6 @@ class RegionSums:
 
     def _kernel(self, *terms: Term) -> gpytorch.kernels.Kernel:
         return KernelSpec(terms).build(self.names).to(self.cell.device)
-
-    def _features(self, term: Term, inputs: Float[Tensor, "P d"]) -> tuple[Float[Tensor, "B r"], Float[Tensor, "P r"]]:
-        """Bag means of a degenerate term's features, and those of inputs."""
-        (kernel,) = self._kernel(term).kernels
-        bags = self.bags.bags
-        return bags.mean(features_of(kernel, bags.inputs)), features_of(kernel, inputs)
 
     def _lie_on(self, inputs: Tensor, cells: Cells | None) -> bool:
         """Whether inputs lie where the layout has their cells."""
@@ -176,7 +179,8 @@ def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -
         for term in kernel.terms:
             routes = set(routes_of(term, layout, picture.names))
             if Route.FEATURES in routes:
-                degenerate.append(term)
+                (built,) = KernelSpec((term,)).build(picture.names).to(picture.inputs.device).kernels
+                degenerate.append(Features(term, bags.bags.mean(features_of(built, bags.bags.inputs))))
             elif any(route.by_grid for route in routes):
                 placed.append(term)
             elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:

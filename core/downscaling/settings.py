@@ -104,9 +104,8 @@ class DownscaleSettings:
 
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
-        own = {"hold": self.hold or (), "prior_sd": self.prior_sd or 0.0, "restarts": Start.restarts}
-        own |= {} if self.restarts is None else {"restarts": self.restarts}
-        return LearningOptions.of(self, **own)
+        restarts = Start.restarts if self.restarts is None else self.restarts
+        return LearningOptions.of(self, hold=self.hold or (), prior_sd=self.prior_sd or 0.0, restarts=restarts)
 
     def inducing_points(self, there: int) -> Inducing:
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""

@@ -42,23 +42,19 @@ def area_to_point_kernel(
     rest = tuple(name for name in names if name not in coordinates)
     if not place:
         raise InputError("This model needs to know where the cells lie: let the coordinates join the covariates.")
-    across = cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
-    rough, terms = _begun(Factor(spatial, place, (1.0,)), place, across), []
-    if rest and covariates:
-        smooth = _begun(Factor(covariates, rest, (1.0,) * len(rest)), place, across)
-        if structure == "product":
-            terms = [Term((rough, smooth), ROUGH_VARIANCE)]
-        elif not smooth.kind.slopes_for_scales:  # straight lines are there anyhow
-            terms = [Term((smooth,), SMOOTH_VARIANCE)]
-    if not terms or structure == "sum":
-        terms.insert(0, Term((rough,), ROUGH_VARIANCE))
+    rough, mean = Factor(spatial, place, (1.0,)), Factor("constant", place, ())
+    smooth, terms = Factor(covariates, rest, (1.0,) * len(rest)) if rest and covariates else None, [Term((rough,))]
+    if smooth is not None and structure == "product":
+        terms = [Term((rough, smooth))]
+    elif smooth is not None and not smooth.kind.slopes_for_scales:  # straight lines are there anyhow
+        terms.append(Term((smooth,)))
     if rest:
-        terms.append(Term((Factor("linear", rest, (INVERSE_SLOPE,) * len(rest)),)))
-    return KernelSpec((*terms, Term((Factor("constant", place, ()),), MEAN_VARIANCE)))
+        terms.append(Term((Factor("linear", rest, (1.0,) * len(rest)),)))
+    return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates)
 
 
 def held_to(kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
-    """The kernel of the same families where priors have their centres, wherever this one has been moved to."""
+    """The kernel of the same families where learning starts and priors have their centres, wherever this one is."""
     place = tuple(name for name in names if name in coordinates)
     across = cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
     return KernelSpec(tuple(_begun_term(term, place, across) for term in kernel.terms))

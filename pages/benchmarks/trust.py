@@ -1,5 +1,6 @@
 """How near matched cells of real fields are brought to the truth, and how often the intervals hold it."""
 
+from collections import Counter
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ from core.models.catalogue import named
 from core.models.defaults import usual_model
 from core.studies.benchmark_table import table_rows
 from core.studies.downscaling.benchmark import expanded
+from pages.kit.benchmark_table import spread
 from pages.kit.stored import FOLDER, stored
 
 FILE = "trust.json"
@@ -29,9 +31,7 @@ def show_trust() -> None:
     groups = {case: table_rows(expanded(kept["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
     st.markdown(_sentence(groups))
-    warned = {(row["case"], row["model"]): 0 for row in kept["rows"]}
-    for row in kept["rows"]:
-        warned[row["case"], row["model"]] += bool(row.get("warned"))
+    warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True))
     st.dataframe(
@@ -85,7 +85,6 @@ def _line(
         return {}
     bilinear = next((each["mean"] for each in models if each["model"] == "bilinear"), None)
     mean, means, fitted = entry["mean"], entry["means"], entry["seconds"] is not None
-    spread = f" ± {entry['sd']:.2g}" if entry["sd"] else ""
 
     def share(name: str) -> str:
         return f"{100 * means[name]:.0f} %" if means.get(name) is not None else "–"
@@ -93,7 +92,7 @@ def _line(
     return {
         "Data": TITLES[case],
         "Model": model_name(entry["model"]),
-        "RMSE": "–" if mean is None else f"{mean:.3g}{spread}",
+        "RMSE": spread(mean, entry["sd"]),
         "of bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
         "CRPS": f"{means['crps']:.3g}" if means.get("crps") is not None else "–",
         "In 50 %": share("coverage50"),

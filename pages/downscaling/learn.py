@@ -15,7 +15,7 @@ from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
 from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS, named
-from core.models.defaults import start_of
+from core.models.defaults import Start, start_of
 from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in
 from core.wording import signed
@@ -37,47 +37,37 @@ STAGES = {
 
 
 #: Which noises learning leaves alone, by the control's value.
-HOLD: dict[str, tuple[str, ...] | None] = {
-    "own": None,
-    "none": (),
-    "point_noise": ("point_noise",),
-    "both": ("noise", "point_noise"),
-}
-
-
-def _hold(problem: DownscalingProblem, model: str) -> tuple[str, ...] | None:
-    names = {(): "σ² and ς² are learned", ("point_noise",): "σ² is learned, ς² stays", HOLD["both"]: "σ² and ς² stay"}
-    own = f"The model's own: {names[start_of(model, problem.matched).hold]}"
-    chosen = st.selectbox(
-        "Noises",
-        list(HOLD),
-        key="hold",
-        bind="query-params",
-        format_func=lambda option: own if option == "own" else names[HOLD[option]],
-        help="Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises "
-        "swallow what the kernel should explain.",
-    )
-    return HOLD[chosen]
-
-
+HOLD: dict[str, tuple[str, ...]] = {"none": (), "point_noise": ("point_noise",), "both": ("noise", "point_noise")}
 #: Over which points terms of the place are summed while learning, by the control's value.
-EVERY: dict[str, bool | None] = {"own": None, "every": True, "few": False}
+EVERY = {"every": True, "few": False}
 
 
-def _every_pixel(problem: DownscalingProblem, model: str) -> bool | None:
-    names = {"every": "over every pixel", "few": "over the points above"}
-    own = f"The model's own: {names['every' if start_of(model, problem.matched).every_pixel else 'few']}"
+def _own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
+    """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
+    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
     chosen = st.selectbox(
-        "The place",
-        list(EVERY),
-        key="every_pixel",
-        bind="query-params",
-        format_func=lambda option: names.get(option, own),
-        help="Isotropic terms of the place can be summed over all pixels of each cell while learning, from a table of "
-        "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models "
-        "that read the cells themselves.",
+        label, ["own", *values], key=key, bind="query-params", format_func=lambda option: words[option], help=about
     )
-    return EVERY[chosen]
+    return values.get(chosen)
+
+
+def _hold(start: Start) -> tuple[str, ...] | None:
+    return _own_choice(
+        "Noises", "hold", HOLD,
+        {"none": "σ² and ς² are learned", "point_noise": "σ² is learned, ς² stays", "both": "σ² and ς² stay"}, start.hold,
+        "Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises swallow what "
+        "the kernel should explain.",
+    )  # fmt: skip
+
+
+def _every_pixel(start: Start) -> bool | None:
+    return _own_choice(
+        "The place", "every_pixel", EVERY, {"every": "over every pixel", "few": "over the points above"},
+        start.every_pixel,
+        "Isotropic terms of the place can be summed over all pixels of each cell while learning, from a table of "
+        "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models that "
+        "read the cells themselves.",
+    )  # fmt: skip
 
 
 def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
@@ -89,6 +79,7 @@ def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about
 
 def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
+    start = start_of(model, problem.matched)
     with st.expander("How to learn"):
         stage = "leave_one_bag_out"
         if named(model).mediated:
@@ -102,26 +93,22 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
             "stage_one": stage,
             "method": method or "lbfgs",
             "restarts": _own_number(
-                "Starts",
-                "restarts",
-                (1, 10),
-                start_of(model, problem.matched).restarts,
-                "From the sliders' values, then from others around them.",
+                "Starts", "restarts", (1, 10), start.restarts, "From the sliders' values, then from others around them."
             ),
             "steps": int(st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")),
             "points": int(
                 st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
             ),
-            "every_pixel": _every_pixel(problem, model),
+            "every_pixel": _every_pixel(start),
             "prior_sd": _own_number(
                 "Width of priors",
                 "prior",
                 (0.0, 10.0),
-                start_of(model, problem.matched).prior_sd,
+                start.prior_sd,
                 "Sd of log-normal priors that hold lengthscales and variances near where the model begins (models "
                 "without priors of their own: near the sliders' values); 0 for none.",
-            ),
-            "hold": _hold(problem, model),
+            ),  # fmt: skip
+            "hold": _hold(start),
         }
 
 

@@ -66,9 +66,9 @@ def headline(table: BenchmarkTable) -> None:
             {
                 "Data": table.groups[value],
                 "Nearest model": model_name(best["model"]),
-                "RMSE": _spread(best["mean"], best["sd"]),
+                "RMSE": spread(best["mean"], best["sd"]),
                 "Best interpolation": model_name(plain["model"]),
-                "its RMSE": _spread(plain["mean"], plain["sd"]),
+                "its RMSE": spread(plain["mean"], plain["sd"]),
                 "In 95 %": f"{100 * held[-1]:.0f} %",
                 "Seeds": group.seeds,
             }
@@ -187,9 +187,9 @@ def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any)
 
 
 def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
-    line: dict[str, Any] = {"Model": model_name(row["model"]), "RMSE": _spread(row["mean"], row["sd"])}
+    line: dict[str, Any] = {"Model": model_name(row["model"]), "RMSE": spread(row["mean"], row["sd"])}
     if table.paper:
-        line["RMSE, paper"] = "–" if not row["paper"] else _spread(*row["paper"])
+        line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
     for name in table.scores:
         found = row["means"].get(name)
         shown = "–" if found is None else f"{100 * found:.0f} %" if name.startswith("coverage") else f"{found:.3g}"
@@ -198,7 +198,8 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
     return line
 
 
-def _spread(mean: float | None, sd: float | None) -> str:
+def spread(mean: float | None, sd: float | None) -> str:
+    """A mean and its sd over seeds as a cell of a table."""
     if mean is None:
         return "–"
     return f"{mean:.3g}" + (f" ± {sd:.2g}" if sd else "")
