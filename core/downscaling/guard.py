@@ -1,4 +1,5 @@
-"""Whether learning helped and interpolation would do better: asked of the visible coarse cells, one left out at a time.
+"""Whether learning helped and interpolation would do better: asked of the visible coarse cells, one left out at a time,
+and one scale up.
 
 A fine truth, and the coarse values of withheld cells, are what a result is scored on: neither has a say here.
 """
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.bag_sums.moving import BagGram
+from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import columns_of
 from core.fields import DownscalingProblem
 from core.models.catalogue import named
@@ -28,6 +30,7 @@ class Guard:
 
     ``start`` and ``learned`` at the hyperparameters before and after learning (both on the points it looks at),
     ``kept`` which of them is used; ``model`` of the posterior that is shown, ``bilinear`` of interpolation.
+    ``one_scale_up`` what was found there, None where it was not looked.
     """
 
     cells: int
@@ -37,10 +40,11 @@ class Guard:
     kept: str | None = None
     model: float | None = None
     bilinear: float | None = None
+    one_scale_up: OneScaleUp | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data of the cells left out."""
+        return asdict(replace(self, one_scale_up=None))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -56,7 +60,8 @@ class Guard:
                 f"Bilinear interpolation is the better guess here: {each} {self.bilinear:.3g} {self.units} with it and "
                 f"{self.model:.3g} {self.units} with the model."
             )
-        return tuple(sentence.replace("  ", " ") for sentence in said)
+        found = self.one_scale_up.sentences if self.one_scale_up else ()
+        return tuple(sentence.replace("  ", " ") for sentence in (*said, *found))
 
 
 def is_measured(problem: DownscalingProblem, model: str) -> bool:

@@ -6,53 +6,58 @@ from typing import Any
 import torch
 
 from core.bag_sums.coreset import coreset
-from core.bag_sums.moving import MovingGram, moving_gram
+from core.bag_sums.moving import MovingGram
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
-from core.downscaling.prediction import bags_inside, matched_data, picture_of, reads_bags
-from core.downscaling.settings import DownscaleSettings, columns_of, completed, coordinate_names, starting_spec
+from core.downscaling.learning_data import centre_of_priors, on_every_pixel, pixels_of_bags
+from core.downscaling.one_scale_up import one_scale_up
+from core.downscaling.prediction import matched_data
+from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
 from core.engine.reporting import Quiet
-from core.errors import Check
+from core.errors import Cancelled, InputError
 from core.fields import DownscalingProblem
-from core.models.area_to_point import held_to
 from core.models.catalogue import named
 from core.models.inducing import fitting
 from core.models.learning import Learned, learn
 from core.models.progress import learning_reporter
-from core.models.spec import ModelSpec
 from core.observations import Bags
 
 
 def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
     """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
 
-    Better at predicting the visible cells, each from the others (`guard`).
+    Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up.
     """
     context, settings = context or Quiet(), completed(problem, settings)
-    device = choose(settings.device)
-    start = starting_spec(problem, settings)
+    start, columns = starting_spec(problem, settings), columns_of(problem)
     options = settings.learning()
     matched = matched_data(problem, start, context.check)
-    small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(device)
-    every = _every_pixel(problem, start, small.bags, context.check) if settings.every_pixel else None
+    small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(choose(settings.device))
+    every = None
+    if settings.every_pixel:
+        every = on_every_pixel(problem, start, small.bags, matched.bags, pixels_of_bags(problem), context.check)
     report = learning_reporter(context, named(start.model), options, _looked_at(matched.bags, small.bags, every))
     start = replace(start, inducing=fitting(start.inducing, small.bags))
-    columns = columns_of(problem)
-    centre = None
-    if named(start.model).trend:
-        centre = held_to(start.kernel, matched.bags, problem.columns, coordinate_names(problem))
+    centre = centre_of_priors(problem, start, matched.bags)
     learned = learn(
         start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
     )  # fmt: skip
-    return better_of(problem, start, learned, small, every)
+    learned, guard = better_of(problem, start, learned, small, every)
+    return (learned, guard) if learned.cancelled else _checked(problem, settings, context, learned, guard)
 
 
-def _every_pixel(problem: DownscalingProblem, spec: ModelSpec, few: Bags, check: Check) -> MovingGram | None:
-    """K̄ whose terms of the place see every pixel; None where the grid, the kernel or the model do not allow it."""
-    if not (reads_bags(spec) and bags_inside(problem)):
-        return None
-    picture = picture_of(problem).to(few.inputs.device)
-    return moving_gram(spec.kernel, few, picture.bags, picture.points, picture.layout, picture.names, check)
+def _checked(
+    problem: DownscalingProblem, settings: DownscaleSettings, context: Any, learned: Learned, guard: Guard
+) -> tuple[Learned, Guard]:
+    """The same with the check one scale up; what was learned is kept where that is cancelled or impossible."""
+    context.report(message="Checking one scale up")
+    try:
+        return learned, replace(guard, one_scale_up=one_scale_up(problem, settings, context.check))
+    except Cancelled:
+        return replace(learned, cancelled=True), guard
+    except InputError as error:
+        said = f"The map could not be checked one scale up. {error}"
+        return replace(learned, warnings=(*learned.warnings, said)), guard
 
 
 def _looked_at(bags: Bags, few: Bags, every: MovingGram | None) -> str:

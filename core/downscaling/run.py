@@ -28,8 +28,8 @@ class DownscalingResult:
     ``mean`` and ``sd`` (H, W) in physical units, the sd that of a pixel's own value; ``sd_latent`` that of f, None
     where it is the same (ς² = 0). ``scores`` and ``fields`` by model, baselines included; ``coarse_scores`` of withheld
     cells and of re-aggregation where they exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
-    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`) and
-    ``explained_share`` in them.
+    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`),
+    ``one_scale_up`` (`OneScaleUp`, None where it was not looked) and ``explained_share`` in them.
     """
 
     mean: np.ndarray
@@ -79,6 +79,7 @@ def downscale(
         "routes": list(found.routes),
         "stages": {} if best is None else best.stages,
         "leave_one_out": guard.to_dict(),
+        "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
         "explained_share": asdict(explained_share(problem)),
     }
     seconds = watch.seconds()
@@ -172,6 +173,8 @@ def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
         model=result.spec.model,
         seed=problem.spec.seed,
         version=__version__,
+        checked=result.diagnostics["one_scale_up"],
+        warnings=result.warnings,
     )
     return to_netcdf_bytes(dataset)
 

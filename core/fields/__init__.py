@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.lazy import lazily
 
 if TYPE_CHECKING:
-    from core.fields.baselines import bicubic, bilinear, bilinear_left_out, constant
+    from core.fields.baselines import bicubic, bilinear, bilinear_left_out, bilinear_of_joined, constant
     from core.fields.blocks import reaggregate
     from core.fields.coarsened import make_problem
     from core.fields.coordinates import scaled_coordinates
@@ -29,6 +29,7 @@ _MODULES = {
     "bicubic": "baselines",
     "bilinear": "baselines",
     "bilinear_left_out": "baselines",
+    "bilinear_of_joined": "baselines",
     "constant": "baselines",
     "reaggregate": "blocks",
     "scaled_coordinates": "coordinates",
@@ -64,6 +65,7 @@ __all__ = [
     "bicubic",
     "bilinear",
     "bilinear_left_out",
+    "bilinear_of_joined",
     "constant",
     "explained_share",
     "fields_from_dataset",

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from core.fields.grid import make_grid
 from core.fields.interpolate import bilinear_at, linear_at, nearest_at, pad_around, scattered_at
+from core.fields.joined import FACTOR, Joined
 from core.fields.problem import DownscalingProblem
 from core.fields.sphere import unit_vectors
 
@@ -81,6 +83,32 @@ def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:
     return error
 
 
+def bilinear_of_joined(problem: DownscalingProblem, joined: Joined, values: np.ndarray) -> np.ndarray:
+    """(n,) what interpolation between larger cells (G,) puts at the centres of the visible cells that they are made of.
+
+    As `bilinear` one scale up: on the grid of the larger cells where all cells are observed, else on triangles of their
+    centres, which are those of the members together.
+    """
+    cells = problem.coarse_grid
+    centres = _plane(problem)[0].reshape(-1, 2)[problem.target_cell[joined.item]]
+    if problem.observed.all() and cells.kind != "curvilinear":
+        (y, y_edges), (x, x_edges) = _larger(cells.y, cells.y_edges), _larger(cells.x, cells.x_edges)
+        larger = make_grid(cells.kind, y, x, mapping=cells.mapping, edges=(y_edges, x_edges), wraps=cells.wraps)
+        table = np.full(larger.shape, np.nan)
+        table[tuple(joined.square.T)] = values
+        found = bilinear_at(larger, table, *centres.T)
+        return np.where(np.isfinite(found), found, values[joined.group])
+    middle = np.stack([np.bincount(joined.group, joined.share * along) for along in centres.T], axis=1)
+    points, own = _around(problem, middle)
+    return scattered_at(points, values[own], centres, smooth=False)
+
+
+def _larger(centres: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and edges of ``FACTOR`` cells of an axis taken together, fewer at its end."""
+    starts = np.arange(0, len(centres), FACTOR)
+    return np.add.reduceat(centres, starts) / np.diff([*starts, len(centres)]), np.append(edges[starts], edges[-1])
+
+
 def _positions(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
     """Native positions (H·W,) of the pixels in the coarse grid's own coordinates."""
     return problem.coarse_grid.native(problem.grid.latitude.ravel(), problem.grid.longitude.ravel())
@@ -104,10 +132,13 @@ def _plane(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _observed_points(problem: DownscalingProblem, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Observed centres (n, 2), first each once, then again across the seam of a field that goes round the sphere; and
-    which of the observed cells each is (n,)."""
-    cells, points = problem.coarse_grid, centres[problem.observed]
-    own = np.arange(len(points))
+    """Observed centres as `_around` has them, and which of the observed cells each is (n,)."""
+    return _around(problem, centres[problem.observed])
+
+
+def _around(problem: DownscalingProblem, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 2), first each once, then again across the seam of a field that goes round the sphere; which each is."""
+    cells, own = problem.coarse_grid, np.arange(len(points))
     if not (cells.wraps and cells.kind == "latlon"):
         return points, own
     points = np.concatenate([points + np.array([0.0, shift]) for shift in (0.0, -360.0, 360.0)])

@@ -36,13 +36,15 @@ def to_dataset(
     model: str,
     seed: int,
     version: str,
+    checked: dict[str, Any] | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> "xr.Dataset":
     """CF-1.11 dataset of a downscaled field.
 
     ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a pixel's own value,
     ``sd_latent`` that of the latent field, given where they differ. ``truth`` and ``error`` = mean − truth join where
     the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also what was withheld, on the coarse
-    cells. Settings go along as JSON.
+    cells. Settings go along as JSON, and so do ``warnings`` as text and what was found one scale up (``checked``).
     """
     import xarray as xr
 
@@ -63,7 +65,12 @@ def to_dataset(
     cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
     variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
     variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in cells.items()}
-    return xr.Dataset(variables, fine | rough, _global(problem, settings, model, seed, version))
+    about = _global(problem, settings, model, seed, version)
+    if checked:
+        about["one_scale_up"] = json.dumps({k: v for k, v in checked.items() if k != "values"}, sort_keys=True)
+    if warnings:
+        about["warnings"] = " ".join(warnings)
+    return xr.Dataset(variables, fine | rough, about)
 
 
 class _Words:

@@ -6,6 +6,7 @@ than a factor of two: a moved slider is seen as a change of colour, and still no
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +89,22 @@ def observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
         values[inside] = problem.coarse.ravel()[problem.cell[inside]]
     title = "Coarse observation" + (" (grey: not seen)" if np.isnan(values).any() else "")
     return Panel(OBSERVED, title, values, grid, scale)
+
+
+def scaled_up_panels(problem: DownscalingProblem, scale: MapScale, found: Mapping[str, Sequence[float]]) -> list[Panel]:
+    """What the check one scale up began with, what came out, and what is known: every cell's value at its pixels.
+
+    ``found`` has the "joined", "mean" and "known" values of each "cell".
+    """
+    panels, inside = [], problem.cell >= 0
+    cell = np.array(found["cell"], dtype=int)
+    for key, title in (("joined", "Joined cells"), ("mean", "Downscaled to the cells"), ("known", "Known cells")):
+        of_cell = np.full(problem.coarse.size, np.nan)
+        of_cell[cell] = found[key]
+        values = np.full(problem.grid.shape, np.nan)
+        values[inside] = of_cell[problem.cell[inside]]
+        panels.append(Panel(f"one-scale-up-{key}", title, values, problem.grid, scale))
+    return panels
 
 
 def mean_panel(problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, title: str = "Posterior mean") -> Panel:

@@ -7,12 +7,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.engine.compare import run_sentences
 from core.engine.records import Run
 from core.errors import InputError
 from core.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from core.downscaling.one_scale_up import OneScaleUp
 
 Parser = Callable[[dict[str, Any]], Any]
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError, RecursionError)
@@ -57,6 +60,19 @@ def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
     return float(found) if _is_number(found) else None
+
+
+def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
+    """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
+    from core.downscaling.one_scale_up import OneScaleUp
+
+    try:
+        found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
+    except _WRONG:
+        return None
+    rows = (found.rmse.values(), found.held, found.pit, (found.crps, found.within or 0.0), *found.values.values())
+    inside = all(0 <= cell < cells for cell in found.values["cell"])
+    return found if inside and all(math.isfinite(v) for row in rows for v in row) else None
 
 
 def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

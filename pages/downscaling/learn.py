@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.downscaling import interactive
 from core.downscaling.guard import beside_bilinear, bilinear_error
+from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
 from core.engine import Run, RunSpec
 from core.fields import DownscalingProblem
@@ -17,7 +18,7 @@ from core.kernels.spec import KernelSpec
 from core.models.catalogue import MODELS, named
 from core.models.defaults import Start, start_of
 from core.models.spec import ModelSpec
-from core.studies.run_content import hyperparameters, learned_downscaling, number_in
+from core.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from core.wording import signed
 from pages.downscaling.data import Choice
 from pages.downscaling.model import LEARNED, family_values, slider_values
@@ -200,6 +201,15 @@ def same_problem(run: Run, choice: Choice) -> bool:
         settings["source"] == choice.source.to_dict()
         and settings["problem"] == RunSpec("downscale", choice.spec.to_dict()).settings
     )
+
+
+def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> OneScaleUp | None:
+    """What the page's run found one scale up, where it is about the fields, cells and model on the page."""
+    run = current_run()
+    if run is None or not same_problem(run, choice):
+        return None
+    found = one_scale_up_in(run.result, problem.coarse.size)
+    return found if found is not None and found.model == spec.model else None
 
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:

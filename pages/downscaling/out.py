@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core import __version__
+from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
 from core.engine.uploads import UPLOAD
 from core.fields import DownscalingProblem, to_dataset, to_netcdf_bytes
@@ -35,6 +36,7 @@ def downloads(
     baselines: dict[str, np.ndarray],
     panels: list[Panel],
     held: Trust | None,
+    checked: OneScaleUp | None,
 ) -> None:
     """Download buttons; files are made when asked for. Only exact pictures leave the page."""
     if not view.exact:
@@ -54,7 +56,7 @@ def downloads(
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
     columns[1].download_button(
         "NetCDF",
-        lambda: _netcdf(problem, spec, view, everything, baselines),
+        lambda: _netcdf(problem, spec, view, everything, baselines, checked),
         f"{name}.nc",
         "application/x-netcdf",
         key="get-nc",
@@ -102,8 +104,9 @@ def predict_command(file: str) -> str:
 
 
 def _netcdf(
-    problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray]
-) -> bytes:
+    problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray],
+    checked: OneScaleUp | None,
+) -> bytes:  # fmt: skip
     dataset = to_dataset(
         problem,
         view.mean,
@@ -114,6 +117,8 @@ def _netcdf(
         model=spec.model,
         seed=problem.spec.seed,
         version=__version__,
+        checked=None if checked is None else checked.to_dict(),
+        warnings=() if checked is None else checked.sentences,
     )
     return to_netcdf_bytes(dataset)
 

@@ -42,9 +42,10 @@ def body() -> None:
     baselines = numbers.interpolations(choice.key, problem)
     panels = picture.panels_of(choice, problem, start, spec, view, maps)
     cell = picture.draw_maps(choice, panels, view, maps)
-    held = trust.of_view(problem, view)
+    held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"])
+        trust.one_scale_up(checked)
         learn.warn(choice, problem, spec, view)
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:
@@ -54,8 +55,9 @@ def body() -> None:
     st.subheader("Scores", anchor=False)
     numbers.scores(choice.key, problem, spec, view)
     numbers.reliability(choice.key, problem, spec, view)
+    trust.show_one_scale_up(problem, maps.scale, checked)
     st.subheader("Take it home", anchor=False)
-    out.downloads(choice, problem, settings, spec, view, baselines, panels, held)
+    out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked)
     notes(problem.notes)
 
 

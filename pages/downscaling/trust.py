@@ -5,12 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from core.downscaling.one_scale_up import OTHERS, OneScaleUp
 from core.downscaling.run import coarse_scores
 from core.fields import DownscalingProblem
+from core.figures.downscaled_maps import scaled_up_panels
+from core.figures.maps import field_map
+from core.figures.panel import MapScale
+from core.figures.scores import pit_histogram
 from core.figures.trust import TITLE, mark_of
 from core.metrics import Trust, trust
-from core.metrics.trusting import LEVELS
+from core.metrics.trusting import LEVELS, RIGHT
+from core.models.catalogue import MODELS
 from pages.downscaling.picture import View
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
 from pages.kit.words import plain
 
 
@@ -34,6 +42,47 @@ def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
     st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
+
+
+def one_scale_up(found: OneScaleUp | None) -> None:
+    """The verdict one scale up, which needs no fine truth, in its colour."""
+    if found is None:
+        st.caption("Learn also checks the model one scale up: on larger cells, downscaled to the known ones.")
+        return
+    bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
+    (st.warning if bad else st.success)(plain(f"Learned values: {found.sentence[0].lower()}{found.sentence[1:]}"))
+
+
+def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneScaleUp | None) -> None:
+    """What was checked one scale up: the small maps, every way's error, and where the known means lay."""
+    if found is None:
+        return
+    with st.expander("One scale up: checked without a fine truth"):
+        st.markdown(plain(" ".join((found.sentence, *found.sentences))))
+        for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, found.values), strict=True):
+            with column:
+                plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
+        left, right = st.columns(2)
+        with left:
+            ways = {found.model: MODELS[found.model].phrase, "constant": "the joined cell's own mean", **OTHERS}
+            rows = [{"Way": ways[name], "RMSE": f"{found.rmse[name]:.3g}"} for name in ways if name in found.rmse]
+            st.dataframe(rows, hide_index=True, width="stretch")
+            st.caption(_meaning(problem, found))
+        with right:
+            figure = pit_histogram(list(found.pit), model=found.model, height=280, dark=is_dark())
+            plotly_live(figure, "one-scale-up-pit", later=True)
+
+
+def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:
+    units = f" in {plain(problem.units)}" if problem.units else ""
+    varied = "" if found.within is None else (
+        f" Inside the joined cells the predicted means vary {found.within:.2g} times as much as the known ones (variance)."
+    )  # fmt: skip
+    return (
+        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned anew from the joined cells. What holds "
+        "here holds at the pixels as far as the field is as rough below the cells as it is between them; only a fine "
+        "truth can show that."
+    )
 
 
 def _remedy(found: Trust) -> str:

@@ -88,13 +88,17 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, tmp_path: Path)
         exact(page)
         learned = page.url
         assert "run=" in learned and "h-k0s-is=" in learned
+        expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
+        page.get_by_text("One scale up: checked without a fine truth").click()
+        for title in ("Joined cells", "Downscaled to the cells", "Known cells"):
+            page.get_by_label(re.compile(title)).first.wait_for()
 
         with page.expect_download() as waiting:
             page.get_by_role("button", name="NetCDF").click()
         data = Path(waiting.value.path()).read_bytes()
         fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
         assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
-        assert fields["mean"].attrs["units"] == "K" and "settings" in fields.attrs
+        assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()
 
         shown = posterior_map(page)["sum"]
         page.reload()

@@ -15,6 +15,7 @@ from core.datasets import catalogue
 from core.datasets.one_dimension import LineSpec
 from core.datasets.sparse_toy import ToySpec
 from core.datasets.swiss_roll import RollSpec
+from core.downscaling.one_scale_up import VALUES, OneScaleUp
 from core.downscaling.settings import DownscaleSettings
 from core.fields import DownscalingSpec
 from core.kernels.spec import Factor, KernelSpec, Term
@@ -48,8 +49,20 @@ def downscale() -> dict[str, Any]:
     kept = {**settings, **{name: found[name] for name in settings if name in found}}
     return {
         "settings": {"model": "bag_gp", "source": source, "problem": problem.to_dict(), "settings": settings},
-        "result": {"learned": kept, "diagnostics": {"log_evidence": -170.5}, "units": "K", "model": "bag_gp"},
+        "result": {
+            "learned": kept,
+            "diagnostics": {"log_evidence": -170.5, "one_scale_up": one_scale_up()},
+            "units": "K",
+            "model": "bag_gp",
+        },
     }
+
+
+def one_scale_up() -> dict[str, Any]:
+    """What a check found on four cells."""
+    values = {name: (280.0, 281.0, 282.0, 283.0) for name in VALUES} | {"cell": (0.0, 1.0, 5.0, 6.0)}
+    rmse = {"bag_gp": 0.5, "constant": 1.0, "bilinear": 0.8, "start": 0.6}
+    return OneScaleUp("bag_gp", 2, 4, "K", 1.0, rmse, 0.3, (0.5, 0.75, 1.0), (0.4,) * 10, 0.9, values).to_dict()
 
 
 def swiss_roll() -> dict[str, Any]:
@@ -151,6 +164,17 @@ def test_a_whole_run_is_shown_on_its_page(task: str, runs_folder: Path, open_pag
     page = open_page(TASKS[task][0], run=run_id)
     assert broken(page) == [] and not page.error
     assert any(run_id in box.value for box in (*page.info, *page.caption)), "what is damaged below is used here"
+
+
+def test_what_a_run_found_one_scale_up_stands_beside_the_maps(runs_folder: Path, open_page) -> None:
+    page = open_page("downscaling", run=put(runs_folder, 0, whole("downscale")))
+    (said,) = [box.value for box in page.success if "one scale up" in box.value]
+    assert "2 cells twice as wide and high were downscaled to the 4 known ones" in said
+    assert "RMSE 0.5 K, 62 % of that of bilinear interpolation" in said and "100 % hold the known mean" in said
+    (folded,) = [found for found in page.expander if found.label.startswith("One scale up")]
+    assert list(folded.dataframe[0].value["RMSE"]) == ["0.5", "1", "0.8", "0.6"]
+    other = open_page("downscaling", run=put(runs_folder, 1, whole("downscale")), model="shrinkage_cmp")
+    assert not [box.value for box in other.success if "one scale up" in box.value], "that is of another model"
 
 
 @pytest.mark.parametrize("task", TASKS)

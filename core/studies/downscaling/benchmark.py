@@ -1,6 +1,7 @@
 """The downscaling benchmarks: models × cases × seeds, matched through a mediator (the paper's Table 2) or directly."""
 
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -107,7 +108,9 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     )
     guard = beside_bilinear(problem, learned.spec.model, found.left_out, bilinear_error(problem), guard)
     said = [*guard.sentences, *learned.warnings, *jitter_warning(found), *found.told]
-    told = {"message": " ".join(said) or None, "warned": bool(said)}
+    told: dict[str, Any] = {"message": " ".join(said) or None, "warned": bool(said)}
+    if (checked := guard.one_scale_up) is not None:
+        told["one_scale_up"] = {"rmse": checked.rmse, "held": checked.held, "cpu_s": checked.cpu_s}
     return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
@@ -131,6 +134,22 @@ def expanded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         else:
             out.append(row)
     return out
+
+
+def picked(rows: list[dict[str, Any]]) -> tuple[int, int]:
+    """How many pairs of ways one scale up put into the order that they have at the pixels, and of how many pairs.
+
+    Pairs are of two models, or of a model and bilinear interpolation, on the same case and seed.
+    """
+    at_pixels = {(row["case"], row["seed"], row["model"]): row["scores"] for row in expanded(rows)}
+    cases: dict[tuple[str, int], dict[str, tuple[float, float]]] = {}
+    for row in rows:
+        above = (row.get("one_scale_up") or {}).get("rmse", {})
+        for way in {row["model"], "bilinear"} & above.keys():
+            if scores := at_pixels.get((row["case"], row["seed"], way)):
+                cases.setdefault((row["case"], row["seed"]), {})[way] = (above[way], scores["rmse"])
+    pairs = [pair for ways in cases.values() for pair in combinations(ways.values(), 2)]
+    return sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs), len(pairs)
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

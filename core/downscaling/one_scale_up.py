@@ -1,0 +1,255 @@
+"""A map's own conscience: cells are joined to larger ones, downscaled back to those whose means are known, scored there.
+
+What a method does one scale up, where it can be checked, tells what it does one scale down: better than leaving cells
+out, which says how well cells tell of each other and nothing of what is inside them. All hyperparameters are learned
+anew from the larger cells. Only values that the model may see are used: a larger cell is made of visible cells alone.
+
+Source: Wald, Ranchin and Mangolini 1997, *Fusion of satellite images of different spatial resolutions*.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.bag_sums.moving import BagGram, MovingGram, over_pairs
+from core.downscaling.learning_data import centre_of_priors, on_every_pixel
+from core.downscaling.prediction import reads_bags
+from core.downscaling.scene import Scene, scene_of
+from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
+from core.engine.reporting import Stopwatch
+from core.errors import Cancelled, Check
+from core.fields import DownscalingProblem, bilinear_of_joined
+from core.metrics.trusting import LEVELS
+from core.models.catalogue import named
+from core.models.indirect_gp import condition_on_gram
+from core.models.learning import LearningOptions, learn
+from core.models.leave_one_out import MOST_TARGETS
+from core.models.pseudo_targets import with_pseudo_targets
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+
+#: By how much another way has to be nearer to be named: less is chance.
+_MARGIN = 0.01
+#: The ways a model is compared with, as a sentence has them.
+OTHERS = {
+    "bilinear": "bilinear interpolation",
+    "start": "the same model with the hyperparameters it began from",
+    "regression_kriging": "area-to-point regression kriging",
+}
+#: What is kept of every scored cell: its place in the coarse grid, the value to be found, that of its larger cell, and
+#: the prediction.
+VALUES = ("cell", "known", "joined", "mean", "sd")
+
+
+@dataclass(frozen=True)
+class OneScaleUp:
+    """How a model, and others beside it, brought larger cells back to the known means of the cells that make them.
+
+    Parameters
+    ----------
+    model : name of the model; groups, cells : how many larger cells there were, of how many scored ones.
+    units : of the target; cpu_s : what the check took.
+    rmse : by way: the model, "constant" (the larger cell's mean), and those of ``OTHERS`` that were tried.
+    crps : of the model, in the target's units.
+    held : shares of the known means within its 50, 90 and 95 % intervals (`core.metrics.trusting.LEVELS`).
+    pit : counts of the known means' places in its predictions, in ten bins.
+    within : variance of the predicted means inside the larger cells, as share of that of the known ones,
+        None where those do not vary.
+    values : of every scored cell, by the names of ``VALUES``.
+    """
+
+    model: str
+    groups: int
+    cells: int
+    units: str
+    cpu_s: float
+    rmse: dict[str, float]
+    crps: float
+    held: tuple[float, ...]
+    pit: tuple[float, ...]
+    within: float | None
+    values: dict[str, tuple[float, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(value: Mapping[str, Any]) -> "OneScaleUp":
+        """From plain data; ``TypeError``, ``ValueError``, ``KeyError`` or ``AttributeError`` where it is none."""
+        each = {name: tuple(float(v) for v in value["values"][name]) for name in VALUES}
+        within = value["within"]
+        found = OneScaleUp(
+            str(value["model"]),
+            int(value["groups"]),
+            int(value["cells"]),
+            str(value["units"]),
+            float(value["cpu_s"]),
+            {str(name): float(v) for name, v in value["rmse"].items()},
+            float(value["crps"]),
+            tuple(float(v) for v in value["held"]),
+            tuple(float(v) for v in value["pit"]),
+            None if within is None else float(within),
+            each,
+        )
+        whole = {len(row) for row in each.values()} == {found.cells}
+        if not whole or len(found.held) != len(LEVELS) or not {found.model, "bilinear"} <= found.rmse.keys():
+            raise ValueError("parts of what was found one scale up are missing")
+        return found
+
+    @property
+    def better(self) -> str | None:
+        """The best of the other ways, where it is nearer than the model by more than chance."""
+        other = min((name for name in OTHERS if name in self.rmse), key=self.rmse.__getitem__)
+        return other if self.rmse[other] < (1 - _MARGIN) * self.rmse[self.model] else None
+
+    @property
+    def sentence(self) -> str:
+        """What was done and found, with its numbers."""
+        own, bilinear = self.rmse[self.model], self.rmse["bilinear"]
+        beside = f", {100 * own / bilinear:.0f} % of that of bilinear interpolation" if bilinear > 0 else ""
+        return (
+            f"One scale up, {self.groups} cells twice as wide and high were downscaled to the {self.cells} known ones "
+            f"in them: RMSE {self._size(own)}{beside}; of the 95 % intervals {100 * self.held[-1]:.0f} % hold the "
+            "known mean."
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is to be said as a warning: nothing where no other way is nearer."""
+        if self.better is None:
+            return ()
+        return (
+            f"One scale up, {OTHERS[self.better]} comes nearer to the known cells than this model: RMSE "
+            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.model])}. It is probably nearer at "
+            "the pixels too.",
+        )
+
+    def _size(self, value: float) -> str:
+        return f"{value:.3g} {self.units}".strip()
+
+
+def moments(
+    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, every: MovingGram | None = None
+) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
+    """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
+
+    All that is needed is K̄ of the cells: larger ones are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The
+    variance is that of a measured value: its noise and the share of ς² in its mean are in it.
+    """
+    with torch.no_grad():
+        kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
+        between = (every or over_pairs(scene.cells))(kernel)
+        across = scene.shares.T @ between
+        given = condition_on_gram(spec, data, columns_of(problem), across @ scene.shares)
+        mean, variance = given.moments(across[:, scene.scored], between.diagonal()[scene.scored])
+        return spec.mean + mean, variance + spec.noise + spec.point_noise * scene.cells.contamination[scene.scored]
+
+
+def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check: Check) -> OneScaleUp | None:
+    """Learn from larger cells, downscale them to the known cells, score; the same with the ways beside the model.
+
+    None for models on centroids or through inducing points, and where `scene_of` has none. Raises ``Cancelled``.
+    """
+    watch, settings = Stopwatch(), completed(problem, settings)
+    start = starting_spec(problem, settings)
+    if not reads_bags(start) or len(problem.data.targets) > MOST_TARGETS:
+        return None
+    scene = scene_of(problem, settings)
+    if scene is None:
+        return None
+    data = _readable(scene, start, problem, check)
+    every = _every(scene, start, problem, settings, check)
+    found = {"start": moments(scene, start, data, problem, every)[0].cpu().numpy()}
+    spec = _learned(scene, start, data, problem, settings, every, check)
+    mean, variance = (each.cpu().numpy() for each in moments(scene, spec, data, problem, every))
+    if problem.matched and problem.spec.coordinates and start.model != "regression_kriging":
+        own = ("points", "seed", "device", "steps")
+        other = DownscaleSettings("regression_kriging", **{name: getattr(settings, name) for name in own})
+        found["regression_kriging"] = _another(scene, other, data, problem, check)
+    return _scored(problem, scene, start.model, (mean, np.sqrt(variance)), found, watch)
+
+
+def _another(
+    scene: Scene, settings: DownscaleSettings, data: IndirectData, problem: DownscalingProblem, check: Check
+) -> np.ndarray:
+    """Means of a second model, learned from the same larger cells."""
+    settings = completed(problem, settings)
+    start = starting_spec(problem, settings)
+    every = _every(scene, start, problem, settings, check)
+    spec = _learned(scene, start, data, problem, settings, every, check)
+    return moments(scene, spec, data, problem, every)[0].cpu().numpy()
+
+
+def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:
+    """The larger cells' data as the model can use them: with pseudo-targets where it needs one target per bag."""
+    if named(start.model).reads(scene.data):
+        return scene.data
+    assert start.mediator_kernel is not None
+    options = LearningOptions(restarts=1)
+    return with_pseudo_targets(start.mediator_kernel, scene.data, columns_of(problem), options, check=check)
+
+
+def _every(
+    scene: Scene, start: ModelSpec, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
+) -> MovingGram | None:
+    if not settings.every_pixel:
+        return None
+    return on_every_pixel(problem, start, scene.cells, scene.bags, scene.points, check)
+
+
+def _learned(
+    scene: Scene, start: ModelSpec, data: IndirectData, problem: DownscalingProblem, settings: DownscaleSettings,
+    every: MovingGram | None, check: Check,
+) -> ModelSpec:  # fmt: skip
+    """The model with hyperparameters learned from the larger cells, or its own where none are to be learned."""
+    bag_gram = None if every is None else _of_larger(every, scene.shares)
+    centre = centre_of_priors(problem, start, scene.data.bags)
+    found = learn(
+        start, data, columns_of(problem), settings.learning(), check=check, bag_gram=bag_gram, held_to=centre
+    )  # fmt: skip
+    if found.cancelled:
+        raise Cancelled("The check one scale up was cancelled.")
+    return found.spec
+
+
+def _of_larger(cells: BagGram, shares: Float[Tensor, "n G"]) -> BagGram:
+    """K̄ of the larger cells from that of the cells."""
+    return lambda kernel: shares.T @ cells(kernel) @ shares
+
+
+def _scored(
+    problem: DownscalingProblem, scene: Scene, model: str, found: tuple[np.ndarray, np.ndarray],
+    others: dict[str, np.ndarray], watch: Stopwatch,
+) -> OneScaleUp:  # fmt: skip
+    """Scores in the target's units of standardised means and sds, cells weighted by their area."""
+    from core.metrics import calibration, crps_gaussian, pit, rmse
+
+    joined, scale, at = scene.targets, problem.target_scale, scene.joined
+    cell = problem.target_cell[joined.item][at]
+    known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
+    means = joined.mean(problem.coarse.flat[problem.target_cell])
+    mean, sd, own = scale.backward(found[0]), scale.sd * found[1], means[joined.group][at]
+    ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
+    ways |= {name: scale.backward(values) for name, values in others.items()}
+    errors = {name: rmse(truth=known, mean=values, weights=area) for name, values in ways.items()}
+    variances = np.square([mean - own, known - own]) @ area
+    values = dict(zip(VALUES, (cell, known, own, mean, sd), strict=True))
+    return OneScaleUp(
+        model,
+        joined.count,
+        len(cell),
+        problem.units,
+        watch.seconds()["cpu"],
+        errors,
+        crps_gaussian(truth=known, mean=mean, sd=sd, weights=area),
+        tuple(float(share) for share in calibration(known, mean, sd, LEVELS, weights=area)),
+        tuple(float(count) for count in pit(known, mean, sd, weights=area)),
+        float(variances[0] / variances[1]) if variances[1] > 0 else None,
+        {name: tuple(float(v) for v in row) for name, row in values.items()},
+    )

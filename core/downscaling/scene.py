@@ -1,0 +1,124 @@
+"""A downscaling problem one scale up: larger bags and targets, made of the visible cells, which are to be predicted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from core.bag_sums.coreset import coreset
+from core.device import choose
+from core.downscaling.learning_data import pixels_of_bags
+from core.downscaling.prediction import bags_inside
+from core.downscaling.settings import DownscaleSettings
+from core.fields import DownscalingProblem
+from core.fields.blocks import mostly
+from core.fields.joined import Joined, join_bags, join_targets
+from core.observations import Bags, IndirectData
+
+#: Larger cells below which nothing can be learned from them.
+LEAST = 8
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A problem one scale up.
+
+    Parameters
+    ----------
+    targets : how visible cells make larger ones.
+    data : few-point bags and the targets of the larger cells (G).
+    cells : (n) few-point bags of the problem's own cells; those of targets that are no bags come behind.
+    shares : (n, G) what each has of every larger bag.
+    scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
+    bags, points : the same cells with every pixel, and which prediction pixel each row is.
+    """
+
+    targets: Joined
+    data: IndirectData
+    cells: Bags
+    shares: Float[Tensor, "n G"]
+    scored: Int[Tensor, " C"]
+    joined: Int[np.ndarray, " C"]
+    bags: Bags
+    points: Int[Tensor, " N"]
+
+
+def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene | None:
+    """The problem one scale up; None where too few cells have visible neighbours, or bags lie outside the pixels."""
+    if not bags_inside(problem):
+        return None
+    targets = join_targets(problem)
+    joined = targets if problem.matched else join_bags(problem)
+    if min(targets.count, joined.count) < LEAST:
+        return None
+    bags, points = problem.data.bags, pixels_of_bags(problem)
+    scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
+    if not problem.matched:
+        footprints, rows, known = _footprints(problem, targets)
+        if len(known) < LEAST:
+            return None
+        scored = bags.count + torch.arange(len(known))
+        bags = Bags(
+            torch.cat([bags.inputs, footprints.inputs]),
+            torch.cat([bags.bag, bags.count + footprints.bag]),
+            bags.count + footprints.count,
+            weights=torch.cat([bags.weights, footprints.weights]),
+        )
+        points = torch.cat([points, rows])
+    device, cells = choose(settings.device), coreset(bags, settings.points, settings.seed)
+    shares = _shares(joined, cells.count)
+    data = _larger(problem, joined, targets, cells, shares)
+    return Scene(
+        targets, data.to(device), cells.to(device), shares.to(device), scored.to(device), known, bags, points
+    )  # fmt: skip
+
+
+def _footprints(problem: DownscalingProblem, targets: Joined) -> tuple[Bags, Tensor, np.ndarray]:
+    """Bags of the prediction pixels of the joined targets' own cells, which pixel each row is, and whose bags they are.
+
+    Only cells of which at least half of the area is there.
+    """
+    cell, area = problem.target_cell[targets.item], problem.grid.area
+    place = np.full(int(np.prod(problem.coarse_shape)) + 1, -1)
+    place[cell] = np.arange(len(cell))
+    every = np.bincount(problem.cell[problem.cell >= 0], area[problem.cell >= 0], len(place))[cell]
+    of = place[problem.cell.flat[problem.pixel]]
+    there = np.bincount(of[of >= 0], area.flat[problem.pixel[of >= 0]], len(cell))
+    known = np.flatnonzero(mostly(there, every))
+    number = np.full(len(cell) + 1, -1)
+    number[known] = np.arange(len(known))
+    rows = np.flatnonzero(number[of] >= 0)
+    rows = torch.as_tensor(rows[np.argsort(number[of[rows]], kind="stable")])
+    weights = torch.as_tensor(area.flat[problem.pixel[rows.numpy()]])
+    return Bags(problem.inputs[rows], torch.as_tensor(number[of[rows.numpy()]]), len(known), weights), rows, known
+
+
+def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:
+    shares = torch.zeros(cells, joined.count, dtype=torch.float64)
+    shares[joined.item, joined.group] = torch.as_tensor(joined.share)
+    return shares
+
+
+def _larger(
+    problem: DownscalingProblem, joined: Joined, targets: Joined, cells: Bags, shares: Float[Tensor, "n G"]
+) -> IndirectData:
+    """Bags, mediators and targets of the larger cells; matched where the problem is."""
+    group = torch.full((cells.count,), -1)
+    group[joined.item] = torch.as_tensor(joined.group)
+    share = shares.sum(1)
+    rows = torch.nonzero(group[cells.bag] >= 0)[:, 0]
+    rows = rows[group[cells.bag[rows]].argsort(stable=True)]
+    bags = Bags(
+        cells.inputs[rows],
+        group[cells.bag[rows]],
+        joined.count,
+        weights=cells.weights[rows] * share[cells.bag[rows]],
+        sizes=(shares > 0).to(shares).T @ cells.sizes,
+        contamination=shares.square().T @ cells.contamination,
+    )
+    data, own = problem.data, _shares(targets, len(problem.data.targets))
+    mediators = shares[: data.bags.count].T @ data.mediators
+    queries = mediators if problem.matched else own.T @ data.query_mediators
+    return IndirectData(bags, mediators, queries, own.T @ data.targets)

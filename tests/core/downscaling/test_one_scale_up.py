@@ -1,0 +1,199 @@
+"""One scale up: by dense matrices over pixels, on what may be seen alone, and what it says where another way is nearer."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.downscaling.learning import learn_model
+from core.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
+from core.downscaling.run import downscale
+from core.downscaling.scene import scene_of
+from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
+from core.errors import Cancelled, never
+from core.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem, reaggregate
+from core.fields.joined import join, join_targets
+from core.kernels.tiles import evaluate
+from core.models.indirect_gp import weights_and_noise
+from tests.core.downscaling.test_run import Context
+from tests.core.fields.samples import fields, plane, rectilinear, region, runaway
+
+ALL_POINTS = 16
+QUICK = {"restarts": 1, "steps": 15, "points": ALL_POINTS}
+
+
+def problem(data=None, **changes) -> DownscalingProblem:
+    spec = {"block": (4, 4), "withhold": 0.3, "mediators": ()} | changes
+    return make_problem(fields(runaway() if data is None else data), DownscalingSpec("t", ("orog",), **spec))
+
+
+def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance of every scored cell's measured value, and the cells, from the covariance of all pixels."""
+    cell, area = given.cell.flat[given.pixel], given.grid.area.flat[given.pixel]
+    ny, nx = given.coarse_shape
+    square = (cell // nx // 2) * nx + cell % nx // 2
+
+    def average(of: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        rows = np.stack([np.where(of == one, area, 0.0) for one in chosen])
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    visible = np.isin(cell, given.target_cell)
+    is_bag = visible if given.matched else np.isin(cell, given.bag_cell)
+    taken = {one: len(np.unique(cell[is_bag & (square == one)])) for one in np.unique(square[is_bag])}
+    larger = average(np.where(is_bag, square, -1), np.array([one for one, count in taken.items() if count >= 2]))
+    seen = {one: len(np.unique(cell[visible & (square == one)])) for one in np.unique(square[visible])}
+    scored = [c for c in given.target_cell if seen[(c // nx // 2) * nx + c % nx // 2] >= 2]
+    own = average(cell, np.array(scored))
+    covariance = evaluate(spec.kernel.build(given.columns), given.inputs, given.inputs).detach().numpy()
+    weights, noise = (each.numpy() for each in weights_and_noise(spec, scene.data, columns_of(given)))
+    s = weights.T @ larger @ covariance @ larger.T @ weights + noise
+    cross = own @ covariance @ larger.T @ weights
+    mean = cross @ np.linalg.solve(s, scene.data.targets.numpy())
+    own_noise = spec.noise + spec.point_noise * np.square(own).sum(axis=1)
+    variance = np.diag(own @ covariance @ own.T - cross @ np.linalg.solve(s, cross.T)) + own_noise
+    return mean, variance, np.array(scored)
+
+
+@pytest.mark.parametrize(
+    ("model", "matching"), [("area_to_point_gp", "direct"), ("bag_gp", "direct"), ("shrinkage_cmp", "indirect")]
+)
+def test_it_is_the_posterior_of_cell_means_given_larger_cells(model, matching):
+    given = problem(matching=matching)
+    settings = completed(given, DownscaleSettings(model=model, points=ALL_POINTS, noise=0.02, point_noise=0.3))
+    spec, scene = starting_spec(given, settings), scene_of(given, settings)
+    found = [each.numpy() for each in moments(scene, spec, scene.data, given)]
+    mean, variance, cells = dense(given, spec, scene)
+    assert np.array_equal(given.target_cell[scene.targets.item][scene.joined], cells) and len(cells) > 30
+    assert found[0] == pytest.approx(mean, abs=1e-7) and found[1] == pytest.approx(variance, abs=1e-7)
+
+
+def test_larger_cells_hold_their_visible_members_and_nothing_else():
+    given = problem()
+    joined, data = join_targets(given), scene_of(given, DownscaleSettings(points=ALL_POINTS)).data
+    cell, nx = given.target_cell[joined.item], given.coarse_shape[1]
+    for group in range(joined.count):
+        mine = cell[joined.group == group]
+        assert len({(c // nx // 2, c % nx // 2) for c in mine}) == 1 and len(mine) >= 2
+        area = given.coarse_grid.area.flat[mine]
+        value = given.target_scale.forward(np.average(given.coarse.flat[mine], weights=area))
+        assert float(data.targets[group]) == pytest.approx(value)
+        pixels = np.isin(given.cell, mine)
+        assert int((data.bags.bag == group).sum()) == int(pixels.sum())
+        weights = given.grid.area[pixels] / given.grid.area[pixels].sum()
+        assert float(data.bags.contamination[group]) == pytest.approx(float(np.square(weights).sum()))
+    left = np.setdiff1d(given.target_cell, cell)
+    assert all(np.sum((given.target_cell // nx // 2 == c // nx // 2) & (given.target_cell % nx // 2 == c % nx // 2)) == 1
+               for c in left)  # fmt: skip
+
+
+def test_squares_with_less_than_half_of_their_places_are_left_out():
+    joined = join(np.array([0, 1, 0, 5, 4, 4]), np.array([0, 1, 2, 5, 0, 1]), np.array([1.0, 3.0, 1.0, 1.0, 2.0, 2.0]))
+    assert joined.item.tolist() == [0, 1, 4, 5] and joined.group.tolist() == [0, 0, 1, 1]
+    assert joined.share == pytest.approx([0.25, 0.75, 0.5, 0.5]) and joined.square.tolist() == [[0, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("block", [(3, 3), (4, 3)])
+def test_bilinear_one_scale_up_is_bilinear_of_a_problem_with_larger_cells(block):
+    """Where nothing is hidden: the larger problem's own interpolation, read at the centres of the cells."""
+    given = problem(region(36, 48), block=block, withhold=0.0)
+    larger = problem(region(36, 48), block=(2 * block[0], 2 * block[1]), withhold=0.0)
+    joined = join_targets(given)
+    found = bilinear_of_joined(given, joined, joined.mean(given.coarse.flat[given.target_cell]))
+    centre = reaggregate(given, bilinear(larger)).ravel()[given.target_cell[joined.item]]
+    assert len(found) == given.coarse.size
+    odd = np.array([side % 2 for side in block]).all()
+    if odd:  # then a pixel lies at the centre of each cell
+        rows, columns = (np.arange(n) * b + b // 2 for n, b in zip(given.coarse_shape, block, strict=True))
+        centre = bilinear(larger)[np.ix_(rows, columns)].ravel()
+    inside = np.ones(given.coarse_shape, bool)
+    inside[[0, -1]], inside[:, [0, -1]] = False, False
+    chosen = slice(None) if odd else inside.ravel()
+    assert found[chosen] == pytest.approx(centre[chosen], abs=1e-9 if odd else 1e-2)
+
+
+def test_a_plane_is_interpolated_exactly_inside_where_cells_are_hidden():
+    given = problem(plane(), block=(3, 3), withhold=0.4)
+    joined = join_targets(given)
+    found = bilinear_of_joined(given, joined, joined.mean(given.coarse.flat[given.target_cell]))
+    error = np.abs(found - given.coarse.flat[given.target_cell[joined.item]])
+    assert np.median(error) < 0.02 and error.max() > 0.5  # the nearest larger cell stands in outside their hull
+
+
+def test_cells_across_the_seam_of_a_globe_are_interpolated_across_it():
+    globe = rectilinear(np.arange(-87.5, 90, 5), np.arange(2.5, 360, 5))
+    given = problem(globe, withhold=0.2)
+    joined = join_targets(given)
+    means = joined.mean(given.coarse.flat[given.target_cell])
+    found = bilinear_of_joined(given, joined, means)
+    turned = replace(given.coarse_grid, wraps=False)
+    apart = bilinear_of_joined(replace(given, coarse_grid=turned), joined, means)
+    column = given.target_cell[joined.item] % given.coarse_shape[1]
+    at_seam = (column == 0) | (column == given.coarse_shape[1] - 1)
+    known = given.coarse.flat[given.target_cell[joined.item]]
+    assert np.abs((found - known)[at_seam]).mean() < np.abs((apart - known)[at_seam]).mean()
+
+
+def test_what_the_model_may_not_see_has_no_say():
+    given, settings = problem(), DownscaleSettings(model="bag_gp", **QUICK)
+    hidden = replace(given, truth=np.flipud(given.truth), coarse_truth=np.where(given.observed, given.coarse, 1e3))
+    first, second = (one_scale_up(each, settings, never) for each in (given, hidden))
+    assert replace(first, cpu_s=0.0) == replace(second, cpu_s=0.0)
+
+
+def test_it_finds_what_helps_and_what_does_not():
+    """A covariate that carries the field, and one that has nothing to do with it."""
+    good = one_scale_up(problem(), DownscaleSettings(**QUICK), never)
+    assert good.model == "area_to_point_gp" and good.better is None and good.sentences == ()
+    assert good.rmse[good.model] < 0.5 * good.rmse["bilinear"] < good.rmse["constant"]
+    assert set(good.rmse) == {good.model, "constant", "bilinear", "start", "regression_kriging"}
+    assert 0.7 < good.within < 1.3 and sum(good.pit) == pytest.approx(good.cells) and good.cells == len(good.values["sd"])
+    lost = one_scale_up(problem(plane(), withhold=0.0), DownscaleSettings(model="shrinkage_cmp", **QUICK), never)
+    assert lost.better == "bilinear" and "bilinear interpolation comes nearer" in lost.sentences[0]
+    assert f"{lost.rmse['bilinear']:.3g} K and {lost.rmse['shrinkage_cmp']:.3g} K" in lost.sentences[0]
+
+
+def test_it_goes_with_the_result_and_the_file():
+    given = problem()
+    found = downscale(given, {"model": "shrinkage_cmp", **QUICK, "points": 4})
+    told = found.diagnostics["one_scale_up"]
+    again = OneScaleUp.from_dict(json.loads(json.dumps(told)))
+    assert again.to_dict() == told and again.cells == len(again.values["known"])
+    if again.better:
+        assert set(again.sentences) <= set(found.warnings)
+    assert downscale(given, {"model": "shrinkage_cmp", "learn": False}).diagnostics["one_scale_up"] is None
+
+
+@pytest.mark.parametrize(
+    "damage", [{"held": [0.5]}, {"rmse": {}}, {"values": {"cell": [1]}}, {"pit": None}, {"rmse": 1}, {"cells": 3}]
+)
+def test_damaged_findings_are_none(damage):
+    told = one_scale_up(problem(), DownscaleSettings(model="bag_gp", **QUICK | {"steps": 1}), never).to_dict()
+    with pytest.raises((TypeError, ValueError, KeyError, AttributeError)):
+        OneScaleUp.from_dict({**told, **damage})
+
+
+@pytest.mark.parametrize("model", ["centroid_gp", "vbagg"])
+def test_models_that_do_not_read_the_bags_are_not_checked(model):
+    assert one_scale_up(problem(), DownscaleSettings(model=model, inducing=9, **QUICK), never) is None
+
+
+def test_too_few_neighbours_are_not_checked():
+    assert one_scale_up(problem(withhold=0.88), DownscaleSettings(**QUICK), never) is None
+
+
+def test_a_cancelled_check_keeps_what_was_learned():
+    given, settings = problem(), DownscaleSettings(model="bag_gp", **QUICK | {"steps": 3})
+
+    class Impatient(Context):
+        def report(self, **event):
+            super().report(**event)
+            self.over = getattr(self, "over", False) or event.get("message") == "Checking one scale up"
+
+        def check(self):
+            if getattr(self, "over", False):
+                raise Cancelled("enough")
+
+    whole, _ = learn_model(given, settings)
+    learned, guard = learn_model(given, settings, Impatient())
+    assert learned.cancelled and learned.spec == whole.spec and guard.one_scale_up is None
