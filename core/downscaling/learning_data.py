@@ -18,7 +18,7 @@ from core.observations import Bags
 def on_every_pixel(
     problem: DownscalingProblem, spec: ModelSpec, few: Bags, bags: Bags, points: Tensor, check: Check
 ) -> MovingGram | None:
-    """K̄ whose terms of the place see every pixel of ``bags``, whose rows are these prediction pixels, the others ``few``.
+    """K̄ whose terms of the place see every pixel of ``bags``, whose rows are these pixels, the others the ``few``.
 
     None where the grid, the kernel or the model do not allow it.
     """

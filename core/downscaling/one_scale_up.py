@@ -1,4 +1,4 @@
-"""A map's own conscience: cells are joined to larger ones, downscaled back to those whose means are known, scored there.
+"""A map's own conscience: cells joined to larger ones are downscaled back to those whose means are known, and scored.
 
 What a method does one scale up, where it can be checked, tells what it does one scale down: better than leaving cells
 out, which says how well cells tell of each other and nothing of what is inside them. All hyperparameters are learned

@@ -90,9 +90,9 @@ def _footprints(problem: DownscalingProblem, targets: Joined) -> tuple[Bags, Ten
     number = np.full(len(cell) + 1, -1)
     number[known] = np.arange(len(known))
     rows = np.flatnonzero(number[of] >= 0)
-    rows = torch.as_tensor(rows[np.argsort(number[of[rows]], kind="stable")])
-    weights = torch.as_tensor(area.flat[problem.pixel[rows.numpy()]])
-    return Bags(problem.inputs[rows], torch.as_tensor(number[of[rows.numpy()]]), len(known), weights), rows, known
+    rows = rows[np.argsort(number[of[rows]], kind="stable")]
+    points, weights = torch.as_tensor(rows), torch.as_tensor(area.flat[problem.pixel[rows]])
+    return Bags(problem.inputs[points], torch.as_tensor(number[of[rows]]), len(known), weights), points, known
 
 
 def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:

@@ -137,7 +137,7 @@ def _observed_points(problem: DownscalingProblem, centres: np.ndarray) -> tuple[
 
 
 def _around(problem: DownscalingProblem, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 2), first each once, then again across the seam of a field that goes round the sphere; which each is."""
+    """Points (n, 2), first each once, then again across the seam of a field that goes round the sphere; which it is."""
     cells, own = problem.coarse_grid, np.arange(len(points))
     if not (cells.wraps and cells.kind == "latlon"):
         return points, own

@@ -68,7 +68,7 @@ def error_histogram(
     return {"data": traces, "layout": picture}
 
 
-def pit_histogram(counts: Sequence[int], *, model: str = "", height: int = 220, dark: bool = False) -> Figure:
+def pit_histogram(counts: Sequence[float], *, model: str = "", height: int = 220, dark: bool = False) -> Figure:
     """Histogram of the probability integral transform F(truth); flat is calibrated, U too sure, ∩ too unsure."""
     share = np.asarray(counts, dtype=float) / max(float(np.sum(counts)), 1.0)
     width = 1 / max(len(share), 1)

@@ -53,12 +53,12 @@ def _own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[
 
 
 def _hold(start: Start) -> tuple[str, ...] | None:
-    return _own_choice(
-        "Noises", "hold", HOLD,
-        {"none": "σ² and ς² are learned", "point_noise": "σ² is learned, ς² stays", "both": "σ² and ς² stay"}, start.hold,
-        "Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises swallow what "
-        "the kernel should explain.",
-    )  # fmt: skip
+    names = {"none": "σ² and ς² are learned", "point_noise": "σ² is learned, ς² stays", "both": "σ² and ς² stay"}
+    about = (
+        "Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises swallow "
+        "what the kernel should explain."
+    )
+    return _own_choice("Noises", "hold", HOLD, names, start.hold, about)
 
 
 def _every_pixel(start: Start) -> bool | None:
@@ -108,7 +108,7 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
                 start.prior_sd,
                 "Sd of log-normal priors that hold lengthscales and variances near where the model begins (models "
                 "without priors of their own: near the sliders' values); 0 for none.",
-            ),  # fmt: skip
+            ),
             "hold": _hold(start),
         }
 

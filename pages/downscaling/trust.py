@@ -69,19 +69,21 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
             st.dataframe(rows, hide_index=True, width="stretch")
             st.caption(_meaning(problem, found))
         with right:
-            figure = pit_histogram(list(found.pit), model=found.model, height=280, dark=is_dark())
+            figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark())
             plotly_live(figure, "one-scale-up-pit", later=True)
 
 
 def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:
     units = f" in {plain(problem.units)}" if problem.units else ""
-    varied = "" if found.within is None else (
-        f" Inside the joined cells the predicted means vary {found.within:.2g} times as much as the known ones (variance)."
-    )  # fmt: skip
+    varied = ""
+    if found.within is not None:
+        varied = (
+            f" Inside the joined cells predicted means vary {found.within:.2g} times as much as known ones (variance)."
+        )
     return (
-        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned anew from the joined cells. What holds "
-        "here holds at the pixels as far as the field is as rough below the cells as it is between them; only a fine "
-        "truth can show that."
+        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned anew from the joined cells. What "
+        "holds here holds at the pixels as far as the field is as rough below the cells as it is between them; only a "
+        "fine truth can show that."
     )
 
 

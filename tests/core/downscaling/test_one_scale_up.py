@@ -1,4 +1,4 @@
-"""One scale up: by dense matrices over pixels, on what may be seen alone, and what it says where another way is nearer."""
+"""One scale up: by dense matrices over pixels, on what may be seen alone, and what it says of nearer ways."""
 
 import json
 from dataclasses import replace
@@ -12,7 +12,7 @@ from core.downscaling.run import downscale
 from core.downscaling.scene import scene_of
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
 from core.errors import Cancelled, never
-from core.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem, reaggregate
+from core.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem
 from core.fields.joined import join, join_targets
 from core.kernels.tiles import evaluate
 from core.models.indirect_gp import weights_and_noise
@@ -31,7 +31,7 @@ def problem(data=None, **changes) -> DownscalingProblem:
 def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and variance of every scored cell's measured value, and the cells, from the covariance of all pixels."""
     cell, area = given.cell.flat[given.pixel], given.grid.area.flat[given.pixel]
-    ny, nx = given.coarse_shape
+    nx = given.coarse_shape[1]
     square = (cell // nx // 2) * nx + cell % nx // 2
 
     def average(of: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -59,7 +59,7 @@ def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarra
     ("model", "matching"), [("area_to_point_gp", "direct"), ("bag_gp", "direct"), ("shrinkage_cmp", "indirect")]
 )
 def test_it_is_the_posterior_of_cell_means_given_larger_cells(model, matching):
-    given = problem(matching=matching)
+    given = problem(matching=matching, withhold=0.5 if matching == "indirect" else 0.3, block=(3, 3))
     settings = completed(given, DownscaleSettings(model=model, points=ALL_POINTS, noise=0.02, point_noise=0.3))
     spec, scene = starting_spec(given, settings), scene_of(given, settings)
     found = [each.numpy() for each in moments(scene, spec, scene.data, given)]
@@ -82,9 +82,9 @@ def test_larger_cells_hold_their_visible_members_and_nothing_else():
         assert int((data.bags.bag == group).sum()) == int(pixels.sum())
         weights = given.grid.area[pixels] / given.grid.area[pixels].sum()
         assert float(data.bags.contamination[group]) == pytest.approx(float(np.square(weights).sum()))
-    left = np.setdiff1d(given.target_cell, cell)
-    assert all(np.sum((given.target_cell // nx // 2 == c // nx // 2) & (given.target_cell % nx // 2 == c % nx // 2)) == 1
-               for c in left)  # fmt: skip
+    square = given.target_cell // nx // 2 * nx + given.target_cell % nx // 2
+    alone = np.setdiff1d(given.target_cell, cell)
+    assert len(alone) and all((square == c // nx // 2 * nx + c % nx // 2).sum() == 1 for c in alone)
 
 
 def test_squares_with_less_than_half_of_their_places_are_left_out():
@@ -93,23 +93,21 @@ def test_squares_with_less_than_half_of_their_places_are_left_out():
     assert joined.share == pytest.approx([0.25, 0.75, 0.5, 0.5]) and joined.square.tolist() == [[0, 0], [2, 0]]
 
 
-@pytest.mark.parametrize("block", [(3, 3), (4, 3)])
-def test_bilinear_one_scale_up_is_bilinear_of_a_problem_with_larger_cells(block):
-    """Where nothing is hidden: the larger problem's own interpolation, read at the centres of the cells."""
-    given = problem(region(36, 48), block=block, withhold=0.0)
-    larger = problem(region(36, 48), block=(2 * block[0], 2 * block[1]), withhold=0.0)
+def test_bilinear_one_scale_up_is_bilinear_of_a_problem_with_larger_cells():
+    """Where nothing is hidden: the larger problem's own interpolation, read at the pixel in the middle of each cell."""
+    given, larger = (problem(region(36, 48), block=(side, side), withhold=0.0) for side in (3, 6))
     joined = join_targets(given)
     found = bilinear_of_joined(given, joined, joined.mean(given.coarse.flat[given.target_cell]))
-    centre = reaggregate(given, bilinear(larger)).ravel()[given.target_cell[joined.item]]
-    assert len(found) == given.coarse.size
-    odd = np.array([side % 2 for side in block]).all()
-    if odd:  # then a pixel lies at the centre of each cell
-        rows, columns = (np.arange(n) * b + b // 2 for n, b in zip(given.coarse_shape, block, strict=True))
-        centre = bilinear(larger)[np.ix_(rows, columns)].ravel()
-    inside = np.ones(given.coarse_shape, bool)
-    inside[[0, -1]], inside[:, [0, -1]] = False, False
-    chosen = slice(None) if odd else inside.ravel()
-    assert found[chosen] == pytest.approx(centre[chosen], abs=1e-9 if odd else 1e-2)
+    assert joined.count == larger.coarse.size and found == pytest.approx(bilinear(larger)[1::3, 1::3].ravel())
+
+
+def test_a_last_row_of_single_cells_is_interpolated_to():
+    """Nine rows of cells make four and a half: on a plane every row but the first lies between centres."""
+    given = problem(plane(), block=(4, 3), withhold=0.0)
+    joined = join_targets(given)
+    found = bilinear_of_joined(given, joined, joined.mean(given.coarse.flat[given.target_cell]))
+    error = np.abs(found.reshape(given.coarse_shape) - given.coarse)
+    assert given.coarse_shape == (9, 12) and error[1:, 1:-1].max() < 0.2 < error[0].min()
 
 
 def test_a_plane_is_interpolated_exactly_inside_where_cells_are_hidden():
@@ -142,15 +140,25 @@ def test_what_the_model_may_not_see_has_no_say():
 
 
 def test_it_finds_what_helps_and_what_does_not():
-    """A covariate that carries the field, and one that has nothing to do with it."""
-    good = one_scale_up(problem(), DownscaleSettings(**QUICK), never)
-    assert good.model == "area_to_point_gp" and good.better is None and good.sentences == ()
-    assert good.rmse[good.model] < 0.5 * good.rmse["bilinear"] < good.rmse["constant"]
-    assert set(good.rmse) == {good.model, "constant", "bilinear", "start", "regression_kriging"}
-    assert 0.7 < good.within < 1.3 and sum(good.pit) == pytest.approx(good.cells) and good.cells == len(good.values["sd"])
+    """A covariate that carries the field in a straight line, and one that has nothing to do with it."""
+    usual, right = (
+        one_scale_up(problem(), DownscaleSettings(m, **QUICK), never) for m in ("auto", "regression_kriging")
+    )
+    assert (usual.model, usual.better) == ("area_to_point_gp", "regression_kriging")
+    assert right.rmse[right.model] == pytest.approx(usual.rmse["regression_kriging"], rel=1e-6)
+    assert usual.rmse[usual.model] < 0.5 * usual.rmse["bilinear"]
+    assert set(usual.rmse) == {usual.model, "constant", "bilinear", "start", "regression_kriging"}
+    assert 0.7 < usual.within < 1.3 and sum(usual.pit) == pytest.approx(usual.cells)
     lost = one_scale_up(problem(plane(), withhold=0.0), DownscaleSettings(model="shrinkage_cmp", **QUICK), never)
     assert lost.better == "bilinear" and "bilinear interpolation comes nearer" in lost.sentences[0]
     assert f"{lost.rmse['bilinear']:.3g} K and {lost.rmse['shrinkage_cmp']:.3g} K" in lost.sentences[0]
+
+
+@pytest.mark.parametrize(("bilinear", "better"), [(0.995, None), (0.98, "bilinear"), (1.0, None)])
+def test_another_way_has_to_be_nearer_by_a_hundredth(bilinear, better):
+    rmse = {"bag_gp": 1.0, "constant": 0.1, "start": 1.2, "bilinear": bilinear}
+    found = OneScaleUp("bag_gp", 2, 4, "K", 1.0, rmse, 0.3, (0.5, 0.75, 1.0), (0.4,) * 10, 0.9, {})
+    assert found.better == better and len(found.sentences) == (better is not None)
 
 
 def test_it_goes_with_the_result_and_the_file():
