@@ -26,6 +26,7 @@ from core.downscaling.prediction import (
     total,
 )
 from core.downscaling.settings import columns_of
+from core.downscaling.surroundings import scaled
 from core.errors import Check, never
 from core.fields import DownscalingProblem
 from core.kernels.spec import Term
@@ -176,7 +177,7 @@ def preview(
     where = f"at {look.mean_at.said}"
     told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     said = f"preview: mean {told}, sd at {look.sd_at.said}"
-    sd = Later(lambda: spec.value_sd(_variance(conditioned, parts, look)))
+    sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
 
 

@@ -140,7 +140,7 @@ def moments(
     """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
 
     All that is needed is K̄ of the cells: larger ones are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The
-    variance is that of a measured value: its noise and the share of ς² in its mean are in it.
+    variance is that of a measured value: κ² of the larger cells, its noise and the share of ς² in its mean are in it.
     """
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
@@ -148,6 +148,8 @@ def moments(
         across = scene.shares.T @ between
         given = condition_on_gram(spec, data, columns_of(problem), across @ scene.shares)
         mean, variance = given.moments(across[:, scene.scored], between.diagonal()[scene.scored])
+        if spec.local_scale:
+            variance = scene.scale(problem, given).square() * variance
         return spec.mean + mean, variance + spec.noise + spec.point_noise * scene.cells.contamination[scene.scored]
 
 

@@ -14,6 +14,7 @@ from core.bag_sums.offsets import Cells, GridLayout
 from core.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from core.bag_sums.sphere import SphereLayout
 from core.downscaling.settings import columns_of
+from core.downscaling.surroundings import scaled
 from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, scaled_coordinates
 from core.models.catalogue import named
@@ -23,6 +24,7 @@ from core.models.learning import LearningOptions
 from core.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
+from core.models.reading import Moments
 from core.models.sparse_gp import SparsePosterior, bound_and_error
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
@@ -38,7 +40,8 @@ PIXELS = 8192
 class Prediction:
     """Standardised posterior mean and sd of the pixels' values (P,), and what made them.
 
-    ``sd`` is ``√(var f + ς²)``, that of a pixel's own value (``ModelSpec.value_sd``), ``sd_latent`` that of f alone.
+    ``sd`` is ``√(var f + ς²)``, that of a pixel's own value (``ModelSpec.value_sd``), ``sd_latent`` that of f alone;
+    var f is that of the posterior times κ² where the model has a local scale.
     ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
     was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate;
     ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many.
@@ -133,7 +136,8 @@ def predict_from_sums(
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
     given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
-    return _prediction(spec, mean, variance, given, tuple(route for _, sums in parts for route in sums.routes))
+    routes = tuple(route for _, sums in parts for route in sums.routes)
+    return _prediction(spec, problem, (mean, variance), given, routes)
 
 
 def posterior_of_sums(
@@ -151,8 +155,11 @@ def posterior_of_sums(
 
 
 def _prediction(
-    spec: ModelSpec, mean: Tensor, variance: Tensor, given: Conditioning, routes: tuple[str, ...]
-) -> Prediction:
+    spec: ModelSpec, problem: DownscalingProblem, moments: Moments, given: Conditioning, routes: tuple[str, ...],
+    inputs: Tensor | None = None,
+) -> Prediction:  # fmt: skip
+    """The prediction at some inputs, the problem's pixels where none are given, from the moments of f there."""
+    mean, variance = moments[0], scaled(spec, problem, given, moments[1], inputs)
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
     missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
     return Prediction(mean, *sds, float(given.evidence), given.factor.jitter, routes, left_out=missed)
@@ -168,7 +175,7 @@ def predict_tiled(
     """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
     given = posterior(spec, data, columns_of(problem), check)
     routes = tuple("tiles" for _ in spec.kernel.terms)
-    return _prediction(spec, *given.mean_and_variance(inputs, check), given.conditioning, routes)
+    return _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
 
 
 def predict_through(
@@ -188,7 +195,7 @@ def predict_through(
         sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
         rmse = None if missed is None else missed.rmse
         return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), told, rmse)
-    return _prediction(spec, mean, variance, given.conditioning, ("tiles",))
+    return _prediction(spec, problem, (mean, variance), given.conditioning, ("tiles",), inputs)
 
 
 def _approximate(left_out: float, error: float) -> tuple[str, ...]:

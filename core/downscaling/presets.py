@@ -5,6 +5,7 @@ again and compares the evidence.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ def preset(source: dict[str, Any], problem: dict[str, Any], settings: DownscaleS
 
     Cells withheld otherwise are another problem: their values must not have been learned from.
     """
-    usual = start_of(settings.model, not DownscalingSpec.from_dict(problem).indirect).spatial
-    families = settings.kernel or "rbf", settings.spatial or usual, settings.structure
-    if source.get("coarse") or families != ("rbf", usual, "sum"):
+    start = start_of(settings.model, not DownscalingSpec.from_dict(problem).indirect)
+    families = settings.kernel or "rbf", settings.spatial or start.spatial, settings.structure
+    if source.get("coarse") or families != ("rbf", start.spatial, "sum"):
         return None
     for stored in json.loads(_FILE.read_text(encoding="utf-8")):
         same = all(stored["problem"][name] == problem[name] for name in stored["problem"])
         if stored["source"] == source["fields"] and stored["spec"]["model"] == settings.model and same:
-            return ModelSpec.from_dict(stored["spec"])
+            scaled = start.local_scale if settings.local_scale is None else settings.local_scale
+            return replace(ModelSpec.from_dict(stored["spec"]), local_scale=scaled)
     return None

@@ -12,9 +12,12 @@ from core.device import choose
 from core.downscaling.learning_data import pixels_of_bags
 from core.downscaling.prediction import bags_inside
 from core.downscaling.settings import DownscaleSettings
+from core.downscaling.surroundings import surroundings
 from core.fields import DownscalingProblem
 from core.fields.blocks import mostly
 from core.fields.joined import Joined, join_bags, join_targets
+from core.models.conditioning import Conditioning
+from core.models.local_scale import Places, local_scale
 from core.observations import Bags, IndirectData
 
 #: Larger cells below which nothing can be learned from them.
@@ -43,6 +46,16 @@ class Scene:
     joined: Int[np.ndarray, " C"]
     bags: Bags
     points: Int[Tensor, " N"]
+
+    def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
+        """The local scale κ of a posterior of the larger cells, at the scored cells of a matched problem."""
+        where, at, device = surroundings(problem), self.targets, self.shares.device
+        cells = where.of(problem.target_cell[at.item])
+        larger = [torch.as_tensor(np.stack([np.bincount(at.group, at.share * column) for column in rows.T], axis=1))
+                  for rows in (cells.position.numpy(), cells.roughness.numpy()[:, None])]  # fmt: skip
+        own = Places(larger[0].to(device), larger[1][:, 0].to(device))
+        scored = Places(cells.position[self.joined].to(device), cells.roughness[self.joined].to(device))
+        return local_scale(given, own, scored).factor
 
 
 def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene | None:

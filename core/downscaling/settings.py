@@ -41,6 +41,8 @@ class DownscaleSettings:
     points : points per bag while learning (k-means coreset); the posterior uses all.
     every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`); ``None``
         for the model's own.
+    local_scale : whether sds are taken times a factor that varies from place to place, learned from the cells left out
+        (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
     prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,
         ``None`` for the model's own.
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
@@ -66,6 +68,7 @@ class DownscaleSettings:
     points: int = 10
     every_pixel: bool | None = None
     prior_sd: float | None = None
+    local_scale: bool | None = None
     seed: int = 0
     device: str = "auto"
 
@@ -89,6 +92,10 @@ class DownscaleSettings:
             raise InputError(
                 f"The model '{self.model}' has straight lines of the covariates only: leave out their family and the "
                 "product, or choose area_to_point_gp."
+            )
+        if self.local_scale and self.model != AUTO and (named(self.model).sparse or named(self.model).centroids):
+            raise InputError(
+                f"The model '{self.model}' has no local scale, as those on all pixels of a cell have: leave it out."
             )
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per bag.")
@@ -148,7 +155,7 @@ def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> Downs
     usual = usual_model(problem.matched, problem.spec.coordinates)
     model = usual if settings.model == AUTO else settings.model
     start = start_of(model, problem.matched)
-    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts")
+    own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
     return replace(settings, model=model, **left_open)
 
@@ -158,6 +165,11 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
     `start_of`."""
     data, settings = problem.data, completed(problem, settings)
     assert settings.noise is not None and settings.point_noise is not None
+    if settings.local_scale and not (problem.matched and problem.spec.coordinates):
+        raise InputError(
+            "A local scale is learned from cells that are measured where they lie: match the cells directly and let "
+            "the coordinates join, or leave it out."
+        )
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
     mediator_kernel = None
     if names := problem.mediator_columns:
@@ -171,6 +183,7 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         each if settings.regularisation is None else settings.regularisation,
         settings.noise,
         settings.point_noise,
+        local_scale=bool(settings.local_scale),
         inducing=settings.inducing_points(named(settings.model).count_places(data.bags)),
     )
     if named(spec.model).mediated and mediator_kernel is None:
@@ -188,6 +201,7 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         regularisation=spec.regularisation,
         noise=spec.noise,
         point_noise=spec.point_noise,
+        local_scale=spec.local_scale,
         inducing=asdict(spec.inducing),
         learn=False,
     )

@@ -24,6 +24,7 @@ from core.bag_sums.region_sums import RegionSums, region_sums
 from core.downscaling.prediction import bags_inside, matched_data, reads_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from core.downscaling.source import Source
+from core.downscaling.surroundings import LocatedScale, scale_of
 from core.downscaling.wide_grid import WideGrid, wide_picture, widen
 from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
@@ -102,6 +103,7 @@ class Conditioned:
     scaling, target : of the inputs and of the target.
     wide : the grid that pixels are read on, ``None`` where it is not the model's own.
     sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
+    scale : the local scale of the sd, ``None`` where the model has none.
     """
 
     posterior: IndirectPosterior | SparsePosterior
@@ -112,6 +114,7 @@ class Conditioned:
     target: Scale
     wide: WideGrid | None = None
     sums: RegionSums | None = None
+    scale: LocatedScale | None = None
 
     @property
     def jitter(self) -> float:
@@ -150,6 +153,8 @@ class Conditioned:
             mean, variance = given.mean_and_variance(inputs, check, None if sums is None else of_place)
         else:
             mean, variance = given.mean_and_variance(inputs, check)
+        if self.scale is not None:
+            variance = self.scale.at(inputs).square() * variance
         sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
         found = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
         return {"mean": self.target.backward(mean.cpu().numpy()), **found}, fallen
@@ -157,7 +162,7 @@ class Conditioned:
     def to(self, device: torch.device) -> "Conditioned":
         """The same on a device."""
         sums = None if self.sums is None else self.sums.to(device)
-        return replace(self, posterior=_moved(self.posterior, device), sums=sums)
+        return replace(self, posterior=_moved(self.posterior, device), sums=sums, scale=_moved(self.scale, device))
 
 
 def _moved(value: Any, device: torch.device) -> Any:
@@ -193,6 +198,7 @@ def condition_on_problem(
     else:
         conditioning = condition_on_gram(spec, data, columns, sums.gram(check))
         given = IndirectPosterior(spec, columns, sums.bags, conditioning)
+    scale = scale_of(spec, problem, given.conditioning) if isinstance(given, IndirectPosterior) else None
     return Conditioned(
         _moved(given, cpu),
         _system(problem) if problem.spec.coordinates else None,
@@ -202,6 +208,7 @@ def condition_on_problem(
         problem.target_scale,
         wide,
         None if sums is None else sums.to(cpu),
+        _moved(scale, cpu),
     )
 
 

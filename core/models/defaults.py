@@ -20,7 +20,7 @@ class Start:
     ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
     ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
     targets on real fields, and a pixel's interval with it. ``every_pixel``, ``prior_sd`` and ``restarts`` are options
-    of learning.
+    of learning, ``local_scale`` one of the posterior's sd.
     """
 
     spatial: str = "matern32"
@@ -30,14 +30,15 @@ class Start:
     every_pixel: bool = False
     prior_sd: float = 0.0
     restarts: int = 2
+    local_scale: bool = False
 
 
 #: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
 #: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
 _ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
 #: For a trend and a rough rest: how rough is learned, held near the start by priors. Pseudo-targets have errors.
-_TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, prior_sd=1.0, restarts=1)
-_TREND_OF_PSEUDO = replace(_TREND, noise=Start.noise, hold=("point_noise",))
+_TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
+_TREND_OF_PSEUDO = replace(_TREND, noise=Start.noise, hold=("point_noise",), local_scale=False)
 
 
 def start_of(model: str, matched: bool) -> Start:

@@ -21,7 +21,7 @@ from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from core.wording import signed
 from pages.downscaling.data import Choice
-from pages.downscaling.model import LEARNED, family_values, slider_values
+from pages.downscaling.model import LEARNED, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
 from pages.kit.asked import set_values
 from pages.kit.plotly_live import plotly_live
@@ -43,26 +43,17 @@ HOLD: dict[str, tuple[str, ...]] = {"none": (), "point_noise": ("point_noise",),
 EVERY = {"every": True, "few": False}
 
 
-def _own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
-    """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
-    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
-    chosen = st.selectbox(
-        label, ["own", *values], key=key, bind="query-params", format_func=lambda option: words[option], help=about
-    )
-    return values.get(chosen)
-
-
 def _hold(start: Start) -> tuple[str, ...] | None:
     names = {"none": "σ² and ς² are learned", "point_noise": "σ² is learned, ς² stays", "both": "σ² and ς² stay"}
     about = (
         "Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises swallow "
         "what the kernel should explain."
     )
-    return _own_choice("Noises", "hold", HOLD, names, start.hold, about)
+    return own_choice("Noises", "hold", HOLD, names, start.hold, about)
 
 
 def _every_pixel(start: Start) -> bool | None:
-    return _own_choice(
+    return own_choice(
         "The place", "every_pixel", EVERY, {"every": "over every pixel", "few": "over the points above"},
         start.every_pixel,
         "Isotropic terms of the place can be summed over all pixels of each cell while learning, from a table of "

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,12 +63,35 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             kernel=_family("Covariates", "fam", "rbf", OFFERED) if named(name).smooth else None,
             spatial=None if place == OWN else place,
             structure=_structure() if named(name).smooth else "sum",
+            local_scale=_local_scale(problem, name),
         )
         if named(name).trend:
             st.caption("An unknown mean and straight lines in the covariates are added to them.")
     start = _start(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
+
+
+def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
+    """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
+    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
+    chosen = st.selectbox(
+        label, ["own", *values], key=key, bind="query-params", format_func=lambda option: words[option], help=about
+    )
+    return values.get(chosen)
+
+
+def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
+    """Whether the sd varies from place to place; no question where it can't."""
+    if not (problem.matched and problem.spec.coordinates) or named(model).sparse or named(model).centroids:
+        return None
+    about = (
+        "A factor κ on the sd: intervals are wider where cells are predicted badly from the others and narrower where "
+        "they are predicted well, smoothly in space and in the roughness of the covariates."
+    )
+    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
+    own = start_of(model, problem.matched).local_scale
+    return own_choice("The sd", "local", {"varies": True, "plain": False}, names, own, about)
 
 
 def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:

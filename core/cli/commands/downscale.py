@@ -36,6 +36,7 @@ MODEL_SETTINGS = (
     "points",
     "every_pixel",
     "prior_sd",
+    "local_scale",
     "device",
 )
 
@@ -88,6 +89,11 @@ def _model_arguments(group: Any) -> None:
     group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
     group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
     group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
+    group.add_argument(
+        "--local-scale", action=argparse.BooleanOptionalAction, default=None,
+        help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
+        "regression_kriging do, where cells are matched)",
+    )  # fmt: skip
     group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
     add_device_option(group, None)
 
