@@ -33,8 +33,8 @@ from core.models.pseudo_targets import with_pseudo_targets
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
-#: By how much another way has to be nearer to be named: less is chance.
-_MARGIN = 0.01
+#: Standard errors by which another way has to be nearer to be named: fewer come by chance in more than one of twenty.
+_CLEARLY = 1.645
 #: The ways a model is compared with, as a sentence has them.
 OTHERS = {
     "bilinear": "bilinear interpolation",
@@ -55,6 +55,8 @@ class OneScaleUp:
     model : name of the model; groups, cells : how many larger cells there were, of how many scored ones.
     units : of the target; cpu_s : what the check took.
     rmse : by way: the model, "constant" (the larger cell's mean), and those of ``OTHERS`` that were tried.
+    t : by way of ``OTHERS``, by how many standard errors its squared error is the smaller, from larger cell to larger
+        cell.
     crps : of the model, in the target's units.
     held : shares of the known means within its 50, 90 and 95 % intervals (`core.metrics.trusting.LEVELS`).
     pit : counts of the known means' places in its predictions, in ten bins.
@@ -69,6 +71,7 @@ class OneScaleUp:
     units: str
     cpu_s: float
     rmse: dict[str, float]
+    t: dict[str, float]
     crps: float
     held: tuple[float, ...]
     pit: tuple[float, ...]
@@ -91,6 +94,7 @@ class OneScaleUp:
             str(value["units"]),
             float(value["cpu_s"]),
             {str(name): float(v) for name, v in value["rmse"].items()},
+            {str(name): float(v) for name, v in value["t"].items()},
             float(value["crps"]),
             tuple(float(v) for v in value["held"]),
             tuple(float(v) for v in value["pit"]),
@@ -104,9 +108,9 @@ class OneScaleUp:
 
     @property
     def better(self) -> str | None:
-        """The best of the other ways, where it is nearer than the model by more than chance."""
-        other = min((name for name in OTHERS if name in self.rmse), key=self.rmse.__getitem__)
-        return other if self.rmse[other] < (1 - _MARGIN) * self.rmse[self.model] else None
+        """The nearest of the other ways that are nearer than the model by more than chance."""
+        clearly = [name for name in OTHERS if self.t.get(name, 0.0) > _CLEARLY and name in self.rmse]
+        return min(clearly, key=self.rmse.__getitem__, default=None)
 
     @property
     def sentence(self) -> str:
@@ -239,6 +243,11 @@ def _scored(
     mean, sd, own = scale.backward(found[0]), scale.sd * found[1], means[joined.group][at]
     ways = {model: mean, "constant": own, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: scale.backward(values) for name, values in others.items()}
+    apart = {
+        name: _t(area * ((mean - known) ** 2 - (ways[name] - known) ** 2), joined.group[at])
+        for name in OTHERS
+        if name in ways
+    }
     errors = {name: rmse(truth=known, mean=values, weights=area) for name, values in ways.items()}
     variances = np.square([mean - own, known - own]) @ area
     values = dict(zip(VALUES, (cell, known, own, mean, sd), strict=True))
@@ -249,9 +258,17 @@ def _scored(
         problem.units,
         watch.seconds()["cpu"],
         errors,
+        apart,
         crps_gaussian(truth=known, mean=mean, sd=sd, weights=area),
         tuple(float(share) for share in calibration(known, mean, sd, LEVELS, weights=area)),
         tuple(float(count) for count in pit(known, mean, sd, weights=area)),
         float(variances[0] / variances[1]) if variances[1] > 0 else None,
         {name: tuple(float(v) for v in row) for name, row in values.items()},
     )
+
+
+def _t(differences: Float[np.ndarray, " C"], group: np.ndarray) -> float:
+    """Mean over standard error of the sums of each group; 0 where they do not differ."""
+    sums = np.bincount(group, differences)[np.unique(group)]
+    error = sums.std(ddof=1) / np.sqrt(len(sums))
+    return float(sums.mean() / error) if error > 0 else 0.0

@@ -14,7 +14,7 @@ from core.bag_sums.offsets import Cells, GridLayout
 from core.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from core.bag_sums.sphere import SphereLayout
 from core.downscaling.settings import columns_of
-from core.downscaling.surroundings import scaled
+from core.downscaling.surroundings import scale_at
 from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, scaled_coordinates
 from core.models.catalogue import named
@@ -44,7 +44,8 @@ class Prediction:
     var f is that of the posterior times κ² where the model has a local scale.
     ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
     was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate;
-    ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many.
+    ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many; ``scale`` the
+    local scale κ of the sds (P,), None where the model has none.
     """
 
     mean: Float[Tensor, " P"]
@@ -55,6 +56,7 @@ class Prediction:
     routes: tuple[str, ...]
     told: tuple[str, ...] = ()
     left_out: float | None = None
+    scale: Float[Tensor, " P"] | None = None
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -159,10 +161,14 @@ def _prediction(
     inputs: Tensor | None = None,
 ) -> Prediction:  # fmt: skip
     """The prediction at some inputs, the problem's pixels where none are given, from the moments of f there."""
-    mean, variance = moments[0], scaled(spec, problem, given, moments[1], inputs)
+    mean, variance = moments
+    scale = scale_at(spec, problem, given, inputs)
+    if scale is not None:
+        variance = scale.square() * variance
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
     missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
-    return Prediction(mean, *sds, float(given.evidence), given.factor.jitter, routes, left_out=missed)
+    evidence, jitter = float(given.evidence), given.factor.jitter
+    return Prediction(mean, *sds, evidence, jitter, routes, left_out=missed, scale=scale)
 
 
 def predict_tiled(

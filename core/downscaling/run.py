@@ -26,8 +26,9 @@ class DownscalingResult:
     """A finished downscaling.
 
     ``mean`` and ``sd`` (H, W) in physical units, the sd that of a pixel's own value; ``sd_latent`` that of f, None
-    where it is the same (ς² = 0). ``scores`` and ``fields`` by model, baselines included; ``coarse_scores`` of withheld
-    cells and of re-aggregation where they exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
+    where it is the same (ς² = 0); ``local_scale`` κ (H, W) that is in both, None where the model has none. ``scores``
+    and ``fields`` by model, baselines included; ``coarse_scores`` of withheld cells and of re-aggregation where they
+    exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
     (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`),
     ``one_scale_up`` (`OneScaleUp`, None where it was not looked) and ``explained_share`` in them.
     """
@@ -44,6 +45,7 @@ class DownscalingResult:
     warnings: tuple[str, ...]
     diagnostics: dict[str, Any] = field(default_factory=dict)
     sd_latent: np.ndarray | None = None
+    local_scale: np.ndarray | None = None
 
 
 def downscale(
@@ -96,6 +98,7 @@ def downscale(
         warnings=guard.sentences + (() if best is None else best.warnings) + jitter_warning(found) + found.told,
         diagnostics=diagnostics,
         sd_latent=problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None,
+        local_scale=None if found.scale is None else problem.on_grid(found.scale),
     )
 
 
@@ -168,6 +171,7 @@ def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
         result.mean,
         result.sd,
         sd_latent=result.sd_latent,
+        local_scale=result.local_scale,
         baselines=baselines,
         settings=settings,
         model=result.spec.model,

@@ -66,7 +66,8 @@ def surroundings(problem: DownscalingProblem) -> Surroundings:
 
 
 def _surroundings(problem: DownscalingProblem) -> Surroundings:
-    columns = [problem.columns.index(name) for name in coordinate_names(problem) if name in problem.columns]
+    coordinates = coordinate_names(problem)
+    columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
     if not columns:
         raise InputError("A local scale needs to know where the cells lie: let the coordinates join the covariates.")
     width = cell_width(problem.data.bags.inputs[:, columns], problem.data.bags)
@@ -136,16 +137,22 @@ def _to(places: Places, device: torch.device) -> Places:
     return Places(places.position.to(device), places.roughness.to(device))
 
 
-def scaled(
-    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"],
-    inputs: Float[Tensor, "P d"] | None = None,
-) -> Float[Tensor, " P"]:  # fmt: skip
-    """``κ² var f`` at some inputs, the problem's pixels where none are given; var f where there is no local scale."""
+def scale_at(
+    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
+) -> Float[Tensor, " P"] | None:
+    """κ at some inputs, the problem's pixels where none are given; None where there is no local scale."""
     found = scale_of(spec, problem, given)
     if found is None:
-        return variance
+        return None
     if inputs is not None:
-        return found.at(inputs).square() * variance
-    pixels = surroundings(problem).pixels
-    moved = Near(pixels.cell.to(variance.device), pixels.weight.to(variance.device))
-    return found.scale.at(moved).square() * variance
+        return found.at(inputs)
+    pixels, device = surroundings(problem).pixels, given.residual.device
+    return found.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
+
+
+def scaled(
+    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"]
+) -> Float[Tensor, " P"]:
+    """``κ² var f`` at the problem's pixels; var f where there is no local scale."""
+    scale = scale_at(spec, problem, given)
+    return variance if scale is None else scale.square() * variance

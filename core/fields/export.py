@@ -31,6 +31,7 @@ def to_dataset(
     sd: np.ndarray | None,
     *,
     sd_latent: np.ndarray | None = None,
+    local_scale: np.ndarray | None = None,
     baselines: dict[str, np.ndarray] | None = None,
     settings: dict[str, Any],
     model: str,
@@ -42,9 +43,10 @@ def to_dataset(
     """CF-1.11 dataset of a downscaled field.
 
     ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a pixel's own value,
-    ``sd_latent`` that of the latent field, given where they differ. ``truth`` and ``error`` = mean − truth join where
-    the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also what was withheld, on the coarse
-    cells. Settings go along as JSON, and so do ``warnings`` as text and what was found one scale up (``checked``).
+    ``sd_latent`` that of the latent field, given where they differ, ``local_scale`` the factor in both. ``truth`` and
+    ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also
+    what was withheld, on the coarse cells. Settings go along as JSON, and so do ``warnings`` as text and what was found
+    one scale up (``checked``).
     """
     import xarray as xr
 
@@ -55,6 +57,9 @@ def to_dataset(
     there = {name: values for name, values in given.items() if values is not None}
     said = posterior_attributes(problem, tuple(there))
     fields = {name: (values, said[name]) for name, values in there.items()}
+    if local_scale is not None:
+        said_of_scale = {"long_name": "local scale of the posterior standard deviation", "units": "1"}
+        fields["local_scale"] = (local_scale, {**said_of_scale, "comment": "a factor in sd, from the cells left out"})
     if problem.truth is not None:
         fields["error"] = (mean - problem.truth, words.difference("posterior mean minus truth of {}"))
         fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))

@@ -70,7 +70,14 @@ def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp
         found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
     except _WRONG:
         return None
-    rows = (found.rmse.values(), found.held, found.pit, (found.crps, found.within or 0.0), *found.values.values())
+    rows = (
+        found.rmse.values(),
+        found.t.values(),
+        found.held,
+        found.pit,
+        (found.crps, found.within or 0.0),
+        *found.values.values(),
+    )
     inside = all(0 <= cell < cells for cell in found.values["cell"])
     return found if inside and all(math.isfinite(v) for row in rows for v in row) else None
 

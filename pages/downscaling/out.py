@@ -112,6 +112,7 @@ def _netcdf(
         view.mean,
         view.sd,
         sd_latent=view.sd_latent,
+        local_scale=view.scale,
         baselines=baselines,
         settings=settings,
         model=spec.model,

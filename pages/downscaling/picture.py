@@ -58,8 +58,8 @@ class View:
     """What is on the maps: mean and sd of the pixels' values (H, W) in physical units, what is not exact about them.
 
     ``sd_latent`` is the sd of the latent field where the exact picture has another one (ς² > 0), ``left_out`` the RMSE
-    (standardised) of the targets, each predicted from all others. A preview holds for every ``every``-th pixel each way
-    (its sd for every ``sd_every``-th), the others repeat it.
+    (standardised) of the targets, each predicted from all others, ``scale`` the local scale κ. A preview holds for
+    every ``every``-th pixel each way (its sd for every ``sd_every``-th), the others repeat it.
     """
 
     mean: np.ndarray
@@ -72,6 +72,7 @@ class View:
     sd_every: int = 1
     left_out: float | None = None
     sd_latent: np.ndarray | None = None
+    scale: np.ndarray | None = None
 
     @property
     def sd(self) -> np.ndarray:
@@ -126,7 +127,8 @@ def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
         latent = problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None
-        more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent}
+        scale = None if found.scale is None else problem.on_grid(found.scale)
+        more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent, "scale": scale}
         return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True, **more)
 
     return get_background().request(spec_key(choice, spec), own_lane("exact"), work)

@@ -10,7 +10,7 @@ from core.downscaling.run import coarse_scores
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import scaled_up_panels
 from core.figures.maps import field_map
-from core.figures.panel import MapScale
+from core.figures.panel import MapScale, Panel
 from core.figures.scores import pit_histogram
 from core.figures.trust import TITLE, mark_of
 from core.metrics import Trust, trust
@@ -71,6 +71,26 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
         with right:
             figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark())
             plotly_live(figure, "one-scale-up-pit", later=True)
+
+
+def show_local_scale(problem: DownscalingProblem, view: View) -> None:
+    """Where intervals are wider or narrower than the kernel alone would have them."""
+    if view.scale is None:
+        return
+    with st.expander("Local scale: where intervals are wider, and why"):
+        low, high = (float(value) for value in np.nanquantile(view.scale, (0.01, 0.99)))
+        limits = MapScale("local scale κ", "", "sequential", min(low, 0.999), max(high, 1.001))
+        left, right = st.columns([3, 2])
+        with left:
+            panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
+            plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)
+        right.markdown(
+            "Cells that the others predict badly say that the sd is too small there, cells predicted well that it is "
+            f"too large: κ runs from {low:.2g} to {high:.2g}, smoothly in space and with the roughness of the "
+            "covariates. The mean stays. Coarse cells tell of the scale between cells; the width inside them rests on "
+            "the field being as rough below the cells, and intervals are called right only where a fine truth was "
+            "there to score them."
+        )
 
 
 def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:

@@ -14,6 +14,11 @@ from pages.downscaling.picture import View
 from pages.kit.layout import explain
 from pages.kit.words import plain
 
+_KAPPA = (
+    "$\\kappa(x)$ is the local scale: residuals of the cells, each predicted from the others, are taken for "
+    "$N(0, \\kappa_j^2)$ with $\\log\\kappa^2$ a Gaussian process of the place and of how rough the covariates are "
+    "there (Laplace's approximation)."
+)
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 
@@ -66,6 +71,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     if model.ridge:
         times = {"N": points, "B": bags}[model.ridge]
         weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
+    kappa, told = (r"\kappa(x)^2\,", f"{_KAPPA} ") if spec.local_scale else ("", "")
     evidence = (
         f" The {model.quantity} of the {targets} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
@@ -80,16 +86,16 @@ $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma,\quad
-\mathrm{{sd}}(x) = \sqrt{{\mathrm{{var}}(x) + \varsigma^2}}$$
+\mathrm{{sd}}(x) = \sqrt{{{kappa}\mathrm{{var}}(x) + \varsigma^2}}$$
 
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad
 B = {bags},\quad M = {targets}$$
 
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
-$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and $c_j(x)$
-its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean {problem.target_scale.mean:.5g} and sd
-{problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
+{told}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
+$c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean
+{problem.target_scale.mean:.5g} and sd {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )

@@ -62,7 +62,20 @@ def one_scale_up() -> dict[str, Any]:
     """What a check found on four cells."""
     values = {name: (280.0, 281.0, 282.0, 283.0) for name in VALUES} | {"cell": (0.0, 1.0, 5.0, 6.0)}
     rmse = {"bag_gp": 0.5, "constant": 1.0, "bilinear": 0.8, "start": 0.6}
-    return OneScaleUp("bag_gp", 2, 4, "K", 1.0, rmse, 0.3, (0.5, 0.75, 1.0), (0.4,) * 10, 0.9, values).to_dict()
+    return OneScaleUp(
+        "bag_gp",
+        2,
+        4,
+        "K",
+        1.0,
+        rmse,
+        {"bilinear": -3.0, "start": 0.0},
+        0.3,
+        (0.5, 0.75, 1.0),
+        (0.4,) * 10,
+        0.9,
+        values,
+    ).to_dict()
 
 
 def swiss_roll() -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     said = [*guard.sentences, *learned.warnings, *jitter_warning(found), *found.told]
     told: dict[str, Any] = {"message": " ".join(said) or None, "warned": bool(said)}
     if (checked := guard.one_scale_up) is not None:
-        told["one_scale_up"] = {"rmse": checked.rmse, "held": checked.held, "cpu_s": checked.cpu_s}
+        told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
     return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 

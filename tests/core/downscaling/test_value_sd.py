@@ -16,9 +16,14 @@ from core.downscaling.prediction import picture_of, predict, predict_tiled
 from core.downscaling.run import downscale, export
 from core.downscaling.settings import DownscaleSettings, starting_spec
 from core.downscaling.stored_model import condition_on_problem
+from core.downscaling.surroundings import surroundings
+from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, make_problem
 from core.kernels.spec import Factor, KernelSpec, Term
+from core.kernels.tiles import evaluate
+from core.models.conditioning import condition
 from core.models.indirect_gp import Columns, posterior
+from core.models.local_scale import local_scale
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
 from tests.core.fields.samples import fields, region
@@ -54,7 +59,8 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
     """(P,) sds of every route, standardised."""
     data, store, picture = problem.data, SumsStore(), picture_of(problem)
     look, settings = interactive.sketch(problem), DownscaleSettings(
-        model=spec.model, learn=False, point_noise=spec.point_noise, noise=spec.noise, inducing=20
+        model=spec.model, learn=False, point_noise=spec.point_noise, noise=spec.noise, inducing=20,
+        local_scale=spec.local_scale,
     )  # fmt: skip
     conditioned = condition_on_problem(problem, settings, ("m",), torch.device("cpu"))
     read, _ = conditioned.read(problem.inputs)
@@ -82,6 +88,72 @@ def test_every_route_adds_the_pixels_own_noise(problem, name):
     none = model(problem, name, 0.0)
     found = predict(none, problem.data, problem)
     assert torch.equal(found.sd, found.sd_latent)
+
+
+def test_every_route_takes_the_sd_times_the_same_local_scale(problem):
+    """κ once more from the residuals of a dense S, at the cells nearest to each pixel; the mean stays."""
+    spec = replace(model(problem, "bag_gp", POINT), local_scale=True)
+    plain, found = (predict(each, problem.data, problem) for each in (replace(spec, local_scale=False), spec))
+    assert torch.equal(plain.mean, found.mean) and plain.scale is None
+    assert float(found.scale.max() / found.scale.min()) > 1.1
+    for route, sd in route_sds(problem, spec).items():
+        assert np.abs(sd**2 - (found.scale * plain.sd_latent).numpy() ** 2 - POINT).max() < 1e-5, route
+    where = surroundings(problem)
+    s = found_s(problem, spec)
+    inverse = np.linalg.inv(s)
+    residual = inverse @ problem.data.targets.numpy() / np.sqrt(np.diag(inverse))
+    own = where.of(problem.target_cell)
+    identity = torch.eye(len(residual)).double()
+    again = local_scale(condition(0 * identity, identity, identity, torch.as_tensor(residual)), own, where.places)
+    assert again.at(where.near(problem.inputs)).numpy() == pytest.approx(found.scale.numpy(), rel=1e-6)
+
+
+def found_s(problem: DownscalingProblem, spec: ModelSpec) -> np.ndarray:
+    """S = K̄ + Σ written out over all pairs of pixels."""
+    bags = problem.data.bags
+    rows = torch.nn.functional.one_hot(bags.bag, bags.count).double().T * bags.weights
+    covariance = evaluate(spec.kernel.build(problem.columns), bags.inputs, bags.inputs).detach()
+    noise = spec.noise * torch.eye(bags.count).double() + spec.point_noise * torch.diag(bags.contamination)
+    return (rows @ covariance @ rows.T + noise).numpy()
+
+
+def test_cells_lie_where_their_pixels_do_and_are_as_rough(problem):
+    where = surroundings(problem)
+    cell = problem.cell.flat[problem.pixel]
+    orog = problem.on_grid(problem.inputs[:, problem.columns.index("orog")])
+    around = np.pad(orog, 1, mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(around, (3, 3)).reshape(*orog.shape, 9)
+    rough = np.log(np.array([windows.var(-1).flat[problem.pixel][cell == c].mean() for c in range(36)]) + 1e-4)
+    seen = rough[problem.target_cell]
+    assert where.places.roughness.numpy() == pytest.approx((rough - seen.mean()) / seen.std(), abs=1e-8)
+    places = problem.inputs[:, where.columns].numpy()
+    means = np.stack([places[cell == c].mean(axis=0) for c in range(36)])
+    assert where.places.position.numpy() * where.width == pytest.approx(means)
+    steps = np.linalg.norm(np.diff(means.reshape(6, 6, 2), axis=1), axis=-1)
+    assert 0.5 < steps.mean() / where.width < 2  # in cell widths
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings", "said"),
+    [
+        ({"matching": "indirect"}, {"model": "bag_gp"}, "match the cells directly"),
+        ({"coordinates": False}, {"model": "bag_gp"}, "match the cells directly"),
+        ({}, {"model": "vbagg"}, "has no local scale"),
+        ({}, {"model": "centroid_gp"}, "has no local scale"),
+    ],
+)
+def test_where_there_is_no_local_scale_a_sentence_says_so(changes, settings, said):
+    given = make_problem(fields(region(24, 24)), DownscalingSpec("t", ("orog",), block=(4, 4), withhold=0.3, **changes))
+    with pytest.raises(InputError, match=said):
+        starting_spec(given, DownscaleSettings(**settings, local_scale=True))
+
+
+def test_the_default_has_it_and_files_hold_it(problem):
+    found = downscale(problem, {"learn": False, "point_noise": POINT})
+    assert found.spec.local_scale and found.settings.local_scale and np.isfinite(found.local_scale).all()
+    with xr.open_dataset(BytesIO(export(problem, found)), engine="h5netcdf") as file:
+        assert file["local_scale"].attrs["units"] == "1" and np.allclose(file["local_scale"], found.local_scale)
+    assert downscale(problem, {"model": "bag_gp", "learn": False}).local_scale is None
 
 
 def test_files_say_what_their_sd_is(problem):
