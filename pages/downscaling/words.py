@@ -95,7 +95,8 @@ B = {bags},\quad M = {targets}$$
 
 {told}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
 $c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. Targets are standardised with mean
-{problem.target_scale.mean:.5g} and sd {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells only.
+{problem.target_scale.mean:.5g} and sd {problem.target_scale.sd:.4g} {plain(problem.units)}, taken from visible cells
+only.
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
