@@ -49,9 +49,9 @@ class ModelSpec:
     noise : ``σ²``, variance of a target's observation noise (targets are standardised).
     point_noise : ``ς²``, variance of independent noise at each high-resolution point.
     mean : constant prior mean ``m``.
+    inducing : inducing points of a sparse model; unused by the exact ones.
     local_scale : whether the sd of f is taken times κ, where measured cells say that it errs more or less than it says
         (`core.models.local_scale`).
-    inducing : inducing points of a sparse model; unused by the exact ones.
 
     Source: Chau et al. 2021, §3 and App. E.2.
     """
@@ -63,8 +63,8 @@ class ModelSpec:
     noise: float = 0.01
     point_noise: float = 0.0
     mean: float = 0.0
-    local_scale: bool = False
     inducing: Inducing = Inducing()
+    local_scale: bool = False
 
     def __post_init__(self) -> None:
         for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):

@@ -147,4 +147,4 @@ def test_models_of_fields_in_space_are_told_from_general_ones():
     assert usual_model(False, True) == "shrinkage_cmp"
     known, guessed = (start_of("regression_kriging", matched) for matched in (True, False))
     assert known.noise < 1e-5 and set(known.hold) == {"noise", "point_noise"}
-    assert guessed == replace(known, noise=0.05, hold=("point_noise",))
+    assert guessed == replace(known, noise=0.05, hold=("point_noise",), local_scale=False)
