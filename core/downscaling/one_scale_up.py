@@ -118,9 +118,9 @@ class OneScaleUp:
         own, bilinear = self.rmse[self.model], self.rmse["bilinear"]
         beside = f", {100 * own / bilinear:.0f} % of that of bilinear interpolation" if bilinear > 0 else ""
         return (
-            f"One scale up, {self.groups} cells twice as wide and high were downscaled to the {self.cells} known ones "
-            f"in them: RMSE {self._size(own)}{beside}; of the 95 % intervals {100 * self.held[-1]:.0f} % hold the "
-            "known mean."
+            f"One scale up, {self.groups} cells, each joined from two to four neighbours, were downscaled to the "
+            f"{self.cells} known ones in them: RMSE {self._size(own)}{beside}; of the 95 % intervals "
+            f"{100 * self.held[-1]:.0f} % hold the known mean."
         )
 
     @property

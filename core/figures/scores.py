@@ -68,14 +68,16 @@ def error_histogram(
     return {"data": traces, "layout": picture}
 
 
-def pit_histogram(counts: Sequence[float], *, model: str = "", height: int = 220, dark: bool = False) -> Figure:
+def pit_histogram(
+    counts: Sequence[float], *, model: str = "", height: int = 220, dark: bool = False, of: str = "pixels"
+) -> Figure:
     """Histogram of the probability integral transform F(truth); flat is calibrated, U too sure, ∩ too unsure."""
     share = np.asarray(counts, dtype=float) / max(float(np.sum(counts)), 1.0)
     width = 1 / max(len(share), 1)
     picture = layout("Truth's place in the prediction (PIT)", height=height, dark=dark, bargap=0.04)
     picture["margin"] = {"l": 52, "r": 10, "t": 34, "b": 42}
     picture["xaxis"] = axis("Predicted probability below the truth", dark, automargin=False, range=[0, 1], dtick=0.25)
-    picture["yaxis"] = axis("Share of pixels", dark, automargin=False, rangemode="tozero", nticks=4)
+    picture["yaxis"] = axis(f"Share of {of}", dark, automargin=False, rangemode="tozero", nticks=4)
     level = {"type": "line", "x0": 0, "x1": 1, "y0": width, "y1": width}
     picture["shapes"] = [level | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
     picture["meta"]["alt"] = f"PIT histogram of {len(share)} bins: shares {share.min():.3g} to {share.max():.3g}."

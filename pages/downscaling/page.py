@@ -45,7 +45,7 @@ def body() -> None:
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     with maps.places[picture.TRUST]:
         trust.panel(problem, view, held, baselines["bilinear"])
-        trust.one_scale_up(checked)
+        trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
     picture.await_exact(choice, problem, spec, view)
     if view.jitter:

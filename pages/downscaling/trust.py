@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.downscaling.one_scale_up import OTHERS, OneScaleUp
+from core.downscaling.prediction import reads_bags
 from core.downscaling.run import coarse_scores
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import scaled_up_panels
@@ -16,6 +17,7 @@ from core.figures.trust import TITLE, mark_of
 from core.metrics import Trust, trust
 from core.metrics.trusting import LEVELS, RIGHT
 from core.models.catalogue import MODELS
+from core.models.spec import ModelSpec
 from pages.downscaling.picture import View
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
@@ -44,10 +46,11 @@ def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear
     st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
 
 
-def one_scale_up(found: OneScaleUp | None) -> None:
-    """The verdict one scale up, which needs no fine truth, in its colour."""
+def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:
+    """The verdict one scale up, which needs no fine truth, in its colour; where there is none, how to come by it."""
     if found is None:
-        st.caption("Learn also checks the model one scale up: on larger cells, downscaled to the known ones.")
+        can = "Learn also checks the model one scale up: on larger cells, downscaled to the known ones."
+        st.caption(can if reads_bags(spec) else "This model can't be checked one scale up: it does not read the cells.")
         return
     bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
     (st.warning if bad else st.success)(plain(f"Learned values: {found.sentence[0].lower()}{found.sentence[1:]}"))
@@ -69,7 +72,7 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
             st.dataframe(rows, hide_index=True, width="stretch")
             st.caption(_meaning(problem, found))
         with right:
-            figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark())
+            figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark(), of="cells")
             plotly_live(figure, "one-scale-up-pit", later=True)
 
 
@@ -78,8 +81,8 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
     if view.scale is None:
         return
     with st.expander("Local scale: where intervals are wider, and why"):
-        low, high = (float(value) for value in np.nanquantile(view.scale, (0.01, 0.99)))
-        limits = MapScale("local scale κ", "", "sequential", min(low, 0.999), max(high, 1.001))
+        low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
+        limits = MapScale("local scale κ", "", "sequential", min(low, 0.99), max(high, 1.01))
         left, right = st.columns([3, 2])
         with left:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
