@@ -8,6 +8,7 @@ import numpy as np
 
 from core import __version__
 from core.device import choose
+from core.downscaling.boosting import gradient_boosting
 from core.downscaling.guard import Guard, beside_bilinear, bilinear_error
 from core.downscaling.learning import learn_model
 from core.downscaling.prediction import Prediction, matched_data, predict
@@ -71,7 +72,7 @@ def downscale(
     spec = starting_spec(problem, settings) if best is None else best.spec
     found = predict(spec, matched_data(problem, spec, context.check), problem, device=device, check=context.check)
     context.report(message="Scores, beside the baselines")
-    fields, scores = score_all(problem, spec, found, context.check)
+    fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
     guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
     diagnostics = {
         "device": str(device),
@@ -113,9 +114,10 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
 
 
 def score_all(
-    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never
-) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:
-    """Fields and scores of the model and of every baseline, all seeing exactly the same cells."""
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never,
+    boosting: bool = False,
+) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
+    """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
     from core.fields import bicubic, bilinear, constant
     from core.metrics import score_field
 
@@ -124,6 +126,8 @@ def score_all(
     fields |= {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
     if problem.mediator_columns and "centroid_gp" not in fields:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
+    if boosting:
+        fields["gradient_boosting"], sds["gradient_boosting"] = gradient_boosting(problem, check)
     scores = {}
     if problem.truth is not None:
         # every method is scored on the pixels that all of them predict

@@ -45,6 +45,7 @@ class DownscaleSettings:
         (``ModelSpec``; matched cells, exact models on bags, coordinates); ``None`` for the model's own.
     prior_sd, restarts : width of the priors that hold kernels near their start (0: none) and starts of the optimiser,
         ``None`` for the model's own.
+    gradient_boosting : whether the baselines hold gradient boosting too (`core.downscaling.boosting`, some seconds).
     seed : of restarts and k-means; device : "auto", "cpu" or "cuda".
     """
 
@@ -69,6 +70,7 @@ class DownscaleSettings:
     every_pixel: bool | None = None
     prior_sd: float | None = None
     local_scale: bool | None = None
+    gradient_boosting: bool = False
     seed: int = 0
     device: str = "auto"
 

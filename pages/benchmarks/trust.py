@@ -9,7 +9,7 @@ from core.figures.colours import model_name
 from core.models.catalogue import named
 from core.models.defaults import usual_model
 from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import expanded, picked
+from core.studies.downscaling.benchmark import BOOSTING, expanded, picked
 from pages.kit.benchmark_table import spread
 from pages.kit.stored import FOLDER, stored
 
@@ -109,5 +109,5 @@ def _line(
         "In 50 %": share("coverage50"),
         "In 95 %": share("coverage95"),
         "CPU s": f"{entry['seconds']:.1f}" if fitted else "–",
-        "Warned": f"{warned[case, entry['model']]} of {entry['n']}" if fitted else "–",
+        "Warned": f"{warned[case, entry['model']]} of {entry['n']}" if fitted and entry["model"] != BOOSTING else "–",
     }

@@ -1,15 +1,18 @@
 """Numbers beside the maps: scores against baselines, calibration, one cell's pixels, re-aggregation."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from core.downscaling.boosting import gradient_boosting
 from core.downscaling.run import centroid_baseline, coarse_scores
 from core.errors import InputError
 from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
 from core.fields.place import place_words
+from core.figures.colours import model_name
 from core.figures.panel import plain_number
 from core.figures.scores import calibration_plot, error_histogram, pit_histogram
 from core.metrics import calibration, pit, score_field
@@ -22,6 +25,8 @@ from pages.kit.state import remembered
 from pages.kit.theme import is_dark
 from pages.kit.words import plain, sentence_of
 
+#: Mean and sd (H, W) of a baseline that learns.
+Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
 LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 
 
@@ -52,12 +57,11 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
         return
     fields = {spec.model: view.mean, **interpolations(key, problem)}
     sds: dict[str, np.ndarray | None] = {spec.model: view.sd}
-    chosen = spec.model == "centroid_gp"  # then the sliders' own version stands in the table, not the learned baseline
-    wanted = view.exact and not chosen
-    job = get_background().request(f"centroid-{key}", f"centroid-{key}", _centroid(problem)) if wanted else None
-    waiting = not chosen and (job is None or not job.done())
-    if job is not None and job.done() and job.exception() is None:
-        fields["centroid_gp"], sds["centroid_gp"] = job.result()
+    jobs = _learned_baselines(key, problem, spec, view)
+    waiting = [name for name, job in jobs.items() if job is None or not job.done()]
+    for name, job in jobs.items():
+        if job is not None and job.done() and job.exception() is None:
+            fields[name], sds[name] = job.result()
     shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
     truth = np.where(shared, problem.truth, np.nan)
     rows = {spec.model: _scores_of(view, truth, problem)}
@@ -65,8 +69,9 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
-    if job is not None and waiting:
-        _await(job)
+    for name in waiting:
+        if (job := jobs[name]) is not None:
+            _await(name, job)
 
 
 def _scores_of(view: View, truth: np.ndarray, problem: DownscalingProblem) -> dict[str, float]:
@@ -86,24 +91,31 @@ def _baseline_scores(
     return kept[mark]
 
 
-def _centroid(problem: DownscalingProblem) -> Callable[[Callable[[], None]], Any]:
-    def work(check: Callable[[], None]) -> tuple[np.ndarray, np.ndarray]:
-        return centroid_baseline(problem, check)
+def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> dict[str, Any]:
+    """Jobs in the background of the baselines that learn, by name; None for those that wait for the exact picture."""
+    fits: dict[str, Fit] = {}
+    if spec.model != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
+        fits["centroid_gp"] = centroid_baseline
+    about = "Trees on the pixels that agree with the cells, with quantiles: some seconds of computing."
+    if st.toggle("Gradient boosting beside them", key="boost", bind="query-params", help=about):
+        fits["gradient_boosting"] = gradient_boosting
+    if not view.exact:
+        return dict.fromkeys(fits)
+    work = get_background()
+    return {name: work.request(f"{name}-{key}", f"{name}-{key}", partial(fit, problem)) for name, fit in fits.items()}
 
-    return work
 
-
-def _caption(rows: dict[str, dict[str, float]], waiting: bool, view: View) -> str:
+def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View) -> str:
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
     said = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
     if span:
         said += f" SSIM with a data range of {span:.4g}."
     if not view.exact:
         said = f"Scores of the {view.said[0]}. {said}"
-    return said + (" GP on centroids is being learned …" if waiting else "")
+    return said + "".join(f" {model_name(name)} is being learned …" for name in waiting)
 
 
-def _await(job: Any) -> None:
+def _await(name: str, job: Any) -> None:
     @st.fragment(run_every=1.0)
     def wait() -> None:
         if job.done():
@@ -111,7 +123,7 @@ def _await(job: Any) -> None:
             if error is None:
                 st.rerun()
             if isinstance(error, InputError):
-                st.caption(f"GP on centroids: {sentence_of(error)}")
+                st.caption(f"{model_name(name)}: {sentence_of(error)}")
 
     wait()
 

@@ -42,6 +42,22 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
 
 
+def told_right(rows: list[dict]) -> tuple[int, int]:
+    """Pairs of ways that are in the same order one scale up and at the pixels, counted draw by draw."""
+    right = pairs = 0
+    for case, seed in {(row["case"], row["seed"]) for row in rows}:
+        mine = [row for row in rows if (row["case"], row["seed"]) == (case, seed)]
+        (plain,) = [row["more"]["bilinear"]["rmse"] for row in mine if "more" in row]
+        checked = [row for row in mine if row.get("one_scale_up")]
+        ways = [(row["one_scale_up"]["rmse"][row["model"]], row["scores"]["rmse"]) for row in checked]
+        ways.append((checked[0]["one_scale_up"]["rmse"]["bilinear"], plain))
+        for i, first in enumerate(ways):
+            for second in ways[:i]:
+                pairs += 1
+                right += (first[0] < second[0]) == (first[1] < second[1])
+    return right, pairs
+
+
 def test_trust_is_told_by_its_stored_rows(page: AppTest):
     kept = json.loads((ROOT / "data" / "benchmarks" / "trust.json").read_text())["rows"]
     mine = [row["scores"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")]
@@ -58,8 +74,11 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     assert line["Warned"] == "0 of 5" and not any(
         row["warned"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")
     )
-    assert len(table) == 4 * 5 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
+    assert len(table) == 4 * 6 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
+    assert set(table["Warned"][table["Model"] == "Gradient boosting"]) == {"–"}
     (said,) = [block.value for block in page.markdown if "half of whose cells are hidden (5 draws)" in block.value]
+    right, pairs = told_right(kept)
+    assert f"told right in {right} of {pairs} pairs" in said and pairs == 4 * 5 * 10
     shares = {
         case: mean(r["scores"]["coverage95"] for r in kept if r["case"] == case and r["model"] == "area_to_point_gp")
         for case in {row["case"] for row in kept}

@@ -37,6 +37,7 @@ MODEL_SETTINGS = (
     "every_pixel",
     "prior_sd",
     "local_scale",
+    "gradient_boosting",
     "device",
 )
 
@@ -94,6 +95,12 @@ def _model_arguments(group: Any) -> None:
         help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
         "regression_kriging do, where cells are matched)",
     )  # fmt: skip
+    group.add_argument(
+        "--gradient-boosting",
+        action="store_true",
+        default=None,
+        help="gradient boosting joins the baselines (some seconds)",
+    )
     group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
     add_device_option(group, None)
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from core.device import choose
+from core.downscaling.boosting import gradient_boosting
 from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.learning import learn_model
 from core.downscaling.prediction import matched_data, predict
@@ -20,6 +21,8 @@ from core.models.catalogue import named
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
+#: The peer that is no Gaussian process.
+BOOSTING = "gradient_boosting"
 #: Case → data set and the changes to its own settings: matched through a mediator.
 MEDIATED: dict[str, dict[str, Any]] = {
     "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
@@ -34,7 +37,7 @@ MATCHED: dict[str, dict[str, Any]] = {
 CASES = MEDIATED | MATCHED
 #: What the benchmark of matched cells compares: every model learns as it does by default.
 TRUST: dict[str, Any] = {
-    "models": ("area_to_point_gp", "regression_kriging", "bag_gp", "shrinkage_cmp"),
+    "models": ("area_to_point_gp", "regression_kriging", "bag_gp", "shrinkage_cmp", BOOSTING),
     "cases": tuple(MATCHED),
     "seeds": tuple(range(5)),
     "settings": {},
@@ -52,7 +55,8 @@ class DownscalingBenchmark:
 
     def __post_init__(self) -> None:
         for model in self.models:
-            named(model)
+            if model != BOOSTING:
+                named(model)
         unknown = [case for case in self.cases if case not in CASES]
         if unknown:
             raise InputError(f"The case '{unknown[0]}' is unknown: choose among {', '.join(CASES)}.")
@@ -98,8 +102,14 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     assert problem.truth is not None
     if item["model"] == "interpolation":
         return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
+    watch = Stopwatch()
+    if item["model"] == BOOSTING:
+        mean, sd = gradient_boosting(problem)
+        scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
+        return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
+                "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
     settings = DownscaleSettings.from_dict({**item["settings"], "model": item["model"], "seed": item["seed"]})
-    watch, device = Stopwatch(), choose(settings.device)
+    device = choose(settings.device)
     learned, guard = learn_model(problem, replace(settings, learn=True))
     found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
     seconds = watch.seconds()

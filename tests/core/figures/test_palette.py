@@ -47,6 +47,7 @@ TOGETHER = {
         "bag_gp",
         "centroid_gp",
         "task_transformed_gp",
+        "gradient_boosting",
         "constant",
         "bilinear",
         "bicubic",
