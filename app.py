@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.kit.address import told_address
+from pages.kit.asked import count_asked
 from pages.kit.pages import FAVICON, listed_pages
 from pages.kit.warm_up import wait_for_arrays, warm_up
 
@@ -13,3 +14,4 @@ if page.url_path:
     wait_for_arrays()
 with told_address(page.url_path):
     page.run()
+    count_asked()

@@ -3,7 +3,8 @@
 Streamlit forbids to change a control that is on the page already, so values are asked for and put at the beginning of
 the next run. A browser that has not heard of them by then may still send what its controls held before (a picture that
 polls does), which Streamlit takes for the newest. A hidden control that counts what was asked for goes along with the
-others: whatever was asked for after the number that a browser sends is put again.
+others: whatever was asked for after the number that a browser sends is put again. It stands behind all others on the
+page: a browser that shows it has heard of what stands before it.
 """
 
 from collections.abc import Mapping
@@ -47,5 +48,11 @@ def apply_values() -> None:
     if recall(SEEN) != newest:
         put({SEEN: newest})
     remember(_PUT, newest)
+
+
+def count_asked() -> None:
+    """The hidden control that counts; call it behind the page's last control."""
+    if recall(_PUT) is None:
+        return
     with st.container(key="lab-asked"):
         st.number_input("Values put on controls so far", 0, step=1, key=SEEN)

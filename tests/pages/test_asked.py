@@ -4,10 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.kit.asked import SEEN
+from tests.pages.reading import elements
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.asked import apply_values, ask, set_values
+from pages.kit.asked import apply_values, ask, count_asked, set_values
 
 apply_values()
 fields = st.selectbox("Fields", ["old", "new", "third"], key="fields")
@@ -20,6 +21,7 @@ if st.button("Interrupted"):
     ask({"size": 5})
     st.stop()
 st.markdown(f"{fields} {size}")
+count_asked()
 """
 
 
@@ -60,6 +62,14 @@ def test_who_chooses_again_gets_it(app: AppTest) -> None:
     assert shown(press(app, "Learn")) == "old 7"
     assert shown(unheard(app, size=1)) == "old 7"  # and nothing that was asked for earlier
     assert shown(app.slider(key="size").set_value(2).run()) == "old 2"
+
+
+@pytest.mark.parametrize("folder", ["one_dimension", "downscaling", "swiss_roll"])
+def test_the_count_stands_behind_everything_else(folder: str, open_page) -> None:
+    """A browser that has drawn it has drawn, and so heard of, all other controls of the same run."""
+    page = open_page(folder)
+    controls = [proto.id for proto in elements(page.main) if getattr(proto, "id", "")]
+    assert page.number_input(key=SEEN).value == 0 and len(controls) > 3 and controls[-1].endswith(SEEN)
 
 
 def test_two_askings_missed_at_once_are_both_put_again(app: AppTest) -> None:
