@@ -38,7 +38,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
     area = problem.grid.area.flat[problem.pixel][seen]
     share = area / np.bincount(own, area)[own]
     values = scale.forward(problem.coarse.flat[cells])
-    fine, best, mean = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf, np.zeros(len(inputs))
+    fine, best = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf
     with threadpool_limits(1):
         for _ in range(ROUNDS):
             check()
@@ -47,15 +47,14 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
             error = float(np.sqrt(np.mean(missed**2)))
             if error > (1 - _NEARER) * best:
                 break
-            best, mean = error, found + _between(problem, cells, missed)
-            fine = mean
+            best, fine = error, found + _between(problem, cells, missed)
         ends = []
         for quantile in _QUANTILES:
             check()
             trees = _trees(problem.spec.seed, loss="quantile", quantile=quantile)
             ends.append(trees.fit(inputs[seen], values[own], sample_weight=area).predict(inputs))
     sd = np.maximum(ends[1] - ends[0], 0.0) / _WIDTH
-    return problem.physical_mean(mean), problem.physical_sd(sd)
+    return problem.physical_mean(fine), problem.physical_sd(sd)
 
 
 def _between(problem: DownscalingProblem, cells: np.ndarray, values: np.ndarray) -> np.ndarray:

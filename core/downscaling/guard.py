@@ -44,7 +44,7 @@ class Guard:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the cells left out."""
-        return asdict(replace(self, one_scale_up=None))
+        return {name: value for name, value in asdict(self).items() if name != "one_scale_up"}
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from core.bag_sums.coreset import coreset
 from core.bag_sums.moving import MovingGram
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
-from core.downscaling.learning_data import centre_of_priors, on_every_pixel, pixels_of_bags
+from core.downscaling.learning_data import centre_of_priors, on_every_pixel
 from core.downscaling.one_scale_up import one_scale_up
-from core.downscaling.prediction import matched_data
+from core.downscaling.prediction import matched_data, pixels_of_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
 from core.engine.reporting import Quiet
 from core.errors import Cancelled, InputError

@@ -1,6 +1,5 @@
 """What learning looks at: few points of each bag, and the place on every pixel where that is open."""
 
-import torch
 from torch import Tensor
 
 from core.bag_sums.moving import MovingGram, moving_gram
@@ -29,12 +28,6 @@ def on_every_pixel(
         return None
     moved = bags.to(device), points.to(device), layout.to(device)
     return moving_gram(spec.kernel, few, *moved, problem.columns, check)
-
-
-def pixels_of_bags(problem: DownscalingProblem) -> Tensor:
-    """(N,) the prediction pixel that each row of the problem's bags is."""
-    rows = torch.as_tensor((problem.pixel_bag >= 0).nonzero()[0])
-    return rows[torch.as_tensor(problem.pixel_bag)[rows].argsort(stable=True)]
 
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:

@@ -169,27 +169,26 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     scene = scene_of(problem, settings)
     if scene is None:
         return None
-    data = _readable(scene, start, problem, check)
-    every = _every(scene, start, problem, settings, check)
-    found = {"start": moments(scene, start, data, problem, every)[0].cpu().numpy()}
-    spec = _learned(scene, start, data, problem, settings, every, check)
-    mean, variance = (each.cpu().numpy() for each in moments(scene, spec, data, problem, every))
+    begun, (mean, variance) = _downscaled(scene, start, problem, settings, check)
+    found = {"start": begun}
     if problem.matched and problem.spec.coordinates and start.model != "regression_kriging":
         own = ("points", "seed", "device", "steps")
         other = DownscaleSettings("regression_kriging", **{name: getattr(settings, name) for name in own})
-        found["regression_kriging"] = _another(scene, other, data, problem, check)
+        other = completed(problem, other)
+        found["regression_kriging"] = _downscaled(scene, starting_spec(problem, other), problem, other, check)[1][0]
     return _scored(problem, scene, start.model, (mean, np.sqrt(variance)), found, watch)
 
 
-def _another(
-    scene: Scene, settings: DownscaleSettings, data: IndirectData, problem: DownscalingProblem, check: Check
-) -> np.ndarray:
-    """Means of a second model, learned from the same larger cells."""
-    settings = completed(problem, settings)
-    start = starting_spec(problem, settings)
+def _downscaled(
+    scene: Scene, start: ModelSpec, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
+    data = _readable(scene, start, problem, check)
     every = _every(scene, start, problem, settings, check)
+    begun, _ = moments(scene, start, data, problem, every)
     spec = _learned(scene, start, data, problem, settings, every, check)
-    return moments(scene, spec, data, problem, every)[0].cpu().numpy()
+    mean, variance = moments(scene, spec, data, problem, every)
+    return begun.cpu().numpy(), (mean.cpu().numpy(), variance.cpu().numpy())
 
 
 def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:

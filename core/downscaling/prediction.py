@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.bag_sums.offsets import Cells, GridLayout
@@ -113,13 +113,16 @@ def sphere_layout(
     return SphereLayout(cells, found, (0, 1, 2))
 
 
+def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:
+    """The prediction pixel that each row of the problem's bags is."""
+    points = np.flatnonzero(problem.pixel_bag >= 0)
+    return torch.as_tensor(points[np.argsort(problem.pixel_bag[points], kind="stable")])
+
+
 def picture_of(problem: DownscalingProblem) -> Picture:
     """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
-    points = np.flatnonzero(problem.pixel_bag >= 0)
-    points = points[np.argsort(problem.pixel_bag[points], kind="stable")]
-    bags, inputs = problem.data.bags, problem.inputs
-    rows = torch.as_tensor(points)
-    ordered = torch.as_tensor(problem.pixel_bag[points])
+    bags, inputs, rows = problem.data.bags, problem.inputs, pixels_of_bags(problem)
+    ordered = torch.as_tensor(problem.pixel_bag)[rows]
     if len(rows) != len(bags.inputs) or not torch.equal(ordered, bags.bag.cpu()):
         raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
@@ -237,8 +240,7 @@ def predict(
 
 def reads_bags(spec: ModelSpec) -> bool:
     """Whether the posterior is read from the bags' sums, term by term: no centroids, no inducing points."""
-    model = named(spec.model)
-    return not (model.sparse or model.centroids)
+    return named(spec.model).on_bags
 
 
 def bags_inside(problem: DownscalingProblem) -> bool:

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from core.bag_sums.coreset import coreset
 from core.device import choose
-from core.downscaling.learning_data import pixels_of_bags
-from core.downscaling.prediction import bags_inside
+from core.downscaling.prediction import bags_inside, pixels_of_bags
 from core.downscaling.settings import DownscaleSettings
 from core.downscaling.surroundings import surroundings
 from core.fields import DownscalingProblem
@@ -49,12 +48,10 @@ class Scene:
 
     def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells of a matched problem."""
-        where, at, device = surroundings(problem), self.targets, self.shares.device
-        cells = where.of(problem.target_cell[at.item])
-        larger = [torch.as_tensor(np.stack([np.bincount(at.group, at.share * column) for column in rows.T], axis=1))
-                  for rows in (cells.position.numpy(), cells.roughness.numpy()[:, None])]  # fmt: skip
-        own = Places(larger[0].to(device), larger[1][:, 0].to(device))
-        scored = Places(cells.position[self.joined].to(device), cells.roughness[self.joined].to(device))
+        where, device = surroundings(problem), self.shares.device
+        cells = where.of(problem.target_cell).to(device)
+        own = Places(self.shares.T @ cells.position, self.shares.T @ cells.roughness)
+        scored = where.of(problem.target_cell[self.targets.item]).to(device)
         return local_scale(given, own, scored).factor
 
 

@@ -95,7 +95,7 @@ class DownscaleSettings:
                 f"The model '{self.model}' has straight lines of the covariates only: leave out their family and the "
                 "product, or choose area_to_point_gp."
             )
-        if self.local_scale and self.model != AUTO and (named(self.model).sparse or named(self.model).centroids):
+        if self.local_scale and self.model != AUTO and not named(self.model).on_bags:
             raise InputError(
                 f"The model '{self.model}' has no local scale, as those on all pixels of a cell have: leave it out."
             )

@@ -129,12 +129,8 @@ def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) 
         return None
     where = surroundings(problem)
     device = given.residual.device
-    own, every = (_to(places, device) for places in (where.of(problem.target_cell), where.places))
+    own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
     return LocatedScale(local_scale(given, own, every), tuple(where.columns), where.width)
-
-
-def _to(places: Places, device: torch.device) -> Places:
-    return Places(places.position.to(device), places.roughness.to(device))
 
 
 def scale_at(

@@ -85,10 +85,14 @@ def observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     """What the model sees of the target, every cell's value at its pixels where the pixels lie in cells."""
     values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
     if inside.any():
-        values, grid = np.full(problem.grid.shape, np.nan), problem.grid
-        values[inside] = problem.coarse.ravel()[problem.cell[inside]]
+        values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
     title = "Coarse observation" + (" (grey: not seen)" if np.isnan(values).any() else "")
     return Panel(OBSERVED, title, values, grid, scale)
+
+
+def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:
+    """(H, W) the value of each pixel's own cell, NaN outside the cells."""
+    return np.append(of_cell, np.nan)[problem.cell]  # cell −1 reads the NaN at the end
 
 
 def scaled_up_panels(problem: DownscalingProblem, scale: MapScale, found: Mapping[str, Sequence[float]]) -> list[Panel]:
@@ -96,14 +100,11 @@ def scaled_up_panels(problem: DownscalingProblem, scale: MapScale, found: Mappin
 
     ``found`` has the "joined", "mean" and "known" values of each "cell".
     """
-    panels, inside = [], problem.cell >= 0
-    cell = np.array(found["cell"], dtype=int)
+    panels, cell = [], np.array(found["cell"], dtype=int)
     for key, title in (("joined", "Joined cells"), ("mean", "Downscaled to the cells"), ("known", "Known cells")):
         of_cell = np.full(problem.coarse.size, np.nan)
         of_cell[cell] = found[key]
-        values = np.full(problem.grid.shape, np.nan)
-        values[inside] = of_cell[problem.cell[inside]]
-        panels.append(Panel(f"one-scale-up-{key}", title, values, problem.grid, scale))
+        panels.append(Panel(f"one-scale-up-{key}", title, _at_pixels(problem, of_cell), problem.grid, scale))
     return panels
 
 

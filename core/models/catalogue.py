@@ -69,6 +69,11 @@ class NamedModel:
             )
         return said
 
+    @property
+    def on_bags(self) -> bool:
+        """Whether the posterior is read from the bags' own points: through no inducing points, on no centroids."""
+        return not (self.sparse or self.centroids)
+
     def reads(self, data: IndirectData) -> bool:
         """Whether these data are enough: mediators connect bags and targets, or each target is that of one bag."""
         return self.mediated or data.matched

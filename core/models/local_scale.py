@@ -39,6 +39,10 @@ class Places:
     position: Float[Tensor, "n p"]
     roughness: Float[Tensor, " n"]
 
+    def to(self, device: torch.device) -> "Places":
+        """The same on another device."""
+        return Places(self.position.to(device), self.roughness.to(device))
+
 
 @dataclass(frozen=True)
 class Near:

@@ -83,7 +83,7 @@ def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[s
 
 def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
-    if not (problem.matched and problem.spec.coordinates) or named(model).sparse or named(model).centroids:
+    if not (problem.matched and problem.spec.coordinates and named(model).on_bags):
         return None
     about = (
         "A factor κ on the sd: intervals are wider where cells are predicted badly from the others and narrower where "

@@ -54,7 +54,7 @@ def models(draw: some.DrawFn) -> ModelSpec:
 
 
 def _on_bags(model: str) -> bool:
-    return model == AUTO or not (MODELS[model].sparse or MODELS[model].centroids)
+    return model == AUTO or MODELS[model].on_bags
 
 
 def _goes_together(chosen: dict) -> bool:
