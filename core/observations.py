@@ -103,12 +103,17 @@ class IndirectData:
     query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the
         special case ``query_mediators is mediators``.
     targets : (M,) coarse observations ``z̃_j``.
+    covariance : (M, M) of the targets' joint error where they are estimates (pseudo-targets); posteriors carry it on.
+    footprints : the ``M`` bags of the places that the targets' own cells cover, where they are known; of their inputs
+        only the place is ever looked at (`core.models.catalogue.NamedModel.partial`).
     """
 
     bags: Bags
     mediators: Float[Tensor, "B r"]
     query_mediators: Float[Tensor, "M r"]
     targets: Float[Tensor, " M"]
+    covariance: Float[Tensor, "M M"] | None = None
+    footprints: Bags | None = None
 
     def __post_init__(self) -> None:
         if len(self.mediators) != self.bags.count:
@@ -125,6 +130,15 @@ class IndirectData:
                 f"`mediators` has {self.mediators.shape[1]} columns, `query_mediators` has "
                 f"{self.query_mediators.shape[1]}: both need the same mediating variables."
             )
+        if self.covariance is not None and self.covariance.shape != (len(self.targets),) * 2:
+            raise InputError(
+                f"`covariance` has shape {tuple(self.covariance.shape)}, there are {len(self.targets)} targets: give "
+                "one row and one column per target."
+            )
+        if self.footprints is not None and self.footprints.count != len(self.targets):
+            raise InputError(
+                f"There are {self.footprints.count} footprints and {len(self.targets)} targets: give one per target."
+            )
         for name in ("mediators", "query_mediators", "targets"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
                 raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
@@ -138,4 +152,6 @@ class IndirectData:
         """The same data on another device; matching is kept."""
         mediators = self.mediators.to(device)
         query = mediators if self.matched else self.query_mediators.to(device)
-        return IndirectData(self.bags.to(device), mediators, query, self.targets.to(device))
+        covariance = None if self.covariance is None else self.covariance.to(device)
+        footprints = None if self.footprints is None else self.footprints.to(device)
+        return IndirectData(self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints)

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import replace
 
+from core.bag_sums.parted import PartedPicture
 from core.bag_sums.pixel_sums import Picture, PictureSums, term_sums
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec, Term
@@ -38,13 +39,16 @@ class SumsStore:
         return sums
 
     def parts(
-        self, problem: str, kernel: KernelSpec, picture: Picture, check: Check = never
+        self, problem: str, kernel: KernelSpec, picture: Picture | PartedPicture, check: Check = never
     ) -> list[tuple[float, PictureSums]]:
         """Scale and exact sums of every term, taken from here, or computed and kept."""
         found = []
         for term in kernel.terms:
             kept = self.get(problem, term)
-            found.append((term.scale, kept or self.put(problem, term, term_sums(term, picture, check=check))))
+            if kept is None:
+                sums = term_sums(term, picture.of(term), check=check)
+                kept = self.put(problem, term, picture.placed(term, sums))
+            found.append((term.scale, kept))
         return found
 
 

@@ -51,6 +51,14 @@ class Picture:
     points: Int[Tensor, " N"]
     layout: Layout | None = None
 
+    def of(self, term: Term) -> "Picture":
+        """The picture that a term is seen in: this one."""
+        return self
+
+    def placed(self, term: Term, sums: "PictureSums") -> "PictureSums":
+        """The sums of a term among those of all bags: as they are."""
+        return sums
+
     def to(self, device: torch.device) -> "Picture":
         """The same picture on another device."""
         return replace(

@@ -13,13 +13,14 @@ from torch import Tensor
 
 from core.bag_sums.coreset import coreset
 from core.bag_sums.kept import MOST_BYTES, SumsStore
+from core.bag_sums.parted import PartedPicture, rows_of, sees_only
 from core.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from core.bag_sums.preview import FewPoints, each, few_point_sums, few_points
 from core.device import one_thread
 from core.downscaling.prediction import (
     Prediction,
     fits_in_memory,
-    picture_of,
+    picture_for,
     predict,
     predict_from_sums,
     reads_bags,
@@ -30,6 +31,7 @@ from core.downscaling.surroundings import scaled
 from core.errors import Check, never
 from core.fields import DownscalingProblem
 from core.kernels.spec import Term
+from core.models.catalogue import named
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import condition_on_gram
 from core.models.named_posterior import named_posterior
@@ -86,21 +88,25 @@ class Sketch:
     term, so that a slider recomputes only its own term.
     """
 
-    def __init__(self, mean_at: Thinned, sd_at: Thinned, bags: Bags) -> None:
+    def __init__(self, mean_at: Thinned, sd_at: Thinned, *bags: Bags) -> None:
         self.mean_at, self.sd_at = mean_at, sd_at
         self.kept = SumsStore(_QUICK_BYTES)
         self._bags = bags
-        self._few: FewPoints | None = None
+        self._few: dict[int, FewPoints] = {}
         self._for_sd: WeakKeyDictionary[PictureSums, Tensor] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     @property
     def few(self) -> FewPoints:
-        """The points, the same ever after."""
+        """The points of the bags, the same ever after."""
+        return self.few_of(0)
+
+    def few_of(self, which: int) -> FewPoints:
+        """The points of the first, or another, kind of bags, the same ever after."""
         with self._lock:
-            if self._few is None:
-                self._few = few_points(coreset(self._bags, PREVIEW_POINTS))
-            return self._few
+            if which not in self._few:
+                self._few[which] = few_points(coreset(self._bags[which], PREVIEW_POINTS))
+            return self._few[which]
 
     def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
         """A term's sums at the sd's pixels (B, Q), float32; ``whole`` sums hold every pixel, others the mean's."""
@@ -118,7 +124,8 @@ def sketch(problem: DownscalingProblem) -> Sketch:
     pairs = bags.count * PREVIEW_POINTS * pixels
     mean_at = thinned(problem.pixel, width, _stride(max(pairs / _PAIRS, pixels / _DRAWN)))
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
-    return Sketch(mean_at, sd_at, bags)
+    own = problem.data.footprints
+    return Sketch(mean_at, sd_at, bags, *(() if own is None else (own,)))
 
 
 def _stride(excess: float) -> int:
@@ -161,13 +168,15 @@ def preview(
     problem: DownscalingProblem,
     key: str,
     store: SumsStore,
-    picture: Picture | None,
+    picture: Picture | PartedPicture | None,
     look: Sketch,
 ) -> Preview:
     """A picture well under a second: exact sums where they are kept or cheap, a few points of each bag where not."""
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
-    parts = [(term.scale, *_quick_sums(term, problem, key, store, picture, look)) for term in spec.kernel.terms]
+    place = columns_of(problem).place if named(spec.model).partial else None
+    key = sums_key(key, spec)
+    parts = [(term.scale, *_quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
     mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
     for scale, sums, whole in parts:
@@ -182,18 +191,27 @@ def preview(
 
 
 def _quick_sums(
-    term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | None, look: Sketch
-) -> tuple[PictureSums, bool]:
-    """Exact sums at every pixel (True) where they are kept or cheap, else those of a few points at some pixels."""
+    term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | PartedPicture | None,
+    look: Sketch, place: tuple[str, ...] | None,
+) -> tuple[PictureSums, bool]:  # fmt: skip
+    """Exact sums at every pixel (True) where they are kept or cheap, else those of a few points at some pixels.
+
+    Where terms of the ``place`` alone go through footprints, each has rows for both kinds of bags.
+    """
     sums = store.get(key, term)
-    if sums is None and picture is not None and is_cheap(term, picture):
-        sums = store.put(key, term, term_sums(term, picture))
+    if sums is None and picture is not None and is_cheap(term, picture.of(term)):
+        sums = store.put(key, term, picture.placed(term, term_sums(term, picture.of(term))))
     if sums is not None:
         return sums, True
     sums = look.kept.get(key, term)
     if sums is None:
         inputs = problem.inputs[look.mean_at.chosen]
-        sums = look.kept.put(key, term, few_point_sums(term, problem.columns, look.few, inputs))
+        which = int(place is not None and sees_only(term, place))
+        sums = few_point_sums(term, problem.columns, look.few_of(which), inputs)
+        if place is not None:
+            above, below = (look.few_of(kind).bags.count for kind in (0, 1))
+            sums = rows_of(sums, *((above, below) if which else (0, above)), above + below)
+        sums = look.kept.put(key, term, sums)
     return sums, False
 
 
@@ -209,7 +227,7 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
     def fill(begin: int) -> None:
         here = slice(begin, begin + _TOGETHER)
         small = total(scale * cross[:, here] for scale, cross in seen)
-        reduction[here] = (root @ small).square().sum(0)
+        reduction[here] = conditioned.summed((root @ small).square())
 
     each(fill, range(0, len(at), _TOGETHER))
     return (prior - reduction.double())[look.sd_at.repeat]
@@ -232,19 +250,24 @@ def exact(
     problem: DownscalingProblem,
     key: str,
     store: SumsStore,
-    picture: Picture | None,
+    picture: Picture | PartedPicture | None,
     check: Check = never,
 ) -> Prediction:
     """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
     if picture is None or not reads_bags(spec):
         return predict(spec, data, problem, check=check)
-    return predict_from_sums(spec, data, problem, store.parts(key, spec.kernel, picture, check))
+    return predict_from_sums(spec, data, problem, store.parts(sums_key(key, spec), spec.kernel, picture, check))
 
 
-def picture_or_none(problem: DownscalingProblem) -> Picture | None:
+def sums_key(key: str, spec: ModelSpec) -> str:
+    """The name of a problem in a store of sums: apart for models whose terms go through other bags."""
+    return f"{key} parted" if named(spec.model).partial else key
+
+
+def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:
     """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
     small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= MOST_BYTES
-    return picture_of(problem) if small and fits_in_memory(problem) else None
+    return picture_for(spec, problem) if small and fits_in_memory(problem) else None
 
 
 def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, Any]) -> ModelSpec:

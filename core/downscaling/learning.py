@@ -5,13 +5,11 @@ from typing import Any
 
 import torch
 
-from core.bag_sums.coreset import coreset
-from core.bag_sums.moving import MovingGram
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
-from core.downscaling.learning_data import centre_of_priors, on_every_pixel
+from core.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from core.downscaling.one_scale_up import one_scale_up
-from core.downscaling.prediction import matched_data, pixels_of_bags
+from core.downscaling.prediction import matched_data
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
 from core.engine.reporting import Quiet
 from core.errors import Cancelled, InputError
@@ -32,11 +30,12 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
     start, columns = starting_spec(problem, settings), columns_of(problem)
     options = settings.learning()
     matched = matched_data(problem, start, context.check)
-    small = replace(matched, bags=coreset(matched.bags, settings.points, settings.seed)).to(choose(settings.device))
-    every = None
+    small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
+    every, whole = None, False
     if settings.every_pixel:
-        every = on_every_pixel(problem, start, small.bags, matched.bags, pixels_of_bags(problem), context.check)
-    report = learning_reporter(context, named(start.model), options, _looked_at(matched.bags, small.bags, every))
+        every, whole = learning_gram(problem, start, small, matched, context.check)
+    looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
+    report = learning_reporter(context, named(start.model), options, looked_at)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     centre = centre_of_priors(problem, start, matched.bags)
     learned = learn(
@@ -60,11 +59,13 @@ def _checked(
         return replace(learned, warnings=(*learned.warnings, said)), guard
 
 
-def _looked_at(bags: Bags, few: Bags, every: MovingGram | None) -> str:
+def _looked_at(bags: Bags, few: Bags, every: bool, whole: bool) -> str:
     """What learning looks at, where that is not all there is."""
-    if len(few.inputs) == len(bags.inputs):
+    if whole or len(few.inputs) == len(bags.inputs):
         return ""
     most = int(torch.bincount(few.bag).max())
-    if every is None:
-        return f"cells thinned to {most} points"
-    return "" if all(every.tabulated) else f"the place over every pixel, other terms over {most} points a cell"
+    return (
+        f"the place over every pixel, other terms over {most} points a cell"
+        if every
+        else (f"cells thinned to {most} points")
+    )

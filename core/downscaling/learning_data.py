@@ -1,17 +1,21 @@
 """What learning looks at: few points of each bag, and the place on every pixel where that is open."""
 
+from dataclasses import replace
+
 from torch import Tensor
 
-from core.bag_sums.moving import MovingGram, moving_gram
-from core.downscaling.prediction import bags_inside, grid_layout, reads_bags
-from core.downscaling.settings import coordinate_names
+from core.bag_sums.coreset import coreset
+from core.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
+from core.downscaling.prediction import bags_inside, grid_layout, pixels_of_bags, pixels_of_footprints, reads_bags
+from core.downscaling.settings import columns_of, coordinate_names
 from core.errors import Check
 from core.fields import DownscalingProblem
 from core.kernels.spec import KernelSpec
 from core.models.area_to_point import held_to
 from core.models.catalogue import named
+from core.models.seen_through import beside, seen_through
 from core.models.spec import ModelSpec
-from core.observations import Bags
+from core.observations import Bags, IndirectData
 
 
 def on_every_pixel(
@@ -28,6 +32,29 @@ def on_every_pixel(
         return None
     moved = bags.to(device), points.to(device), layout.to(device)
     return moving_gram(spec.kernel, few, *moved, problem.columns, check)
+
+
+def learning_gram(
+    problem: DownscalingProblem, spec: ModelSpec, small: IndirectData, data: IndirectData, check: Check
+) -> tuple[BagGram | None, bool]:
+    """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
+    of terms that vary little in a cell is left."""
+    if not named(spec.model).partial:
+        found = on_every_pixel(problem, spec, small.bags, data.bags, pixels_of_bags(problem), check)
+        return found, found is not None and all(found.tabulated)
+    rest, own = seen_through(spec, small, columns_of(problem).place)
+    assert data.footprints is not None
+    alone = replace(spec, kernel=own.of(spec.kernel))
+    found = on_every_pixel(problem, alone, own.bags, data.footprints, pixels_of_footprints(problem), check)
+    if found is None:
+        return None, False
+    return beside([(rest, over_pairs(rest.bags, check)), (own, found)]), False
+
+
+def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
+    """The data with few points a bag (k-means), and a footprint."""
+    footprints = None if data.footprints is None else coreset(data.footprints, points, seed)
+    return replace(data, bags=coreset(data.bags, points, seed), footprints=footprints)
 
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:

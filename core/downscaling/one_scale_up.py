@@ -8,28 +8,31 @@ Source: Wald, Ranchin and Mangolini 1997, *Fusion of satellite images of differe
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import gpytorch
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.moving import BagGram, MovingGram, over_pairs
+from core.bag_sums.moving import BagGram, over_pairs
 from core.downscaling.learning_data import centre_of_priors, on_every_pixel
-from core.downscaling.prediction import reads_bags
+from core.downscaling.prediction import pseudo_target_learning, reads_bags
 from core.downscaling.scene import Scene, scene_of
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
 from core.engine.reporting import Stopwatch
 from core.errors import Cancelled, Check
 from core.fields import DownscalingProblem, bilinear_of_joined
+from core.kernels.spec import KernelSpec
 from core.metrics.trusting import LEVELS
 from core.models.catalogue import named
 from core.models.indirect_gp import condition_on_gram
-from core.models.learning import LearningOptions, learn
+from core.models.learning import learn
 from core.models.leave_one_out import MOST_TARGETS
 from core.models.pseudo_targets import with_pseudo_targets
+from core.models.seen_through import Seen, beside, seen_through
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
@@ -138,8 +141,51 @@ class OneScaleUp:
         return f"{value:.3g} {self.units}".strip()
 
 
+@dataclass(frozen=True)
+class _Cells:
+    """K̄ of the cells (n, n) for each part of the kernel, with what each cell has of the larger bags that it goes
+    through."""
+
+    parts: tuple[tuple[Seen, BagGram, Float[Tensor, "n G"]], ...]
+
+    @property
+    def of_larger(self) -> BagGram:
+        """K̄ of the larger bags: ones that are averages A of cells have ``AᵀK̄A``."""
+        return beside([(seen, _averaged(over, shares)) for seen, over, shares in self.parts])
+
+    def across(self, kernel: gpytorch.kernels.Kernel) -> tuple[Float[Tensor, "G n"], Float[Tensor, " n"]]:
+        """K̄ of larger bags and cells, and the prior variances of cells."""
+        between = [over(kernel if len(self.parts) == 1 else seen.built(kernel)) for seen, over, _ in self.parts]
+        rows = [shares.T @ gram for gram, (_, _, shares) in zip(between, self.parts, strict=True)]
+        return torch.cat(rows), torch.stack([gram.diagonal() for gram in between]).sum(0)
+
+
+def _averaged(cells: BagGram, shares: Float[Tensor, "n G"]) -> BagGram:
+    return lambda kernel: shares.T @ cells(kernel) @ shares
+
+
+def cells_of(
+    scene: Scene, spec: ModelSpec, problem: DownscalingProblem, check: Check, *, every_pixel: bool = False
+) -> _Cells:
+    """K̄ of the cells as a model sees them; ``every_pixel`` as in ``DownscaleSettings``."""
+
+    def over(terms: KernelSpec) -> BagGram:
+        part = replace(spec, kernel=terms)
+        found = None
+        if every_pixel:
+            found = on_every_pixel(problem, part, scene.cells, scene.bags, scene.points, check)
+        return found or over_pairs(scene.cells, check)
+
+    seen = seen_through(spec, scene.data, columns_of(problem).place)
+    if len(seen) == 1:
+        return _Cells(((seen[0], over(spec.kernel), scene.shares),))
+    assert scene.own is not None
+    shares = scene.shares, scene.own
+    return _Cells(tuple((part, over(part.of(spec.kernel)), each) for part, each in zip(seen, shares, strict=True)))
+
+
 def moments(
-    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, every: MovingGram | None = None
+    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: _Cells
 ) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
     """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
 
@@ -148,10 +194,9 @@ def moments(
     """
     with torch.no_grad():
         kernel = spec.kernel.build(problem.columns).to(scene.shares.device)
-        between = (every or over_pairs(scene.cells))(kernel)
-        across = scene.shares.T @ between
-        given = condition_on_gram(spec, data, columns_of(problem), across @ scene.shares)
-        mean, variance = given.moments(across[:, scene.scored], between.diagonal()[scene.scored])
+        across, prior = cells.across(kernel)
+        given = condition_on_gram(spec, data, columns_of(problem), cells.of_larger(kernel))
+        mean, variance = given.moments(across[:, scene.scored], prior[scene.scored])
         if spec.local_scale:
             variance = scene.scale(problem, given).square() * variance
         return spec.mean + mean, variance + spec.noise + spec.point_noise * scene.cells.contamination[scene.scored]
@@ -184,10 +229,10 @@ def _downscaled(
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
     data = _readable(scene, start, problem, check)
-    every = _every(scene, start, problem, settings, check)
-    begun, _ = moments(scene, start, data, problem, every)
-    spec = _learned(scene, start, data, problem, settings, every, check)
-    mean, variance = moments(scene, spec, data, problem, every)
+    cells = cells_of(scene, start, problem, check, every_pixel=bool(settings.every_pixel))
+    begun, _ = moments(scene, start, data, problem, cells)
+    spec = _learned(scene, start, data, problem, settings, cells, check)
+    mean, variance = moments(scene, spec, data, problem, cells)
     return begun.cpu().numpy(), (mean.cpu().numpy(), variance.cpu().numpy())
 
 
@@ -196,24 +241,16 @@ def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check
     if named(start.model).reads(scene.data):
         return scene.data
     assert start.mediator_kernel is not None
-    options = LearningOptions(restarts=1)
+    options = pseudo_target_learning(start.model)
     return with_pseudo_targets(start.mediator_kernel, scene.data, columns_of(problem), options, check=check)
-
-
-def _every(
-    scene: Scene, start: ModelSpec, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
-) -> MovingGram | None:
-    if not settings.every_pixel:
-        return None
-    return on_every_pixel(problem, start, scene.cells, scene.bags, scene.points, check)
 
 
 def _learned(
     scene: Scene, start: ModelSpec, data: IndirectData, problem: DownscalingProblem, settings: DownscaleSettings,
-    every: MovingGram | None, check: Check,
+    cells: _Cells, check: Check,
 ) -> ModelSpec:  # fmt: skip
     """The model with hyperparameters learned from the larger cells, or its own where none are to be learned."""
-    bag_gram = None if every is None else _of_larger(every, scene.shares)
+    bag_gram = cells.of_larger if settings.every_pixel else None
     centre = centre_of_priors(problem, start, scene.data.bags)
     found = learn(
         start, data, columns_of(problem), settings.learning(), check=check, bag_gram=bag_gram, held_to=centre
@@ -221,11 +258,6 @@ def _learned(
     if found.cancelled:
         raise Cancelled("The check one scale up was cancelled.")
     return found.spec
-
-
-def _of_larger(cells: BagGram, shares: Float[Tensor, "n G"]) -> BagGram:
-    """K̄ of the larger cells from that of the cells."""
-    return lambda kernel: shares.T @ cells(kernel) @ shares
 
 
 def _scored(

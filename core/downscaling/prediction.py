@@ -1,7 +1,7 @@
 """From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.bag_sums.offsets import Cells, GridLayout
+from core.bag_sums.parted import PartedPicture
 from core.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from core.bag_sums.sphere import SphereLayout
 from core.downscaling.settings import columns_of
@@ -19,12 +20,14 @@ from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, scaled_coordinates
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning
+from core.models.defaults import start_of
 from core.models.indirect_gp import Columns, condition_on_gram, posterior
 from core.models.learning import LearningOptions
 from core.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
 from core.models.reading import Moments
+from core.models.seen_through import seen_apart
 from core.models.sparse_gp import SparsePosterior, bound_and_error
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
@@ -65,9 +68,13 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
         return problem.data
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
-    return with_pseudo_targets(
-        spec.mediator_kernel, problem.data, columns_of(problem), LearningOptions(restarts=1), check=check
-    )
+    options = pseudo_target_learning(spec.model)
+    return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
+
+
+def pseudo_target_learning(model: str) -> LearningOptions:
+    """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
+    return LearningOptions(restarts=1, prior_sd=start_of(model, matched=False).prior_sd)
 
 
 def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
@@ -126,6 +133,24 @@ def picture_of(problem: DownscalingProblem) -> Picture:
     if len(rows) != len(bags.inputs) or not torch.equal(ordered, bags.bag.cpu()):
         raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
+
+
+def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
+    """The prediction pixel that each row of the targets' footprints is."""
+    place = np.full(problem.coarse.size + 1, -1)
+    place[problem.target_cell] = np.arange(len(problem.target_cell))
+    target = place[problem.cell.flat[problem.pixel]]
+    rows = np.flatnonzero(target >= 0)
+    return torch.as_tensor(rows[np.argsort(target[rows], kind="stable")])
+
+
+def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
+    """The picture as a model sees it: ``picture_of``, with the footprints beside where terms go through them."""
+    whole = picture_of(problem)
+    if not named(spec.model).partial or problem.data.footprints is None:
+        return whole
+    own = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
+    return PartedPicture(whole, own, columns_of(problem).place)
 
 
 def total(parts: Iterable[Tensor]) -> Tensor:
@@ -233,9 +258,24 @@ def predict(
     if not reads_bags(spec):
         return predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
-        sums = picture_sums(spec.kernel, picture_of(problem).to(device), check=check)
-        return predict_from_sums(spec, data, problem, [(1.0, sums)])
+        return predict_from_sums(spec, data, problem, _whole_sums(spec, problem, device, check))
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
+
+
+def _whole_sums(
+    spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check
+) -> list[tuple[float, PictureSums]]:
+    """The sums of the kernel, or of each of its parts that go through other bags."""
+    picture = picture_for(spec, problem).to(device)
+    if isinstance(picture, Picture):
+        return [(1.0, picture_sums(spec.kernel, picture, check=check))]
+    place, footprints = columns_of(problem).place, problem.data.footprints
+    assert footprints is not None
+    parts = [part.of(spec.kernel) for part in seen_apart(spec, place, problem.data.bags, footprints)]
+    return [
+        (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
+        for part in parts
+    ]
 
 
 def reads_bags(spec: ModelSpec) -> bool:

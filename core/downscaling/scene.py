@@ -32,7 +32,8 @@ class Scene:
     targets : how visible cells make larger ones.
     data : few-point bags and the targets of the larger cells (G).
     cells : (n) few-point bags of the problem's own cells; those of targets that are no bags come behind.
-    shares : (n, G) what each has of every larger bag.
+    shares : (n, G) what each has of every larger bag, ``own`` (n, G′) of every larger target; None where these are the
+        same, or the places of some are not known.
     scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
     bags, points : the same cells with every pixel, and which prediction pixel each row is.
     """
@@ -41,16 +42,19 @@ class Scene:
     data: IndirectData
     cells: Bags
     shares: Float[Tensor, "n G"]
+    own: Float[Tensor, "n T"] | None
     scored: Int[Tensor, " C"]
     joined: Int[np.ndarray, " C"]
     bags: Bags
     points: Int[Tensor, " N"]
 
     def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
-        """The local scale κ of a posterior of the larger cells, at the scored cells of a matched problem."""
+        """The local scale κ of a posterior of the larger cells, at the scored cells."""
         where, device = surroundings(problem), self.shares.device
-        cells = where.of(problem.target_cell).to(device)
-        own = Places(self.shares.T @ cells.position, self.shares.T @ cells.roughness)
+        known = problem.target_cell if self.own is None else problem.target_cell[self.targets.item]
+        cells = where.of(known).to(device)
+        shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
+        own = Places(shares.T @ cells.position, shares.T @ cells.roughness)
         scored = where.of(problem.target_cell[self.targets.item]).to(device)
         return local_scale(given, own, scored).factor
 
@@ -65,6 +69,7 @@ def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene 
         return None
     bags, points = problem.data.bags, pixels_of_bags(problem)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
+    own = None
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
         if len(known) < LEAST:
@@ -79,9 +84,13 @@ def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene 
         points = torch.cat([points, rows])
     device, cells = choose(settings.device), coreset(bags, settings.points, settings.seed)
     shares = _shares(joined, cells.count)
-    data = _larger(problem, joined, targets, cells, shares)
+    if not problem.matched and len(known) == len(targets.item):
+        own = torch.zeros(cells.count, targets.count, dtype=torch.float64)
+        own[scored, targets.group] = torch.as_tensor(targets.share)
+    data = _larger(problem, joined, targets, cells, shares, own)
+    own = None if own is None else own.to(device)
     return Scene(
-        targets, data.to(device), cells.to(device), shares.to(device), scored.to(device), known, bags, points
+        targets, data.to(device), cells.to(device), shares.to(device), own, scored.to(device), known, bags, points
     )  # fmt: skip
 
 
@@ -112,23 +121,29 @@ def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:
 
 
 def _larger(
-    problem: DownscalingProblem, joined: Joined, targets: Joined, cells: Bags, shares: Float[Tensor, "n G"]
-) -> IndirectData:
-    """Bags, mediators and targets of the larger cells; matched where the problem is."""
-    group = torch.full((cells.count,), -1)
-    group[joined.item] = torch.as_tensor(joined.group)
-    share = shares.sum(1)
+    problem: DownscalingProblem, joined: Joined, targets: Joined, cells: Bags, shares: Float[Tensor, "n G"],
+    own: Float[Tensor, "n T"] | None,
+) -> IndirectData:  # fmt: skip
+    """Bags, mediators and targets of the larger cells, and their footprints; matched where the problem is."""
+    data, average = problem.data, _shares(targets, len(problem.data.targets))
+    mediators = shares[: data.bags.count].T @ data.mediators
+    queries = mediators if problem.matched else average.T @ data.query_mediators
+    footprints = None if own is None else _larger_bags(cells, own)
+    bags = _larger_bags(cells, shares)
+    return IndirectData(bags, mediators, queries, average.T @ data.targets, footprints=footprints)
+
+
+def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:
+    """Bags joined from those of the cells by what each has of them; a cell is in one of them or in none."""
+    share, group = shares.max(1)
+    group = torch.where(share > 0, group, -1)
     rows = torch.nonzero(group[cells.bag] >= 0)[:, 0]
     rows = rows[group[cells.bag[rows]].argsort(stable=True)]
-    bags = Bags(
+    return Bags(
         cells.inputs[rows],
         group[cells.bag[rows]],
-        joined.count,
+        shares.shape[1],
         weights=cells.weights[rows] * share[cells.bag[rows]],
         sizes=(shares > 0).to(shares).T @ cells.sizes,
         contamination=shares.square().T @ cells.contamination,
     )
-    data, own = problem.data, _shares(targets, len(problem.data.targets))
-    mediators = shares[: data.bags.count].T @ data.mediators
-    queries = mediators if problem.matched else own.T @ data.query_mediators
-    return IndirectData(bags, mediators, queries, own.T @ data.targets)

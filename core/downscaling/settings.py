@@ -9,8 +9,9 @@ from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.kernels.families.registry import family_of
 from core.kernels.spec import KernelSpec
-from core.models.area_to_point import area_to_point_kernel
+from core.models.area_to_point import area_to_point_kernel, cell_width
 from core.models.catalogue import named
+from core.models.centroids import singletons
 from core.models.defaults import Start, default_kernel, start_of, usual_model
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions, check_hold
@@ -19,6 +20,8 @@ from core.plain_data import check_seed, from_known
 
 #: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
 START_LAMBDA_TIMES_BAGS = 1e-3
+#: The same where λ·B is the variance of what mediators leave open of standardised covariates.
+PARTIAL_LAMBDA_TIMES_BAGS = 0.04
 #: Stands for the model that suits the problem: ``usual_model``.
 AUTO = "auto"
 
@@ -125,7 +128,8 @@ class DownscaleSettings:
 
 def columns_of(problem: DownscalingProblem) -> Columns:
     """Names of the problem's input and mediator columns."""
-    return Columns(problem.columns, problem.mediator_columns)
+    place = coordinate_names(problem)
+    return Columns(problem.columns, problem.mediator_columns, tuple(name for name in problem.columns if name in place))
 
 
 def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
@@ -152,6 +156,26 @@ def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> Ke
     return area_to_point_kernel(bags, names, place, spatial=spatial, covariates=smooth, structure=structure)
 
 
+def _kernel_of_mediators(
+    problem: DownscalingProblem, settings: DownscaleSettings, mediators: torch.Tensor
+) -> KernelSpec:
+    """ℓ as given, or as the model has it: that of a field in space, over cells, for a model of such fields."""
+    names, given, model = problem.mediator_columns, settings.mediator_kernel, named(settings.model)
+    if isinstance(given, dict) or not (model.trend and not problem.matched and problem.spec.coordinates):
+        return _kernel(given, mediators, names, problem, settings.structure, settings.spatial or Start.spatial)
+    place = coordinate_names(problem)
+    spatial = settings.spatial or start_of(settings.model, problem.matched).spatial
+    return area_to_point_kernel(
+        singletons(mediators), names, place, spatial=spatial, covariates=given or "rbf", across=width_of_cells(problem)
+    )
+
+
+def width_of_cells(problem: DownscalingProblem) -> float:
+    """The side of a cell, in the units of the scaled coordinates."""
+    bags, place = problem.data.bags, coordinate_names(problem)
+    return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
+
+
 def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
     """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
     usual = usual_model(problem.matched, problem.spec.coordinates)
@@ -167,17 +191,15 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
     `start_of`."""
     data, settings = problem.data, completed(problem, settings)
     assert settings.noise is not None and settings.point_noise is not None
-    if settings.local_scale and not (problem.matched and problem.spec.coordinates):
+    if settings.local_scale and not (problem.spec.coordinates and (problem.matched or named(settings.model).partial)):
         raise InputError(
             "A local scale is learned from cells that are measured where they lie: match the cells directly and let "
             "the coordinates join, or leave it out."
         )
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
-    mediator_kernel = None
-    if names := problem.mediator_columns:
-        smooth = settings.spatial or Start.spatial
-        mediator_kernel = _kernel(settings.mediator_kernel, mediators, names, problem, settings.structure, smooth)
-    each = START_LAMBDA_TIMES_BAGS / data.bags.count
+    mediator_kernel = _kernel_of_mediators(problem, settings, mediators) if problem.mediator_columns else None
+    partial = named(settings.model).partial
+    each = (PARTIAL_LAMBDA_TIMES_BAGS if partial else START_LAMBDA_TIMES_BAGS) / data.bags.count
     spec = ModelSpec(
         settings.model,
         _kernel_of_f(problem, settings),

@@ -29,6 +29,7 @@ from core.downscaling.wide_grid import WideGrid, wide_picture, widen
 from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
 from core.fields.coordinates import SPHERE, CoordinateSystem
+from core.models.catalogue import named
 from core.models.indirect_gp import IndirectPosterior, condition_on_gram
 from core.models.named_posterior import named_posterior
 from core.models.sparse_gp import SparsePosterior
@@ -215,7 +216,7 @@ def condition_on_problem(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    if not (reads_bags(spec) and bags_inside(problem)):
+    if named(spec.model).partial or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
 

@@ -1,11 +1,12 @@
 """From physical pieces to the scaled problem: the step both ways of giving data share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from core.errors import InputError
+from core.fields.blocks import mostly
 from core.fields.coordinates import CoordinateSystem
 from core.fields.grid import Grid
 from core.fields.gridded import Variable
@@ -59,6 +60,8 @@ def assemble(
     seen = sides.coarse[sides.target_cell]
     scale = fit_scale(seen, spec.target, "target")
     data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen), spec.indirect)
+    if spec.indirect and spec.coordinates:
+        data = replace(data, footprints=_footprints(sides, inputs, pixel))
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True
@@ -162,6 +165,25 @@ def _data(
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
     queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if indirect else mediating
     return IndirectData(bags, mediating, queries, torch.as_tensor(targets))
+
+
+def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:
+    """The targets' own cells as bags of prediction pixels; None where some are mostly not among these."""
+    cell, area = sides.cell.flat[pixel], sides.grid.area.flat[pixel]
+    target = _position(sides.target_cell, sides.cell).flat[pixel]
+    covered = np.flatnonzero(sides.cell >= 0)
+    whole = np.bincount(sides.cell.flat[covered], sides.grid.area.flat[covered], sides.coarse.size)
+    there = np.bincount(cell[cell >= 0], area[cell >= 0], sides.coarse.size)
+    if not mostly(there[sides.target_cell], whole[sides.target_cell]).all():
+        return None
+    rows = np.flatnonzero(target >= 0)
+    rows = rows[np.argsort(target[rows], kind="stable")]
+    return Bags(
+        torch.as_tensor(inputs[rows]),
+        torch.as_tensor(target[rows]),
+        len(sides.target_cell),
+        weights=torch.as_tensor(area[rows]),
+    )
 
 
 def _check_cells(bags: int, targets: int) -> None:

@@ -32,11 +32,13 @@ def area_to_point_kernel(
     spatial: str,
     covariates: str | None,
     structure: str = "sum",
+    across: float | None = None,
 ) -> KernelSpec:
     """The kernel where learning starts, for ``bags`` whose inputs have these ``names``, some of them ``coordinates``.
 
     ``spatial`` is the family of the rough term, ``covariates`` that of the smooth one (None without it); ``structure``
-    "product" multiplies the two. Raises ``InputError`` without coordinates.
+    "product" multiplies the two; ``across`` is the side of a cell where the bags do not tell it, being points. Raises
+    ``InputError`` without coordinates.
     """
     place = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
@@ -50,13 +52,15 @@ def area_to_point_kernel(
         terms.append(Term((smooth,)))
     if rest:
         terms.append(Term((Factor("linear", rest, (1.0,) * len(rest)),)))
-    return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates)
+    return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates, across)
 
 
-def held_to(kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
+def held_to(
+    kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...], across: float | None = None
+) -> KernelSpec:
     """The kernel of the same families where learning starts and priors have their centres, wherever this one is."""
     place = tuple(name for name in names if name in coordinates)
-    across = cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
+    across = across or cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
     return KernelSpec(tuple(_begun_term(term, place, across) for term in kernel.terms))
 
 

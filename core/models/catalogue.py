@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -10,8 +11,10 @@ from core.errors import InputError
 from core.models.centroids import centroids
 from core.models.mediation import (
     MediatorGrams,
+    Misfit,
     identity_weights,
     mediation_covariance,
+    partial_weights,
     replicated_weights,
     shrinkage_weights,
 )
@@ -27,7 +30,8 @@ class NamedModel:
     bags by their size; ``sparse`` whether the posterior goes through inducing points; ``centroids`` whether each bag is
     replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ. ``trend`` says that k
     begins as that of a field in space: an unknown mean, straight lines of the covariates, a rough term of the place
-    and, where it is ``smooth``, one of the covariates (`core.models.area_to_point`).
+    and, where it is ``smooth``, one of the covariates (`core.models.area_to_point`). ``partial`` says that W mediates
+    only what a target's footprint does not tell: terms of the place alone are averaged over the footprint itself.
     """
 
     name: str
@@ -43,6 +47,7 @@ class NamedModel:
     correlated: bool = False
     trend: bool = False
     smooth: bool = True
+    partial: bool = False
 
     @property
     def phrase(self) -> str:
@@ -57,11 +62,16 @@ class NamedModel:
     @property
     def unknown_formula(self) -> str:
         """``unknown`` in TeX, to stand behind the other parts of Σ; "" where there is none."""
+        if self.partial:
+            return r" + \operatorname{diag}(v)"
         return _UNKNOWN if self.correlated else ""
 
     def approximation(self, inducing: int) -> str:
         """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
-        said = "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
+        said = _PARTIAL if self.partial else ""
+        said += (
+            "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
+        )
         if self.sparse:
             said += (
                 f"The posterior goes through {inducing} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "
@@ -75,7 +85,10 @@ class NamedModel:
         return not (self.sparse or self.centroids)
 
     def reads(self, data: IndirectData) -> bool:
-        """Whether these data are enough: mediators connect bags and targets, or each target is that of one bag."""
+        """Whether these data are enough: mediators connect bags and targets, or each target is that of one bag; the
+        footprints of targets that are no bags are known where the model looks at them."""
+        if self.partial:
+            return data.footprints is not None and not data.matched
         return self.mediated or data.matched
 
     def sees(self, data: IndirectData) -> IndirectData:
@@ -90,9 +103,27 @@ class NamedModel:
         """How many these are."""
         return bags.count if self.centroids else len(bags.inputs)
 
-    def unknown(self, grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"] | None:
-        """The part of Σ that tells what W leaves unknown of g; None where the model has none."""
-        return mediation_covariance(grams, weights) if self.correlated else None
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether part of Σ tells what W leaves unknown."""
+        return self.correlated or self.partial
+
+    def unknown(
+        self, grams: MediatorGrams, weights: Float[Tensor, "n M"], regularisation: float | Tensor
+    ) -> Callable[[Float[Tensor, "n n"]], Float[Tensor, "M M"]] | None:
+        """The part of Σ that tells what W leaves unknown, as a function of K̄; None where the model has none."""
+        if self.partial:
+            return Misfit.of(grams, weights[: len(grams.within)], regularisation)
+        if not self.correlated:
+            return None
+        covariance = mediation_covariance(grams, weights)
+        return lambda bag_gram: covariance
+
+    def contamination(self, data: IndirectData) -> Float[Tensor, " n"]:
+        """By how much point noise ς² enters each row of W: that of the footprint's pixels where it is known."""
+        if not self.partial or data.footprints is None:
+            return data.bags.contamination
+        return torch.cat([torch.zeros_like(data.bags.contamination), data.footprints.contamination])
 
     def weighs_bags_by(self, sizes: Float[Tensor, " B"]) -> Float[Tensor, " B"] | None:
         """What a bag counts for in W: its points, where labels are replicated over them; None for all the same."""
@@ -100,15 +131,19 @@ class NamedModel:
 
     def learns_mediation_first(self, stage_one: str) -> bool:
         """Whether ℓ and λ are learned before, and apart from, k and the noises."""
-        return self.mediated and not self.correlated and stage_one != "joint"
+        return self.partial or (self.mediated and not self.correlated and stage_one != "joint")
 
     def learns_mediation_with_the_rest(self, joint: bool) -> bool:
         """Whether ℓ is learned by the evidence: asked for (``joint``), or because Σ comes from it."""
-        return self.mediated and (joint or self.correlated)
+        return self.mediated and not self.partial and (joint or self.correlated)
 
 
 _UNKNOWN = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
 _SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
+_PARTIAL = (
+    "What the place alone tells is averaged over each target's own footprint, only the rest of $k$ goes through the "
+    "mediators: $K̄$ is block-diagonal, and $v$ is what leaving each bag out shows that they miss. "
+)
 _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 
 MODELS: dict[str, NamedModel] = {
@@ -142,6 +177,18 @@ MODELS: dict[str, NamedModel] = {
             source="Chau et al. 2021, eq. 10 and App. C",
             formula=_SHRINKAGE,
             ridge="B",
+        ),
+        NamedModel(
+            "partial_cmp",
+            "Partially mediated process",
+            partial_weights,
+            mediated=True,
+            replicated=False,
+            source="this project: only what a footprint does not tell is mediated",
+            formula=r"W = \begin{pmatrix}(L + B\lambda I)^{-1}\tilde L\\ I\end{pmatrix}",
+            ridge="B",
+            trend=True,
+            partial=True,
         ),
         NamedModel(
             "cmp",

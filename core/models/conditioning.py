@@ -15,6 +15,10 @@ class Conditioning:
 
     ``weights`` W (B, M), ``noise`` Σ (M, M), ``residual`` r = z̃ − Wᵀm̄ (M,), ``factor`` S = F Fᵀ,
     ``dual`` β = W S⁻¹ r (B,), ``root`` A = W F⁻ᵀ (B, M), ``evidence`` log N(z̃; Wᵀm̄, S).
+
+    Where the targets are estimates with covariance C (``carried``), it goes on by the law of total variance,
+    ``var f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the
+    eigenvalues of ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
     """
 
     weights: Float[Tensor, "B M"]
@@ -24,14 +28,20 @@ class Conditioning:
     dual: Float[Tensor, " B"]
     root: Float[Tensor, "B M"]
     evidence: Float[Tensor, ""]
+    carried: Float[Tensor, "M M"] | None = None
+    signs: Float[Tensor, " M"] | None = None
 
     def mean(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
         """``c(x)ᵀ W S⁻¹ r``: the posterior mean less the prior mean."""
         return cross.T @ self.dual
 
     def reduction(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
-        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``: by how much the data lower the variance at each point."""
-        return (self.root.T @ cross).square().sum(0)
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``, less what is carried on: by how much the data lower the variance at each point."""
+        return self.summed((self.root.T @ cross).square())
+
+    def summed(self, squares: Float[Tensor, "M P"]) -> Float[Tensor, " P"]:
+        """The squares of ``Aᵀc`` with their signs, added up."""
+        return squares.sum(0) if self.signs is None else self.signs.to(squares.dtype) @ squares
 
     def moments(
         self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]
@@ -40,8 +50,9 @@ class Conditioning:
         return self.mean(cross), (prior - self.reduction(cross)).clamp_min(0)
 
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
-        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` for every pair of points."""
-        return (self.root.T @ left).T @ (self.root.T @ right)
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)``, less what is carried on, for every pair of points."""
+        seen = self.root.T @ left
+        return (seen if self.signs is None else self.signs[:, None] * seen).T @ (self.root.T @ right)
 
 
 def observation_noise(
@@ -74,13 +85,22 @@ def condition(
     weights: Float[Tensor, "B M"],
     noise: Float[Tensor, "M M"],
     residual: Float[Tensor, " M"],
+    carried: Float[Tensor, "M M"] | None = None,
 ) -> Conditioning:
     """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
+
+    ``carried`` is the covariance C of targets that are estimates; the mean and the evidence take them as they are.
 
     Raises ``InputError`` when S is singular. Source: Chau et al. 2021, eq. 8-9.
     """
     covariance = weights.T @ bag_gram @ weights + noise
     factor = linalg.cholesky(covariance, "covariance of the targets")
     dual = weights @ factor.solve(residual)
-    root = factor.half_solve(weights.T).T
-    return Conditioning(weights, noise, residual, factor, dual, root, linalg.log_normal_density(residual, factor))
+    root, signs = factor.half_solve(weights.T).T, None
+    if carried is not None:
+        halved = factor.half_solve(factor.half_solve(carried).T)
+        kept = torch.eye(len(residual), dtype=root.dtype, device=root.device) - 0.5 * (halved + halved.T)
+        values, vectors = linalg.eigen(kept, "covariance of the pseudo-targets")
+        root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
+    evidence = linalg.log_normal_density(residual, factor)
+    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs)

@@ -36,15 +36,16 @@ class Start:
 #: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
 #: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
 _ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
-#: For a trend and a rough rest: how rough is learned, held near the start by priors. Pseudo-targets have errors.
+#: For a trend and a rough rest: how rough is learned, held near the start by priors. What
+#: pseudo-targets err by is carried on, and is no noise of k.
 _TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
-_TREND_OF_PSEUDO = replace(_TREND, noise=Start.noise, hold=("point_noise",), local_scale=False)
+_TREND_OF_PSEUDO = replace(_TREND, local_scale=False)
 
 
 def start_of(model: str, matched: bool) -> Start:
     """The start of a named model; ``matched``: every cell's target is known to be its own, no pseudo-target."""
     if named(model).trend:
-        return _TREND if matched else _TREND_OF_PSEUDO
+        return _TREND if matched or named(model).partial else _TREND_OF_PSEUDO
     return _ROUGH if model == "bag_gp" and matched else Start()
 
 

@@ -10,16 +10,18 @@ from torch import Tensor
 
 from core import linalg
 from core.bag_sums.blocks import SortedBags, sort_bags
-from core.bag_sums.direct import cross, gram
+from core.bag_sums.direct import cross
 from core.errors import Check, InputError, never
 from core.kernels.fourier import PriorDraw, draw_prior
+from core.kernels.spec import KernelSpec
 from core.kernels.tiles import diagonal, evaluate
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning, condition, observation_noise
 from core.models.mediation import MediatorGrams
 from core.models.reading import POINTS, Moments, read_moments, tile_points
+from core.models.seen_through import bag_gram_of, seen_apart
 from core.models.spec import ModelSpec
-from core.observations import IndirectData
+from core.observations import Bags, IndirectData
 
 #: The most points a dense covariance is given for.
 DENSE_LIMIT = 5000
@@ -27,10 +29,12 @@ DENSE_LIMIT = 5000
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns of inputs and of mediators, which the kernels refer to."""
+    """Names of the columns of inputs and of mediators, which the kernels refer to; ``place`` are those of the inputs
+    that tell where a point is."""
 
     inputs: tuple[str, ...]
     mediators: tuple[str, ...] = ()
+    place: tuple[str, ...] = ()
 
 
 def mediator_grams(
@@ -46,7 +50,7 @@ def mediator_grams(
     within = evaluate(ell, data.mediators, data.mediators)
     across = within if data.matched else evaluate(ell, data.mediators, data.query_mediators)
     query = None
-    if named(spec.model).correlated:
+    if named(spec.model).knows_unknown:
         query = within if data.matched else evaluate(ell, data.query_mediators, data.query_mediators)
     return MediatorGrams(within, across, sizes, query)
 
@@ -59,21 +63,26 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
 
 
 def weights_and_noise(
-    spec: ModelSpec, data: IndirectData, columns: Columns
-) -> tuple[Float[Tensor, "B M"], Float[Tensor, "M M"]]:
-    """The model's W and Σ for these data; constants, no gradient."""
+    spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "n n"]
+) -> tuple[Float[Tensor, "n M"], Float[Tensor, "M M"]]:
+    """The model's W and Σ for these data and K̄; constants, no gradient."""
     check_matching(spec, data)
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
         model = named(spec.model)
         weights = model.weights(grams, spec.regularisation)
-        noise = observation_noise(weights, spec.noise, spec.point_noise, data.bags.contamination)
-        unknown = model.unknown(grams, weights)
-        return weights, noise if unknown is None else noise + unknown
+        noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
+        unknown = model.unknown(grams, weights, spec.regularisation)
+        return weights, noise if unknown is None else noise + unknown(bag_gram)
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     """``InputError`` when a model without mediation gets data that are matched through mediators only."""
+    if named(spec.model).partial and not named(spec.model).reads(data):
+        raise InputError(
+            f"The model '{spec.model}' is for cells that are matched through mediators and whose places among the "
+            "pixels are known: let the coordinates join, or choose another model."
+        )
     if not named(spec.model).reads(data):
         raise InputError(
             f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
@@ -85,9 +94,9 @@ def condition_on_gram(
     spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "B B"]
 ) -> Conditioning:
     """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
-    weights, noise = weights_and_noise(spec, data, columns)
+    weights, noise = weights_and_noise(spec, data, columns, bag_gram)
     residual = data.targets - spec.mean * weights.sum(0)
-    return condition(bag_gram, weights, noise, residual)
+    return condition(bag_gram, weights, noise, residual, data.covariance)
 
 
 def refuse_dense(points: int) -> None:
@@ -104,13 +113,14 @@ class IndirectPosterior:
     """Posterior of ``f`` given aggregated targets; read at any inputs, tile by tile.
 
     ``mean(x) = m + c(x)ᵀ W S⁻¹ (z̃ − Wᵀm̄)``, ``cov(x, x′) = k(x, x′) − c(x)ᵀ W S⁻¹ Wᵀ c(x′)``
-    (Chau et al. 2021, eq. 8-10).
+    (Chau et al. 2021, eq. 8-10). Terms of k may go through ``footprints`` instead of ``bags`` (`seen_through`).
     """
 
     spec: ModelSpec
     columns: Columns
     bags: SortedBags
     conditioning: Conditioning
+    footprints: SortedBags | None = None
 
     @property
     def evidence(self) -> float:
@@ -120,10 +130,26 @@ class IndirectPosterior:
     def _kernel(self) -> gpytorch.kernels.Kernel:
         return self.spec.kernel.build(self.columns.inputs).to(self.bags.bags.inputs.device)
 
+    @property
+    def _seen(self) -> list[tuple[KernelSpec, SortedBags]]:
+        """The parts of k with the bags that each is seen through."""
+        if self.footprints is None:
+            return [(self.spec.kernel, self.bags)]
+        pairs = seen_apart(self.spec, self.columns.place, self.bags.bags, self.footprints.bags)
+        ordered = (self.bags, self.footprints)
+        return [(part.of(self.spec.kernel), bags) for part, bags in zip(pairs, ordered, strict=True)]
+
+    def _sums(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, "n P"]:
+        """The bag sums at each input."""
+        found = [
+            cross(kernel.build(self.columns.inputs).to(inputs.device), bags, inputs, check=check)
+            for kernel, bags in self._seen
+        ]
+        return found[0] if len(found) == 1 else torch.cat(found)
+
     def mean(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
         """Posterior mean at each input."""
-        kernel = self._kernel()
-        parts = [self.conditioning.mean(cross(kernel, self.bags, x, check=check)) for x in inputs.split(POINTS)]
+        parts = [self.conditioning.mean(self._sums(x, check)) for x in inputs.split(POINTS)]
         return self.spec.mean + torch.cat(parts)
 
     def variance(self, inputs: Float[Tensor, "P d"], check: Check = never) -> Float[Tensor, " P"]:
@@ -140,10 +166,10 @@ class IndirectPosterior:
         kernel, given = self._kernel(), self.conditioning
 
         def tile(part: slice) -> Moments:
-            found = sums(part) if sums else cross(kernel, self.bags, inputs[part], check=check)
+            found = sums(part) if sums else self._sums(inputs[part], check)
             return given.moments(found, diagonal(kernel, inputs[part]))
 
-        mean, variance = read_moments(inputs, tile, check, tile_points(self.bags.bags.count))
+        mean, variance = read_moments(inputs, tile, check, tile_points(len(given.weights)))
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:
@@ -151,7 +177,7 @@ class IndirectPosterior:
         refuse_dense(len(inputs))
         kernel = self._kernel()
         with torch.no_grad():
-            sums = cross(kernel, self.bags, inputs)
+            sums = self._sums(inputs)
             return evaluate(kernel, inputs, inputs) - self.conditioning.reduction_between(sums, sums)
 
     def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
@@ -163,19 +189,28 @@ class IndirectPosterior:
         return torch.stack([self._one_draw(inputs, generator) for _ in range(count)])
 
     def _one_draw(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        kernel, given, bags = self._kernel(), self.conditioning, self.bags.bags
-        prior: PriorDraw = draw_prior(self.spec.kernel, self.columns.inputs, generator, bags.inputs.device)
-        seen = torch.cat([prior(x) for x in bags.inputs.split(POINTS)])
-        fine = bags.contamination.sqrt() * _normal(bags.count, generator, seen) * self.spec.point_noise**0.5
-        coarse = _normal(len(given.residual), generator, seen)
-        if named(self.spec.model).correlated:
+        given, device = self.conditioning, self.bags.bags.inputs.device
+        draws: list[tuple[PriorDraw, Bags]] = [
+            (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in self._seen
+        ]
+        means = torch.cat([bags.mean(_everywhere(prior, bags.inputs)) for prior, bags in draws])
+        fine = _normal(len(means), generator, means)
+        coarse = _normal(len(given.residual), generator, means)
+        if named(self.spec.model).knows_unknown:
             fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
         else:
+            fine = fine * (self.bags.bags.contamination * self.spec.point_noise).sqrt()
             coarse = coarse * self.spec.noise**0.5
-        misfit = given.residual - given.weights.T @ (bags.mean(seen) + fine) - coarse
-        dual = given.weights @ given.factor.solve(misfit)
-        tiles = [prior(x) + cross(kernel, self.bags, x).T @ dual for x in inputs.split(POINTS)]
-        return self.spec.mean + torch.cat(tiles)
+        if given.carried is not None:
+            coarse = coarse + linalg.root(given.carried) @ _normal(len(coarse), generator, means)
+        dual = given.weights @ given.factor.solve(given.residual - given.weights.T @ (means + fine) - coarse)
+        moved = [self._sums(x).T @ dual for x in inputs.split(POINTS)]
+        return self.spec.mean + sum(_everywhere(prior, inputs) for prior, _ in draws) + torch.cat(moved)
+
+
+def _everywhere(prior: PriorDraw, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+    """A prior draw, tile by tile."""
+    return torch.cat([prior(x) for x in inputs.split(POINTS)])
 
 
 def _normal(count: int, generator: torch.Generator, like: Tensor) -> Tensor:
@@ -187,8 +222,10 @@ def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
 
     Raises ``InputError`` for an unknown model, missing columns or a singular matrix.
     """
-    bags = sort_bags(data.bags)
+    check_matching(spec, data)
     kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
     with torch.no_grad():
-        bag_gram = gram(kernel, bags, check=check)
-    return IndirectPosterior(spec, columns, bags, condition_on_gram(spec, data, columns, bag_gram))
+        bag_gram = bag_gram_of(spec, data, columns.place, check)(kernel)
+    footprints = sort_bags(data.footprints) if named(spec.model).partial and data.footprints is not None else None
+    conditioning = condition_on_gram(spec, data, columns, bag_gram)
+    return IndirectPosterior(spec, columns, sort_bags(data.bags), conditioning, footprints)

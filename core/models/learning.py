@@ -8,16 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core import linalg
 from core.bag_sums.moving import BagGram, over_pairs
 from core.errors import Check, InputError, never
 from core.kernels.spec import KernelSpec
+from core.kernels.tiles import evaluate
 from core.models.catalogue import named
 from core.models.centroids import singletons
 from core.models.indirect_gp import Columns, mediator_grams
 from core.models.mediation import leave_one_bag_out
 from core.models.objectives import collapsed_objective, exact_objective
 from core.models.optimise import Optimum, Report, minimise
-from core.models.parameters import ParameterVector, kernel_parameters, log_parameter
+from core.models.parameters import NOISE, ParameterVector, kernel_parameters, log_parameter, log_prior
 from core.models.spec import ModelSpec
 from core.models.stochastic import StochasticOptions, fit_stochastic
 from core.models.trainable import NOISES, Trainable
@@ -119,12 +121,13 @@ def learn(
     cancelled = False
     if model.learns_mediation_first(options.stage_one):
         stage = _stage_one if options.stage_one == "leave_one_bag_out" else _target_gp
+        stage = _covariate_gp if model.partial else stage
         spec, optimum, hits = stage(spec, work)
         stages["stage_one"], cancelled = _summary(optimum), optimum.cancelled
         warnings += [f"Stage one ended with {hit}." for hit in hits]
     if cancelled:
         return Learned(spec, math.nan, tuple(warnings), True, stages)
-    joint = model.mediated and options.stage_one == "joint"
+    joint = model.mediated and not model.partial and options.stage_one == "joint"
     stage_two = _stochastic_stage if options.bound == "stochastic" and model.sparse else _evidence_stage
     spec, optimum, hits = stage_two(spec, work, joint=joint)
     stages["stage_two"] = _summary(optimum)
@@ -201,7 +204,8 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
     low, high = (bound / data.bags.count for bound in REGULARISATION_TIMES_BAGS)
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
     vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell, fix_first_scale=True), lam))
-    within = replace(data, query_mediators=data.mediators, targets=data.targets.new_zeros(data.bags.count))
+    nothing = data.targets.new_zeros(data.bags.count)
+    within = replace(data, query_mediators=data.mediators, targets=nothing, footprints=None)
     sizes = model.weighs_bags_by(data.bags.sizes)
 
     def loss() -> Tensor:
@@ -225,6 +229,40 @@ def _target_gp(spec: ModelSpec, work: _Work) -> Stage:
     total = fitted.kernel.variance
     terms = tuple(replace(term, scale=term.scale / total) for term in fitted.kernel.terms)
     return replace(spec, mediator_kernel=replace(fitted.kernel, terms=terms)), optimum, hits
+
+
+def _covariate_gp(spec: ModelSpec, work: _Work) -> Stage:
+    """``ℓ`` and ``λ`` from Gaussian process regression of the bags' mean covariates on mediators, noise variance Bλ.
+
+    All covariates share ℓ; each is standardised. The embedding that W regresses is that of these covariates.
+    """
+    assert spec.mediator_kernel is not None
+    data, columns, options = work.data, work.columns, work.options
+    rest = [column for column, name in enumerate(columns.inputs) if name not in columns.place]
+    values = data.bags.mean(data.bags.inputs[:, rest])
+    values = (values - values.mean(0)) / values.std(0).clamp_min(1e-12)
+    ell = spec.mediator_kernel.build(columns.mediators).to(work.device)
+    low, high = (bound / data.bags.count for bound in NOISE)
+    lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
+    vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell), lam))
+    starts = [p.raw.detach().clone() for p in vector.parameters]
+    identity = torch.eye(data.bags.count, dtype=values.dtype, device=values.device)
+
+    def loss() -> Tensor:
+        work.check()
+        covariance = evaluate(ell, data.mediators, data.mediators) + data.bags.count * lam.raw.exp() * identity
+        factor = linalg.cholesky(covariance, "covariance of the bags' covariates")
+        density = torch.stack([linalg.log_normal_density(column, factor) for column in values.T]).sum()
+        if options.prior_sd > 0:
+            density = density + log_prior(vector.parameters, starts, options.prior_sd)
+        return -density / data.bags.count
+
+    optimum = work.run(
+        loss, vector, work.told("stage one", "log evidence of the covariates + log prior", -data.bags.count)
+    )
+    lam_found = float(lam.raw.detach().exp())
+    learned = replace(spec, mediator_kernel=spec.mediator_kernel.updated(ell), regularisation=lam_found)
+    return learned, optimum, vector.at_bounds()
 
 
 def fit_target_gp(

@@ -7,11 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.moving import BagGram, over_pairs
+from core.bag_sums.moving import BagGram
 from core.errors import Check, never
 from core.models.catalogue import named
 from core.models.conditioning import Conditioning
 from core.models.indirect_gp import Columns, condition_on_gram
+from core.models.seen_through import bag_gram_of
 from core.models.sparse_gp import sparse_terms
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
@@ -64,5 +65,5 @@ def left_out(
             half = sparse_terms(spec, seen, columns, check).through.half
             return leave_one_out(condition_on_gram(spec, seen, columns, half.T @ half))
         kernel = spec.kernel.build(columns.inputs).to(seen.targets.device)
-        between = (bag_gram or over_pairs(seen.bags, check))(kernel)
+        between = (bag_gram or bag_gram_of(spec, seen, columns.place, check))(kernel)
         return leave_one_out(condition_on_gram(spec, seen, columns, between))

@@ -3,6 +3,8 @@
 ``E[f(X) | Y = ỹ_m] ≈ Σ_j W_jm f̄_j``; only this W differs between the exact models.
 """
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -12,9 +14,11 @@ from core.errors import InputError
 
 __all__ = [
     "MediatorGrams",
+    "Misfit",
     "identity_weights",
     "leave_one_bag_out",
     "mediation_covariance",
+    "partial_weights",
     "replicated_weights",
     "shrinkage_weights",
 ]
@@ -28,6 +32,39 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
             "per bag; use direct matching, or a model with mediators."
         )
     return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
+
+
+def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B+M M"]:
+    """``shrinkage_weights`` for the bags, above the identity for the targets' own footprints."""
+    mediated = shrinkage_weights(grams, regularisation)
+    return torch.cat([mediated, torch.eye(mediated.shape[1], dtype=mediated.dtype, device=mediated.device)])
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """What W leaves unknown of the part of f that it mediates, target by target: ``v_m = L(K̄) q_m / mean q``.
+
+    ``L`` is the leave-one-bag-out loss under K̄ of that part with the ``smoother`` H (B, B), ``relative`` ``q / mean q``
+    (M,), where ``q_m`` is the variance of a new bag's embedding at ``ỹ_m`` as the regression on mediators has it. No
+    number is free in it.
+    """
+
+    smoother: Float[Tensor, "B B"]
+    relative: Float[Tensor, " M"]
+
+    @staticmethod
+    def of(grams: MediatorGrams, weights: Float[Tensor, "B M"], regularisation: float | Tensor) -> "Misfit":
+        """From the kernels on mediators, with ``query`` among them, and W of the bags."""
+        assert grams.query is not None
+        noise = len(grams.within) * regularisation
+        unknown = grams.query.diagonal() - (grams.across * weights).sum(0) + noise
+        within = MediatorGrams(grams.within, grams.within, grams.sizes)
+        return Misfit(shrinkage_weights(within, regularisation).T, unknown / unknown.mean())
+
+    def __call__(self, bag_gram: Float[Tensor, "n n"]) -> Float[Tensor, "M M"]:
+        """``diag(v)``, from the K̄ of which the bags come first; differentiable."""
+        count = len(self.smoother)
+        return torch.diag(leave_one_bag_out(bag_gram[:count, :count], self.smoother) * self.relative)
 
 
 def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:

@@ -8,11 +8,12 @@ from torch import Tensor
 from core import linalg
 from core.bag_sums.blocks import SortedBags, sort_bags
 from core.bag_sums.direct import cross_with_gradient
-from core.bag_sums.moving import BagGram, over_pairs
+from core.bag_sums.moving import BagGram
 from core.errors import Check
 from core.kernels.tiles import evaluate
 from core.models.bag_prior import BagPrior, Through
 from core.models.conditioning import log_evidence, observation_noise
+from core.models.seen_through import bag_gram_of
 from core.models.sparse_gp import collapsed_bound
 from core.models.target_summary import WhitenedTargets, whiten
 from core.models.trainable import Trainable
@@ -23,17 +24,18 @@ def exact_objective(
     trainable: Trainable, data: IndirectData, check: Check, bag_gram: BagGram | None = None
 ) -> Callable[[], Tensor]:
     """``−log N(z̃; Wᵀm̄, WᵀK̄W + Σ) / M``, differentiable in everything trainable; K̄ by ``bag_gram`` where given."""
-    between, spec = bag_gram or over_pairs(data.bags, check), trainable.spec
+    spec, model = trainable.spec, trainable.model
+    between = bag_gram or bag_gram_of(spec, data, trainable.columns.place, check)
     identity = torch.eye(len(data.targets), dtype=data.targets.dtype, device=data.targets.device)
 
     def loss() -> Tensor:
         check()
         weights, unknown = trainable.mediation(data)
         weights = identity if weights is None else weights
-        noise = observation_noise(weights, trainable.noise, trainable.point_noise, data.bags.contamination)
-        noise = noise if unknown is None else noise + unknown
-        residual = data.targets - spec.mean * weights.sum(0)
-        return -log_evidence(between(trainable.kernel), weights, noise, residual) / len(data.targets)
+        noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(data))
+        gram, residual = between(trainable.kernel), data.targets - spec.mean * weights.sum(0)
+        noise = noise if unknown is None else noise + unknown(gram)
+        return -log_evidence(gram, weights, noise, residual) / len(data.targets)
 
     return loss
 

@@ -1,6 +1,7 @@
 """Hyperparameters as a flat list of logarithms (and some plain numbers) with names and bounds, for any optimiser."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gpytorch
@@ -135,6 +136,14 @@ class ParameterVector:
                 if value >= p.high - tolerance and not p.flat_above:
                     hits.append(f"{name} at its upper bound {math.exp(p.high):.3g}")
         return tuple(hits)
+
+
+def log_prior(parameters: Sequence[Parameter], starts: Sequence[Tensor], width: float) -> Tensor:
+    """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
+    pairs = zip(parameters, starts, strict=True)
+    kernels = [(p, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
+    nothing = starts[0].new_zeros(())
+    return -0.5 * sum((((p.raw - s) / (width * p.spread)).square().sum() for p, s in kernels), nothing)
 
 
 def with_values(spec: KernelSpec, prefix: str, columns: tuple[str, ...], values: dict[str, float]) -> KernelSpec:

@@ -24,8 +24,9 @@ def with_pseudo_targets(
 ) -> IndirectData:
     """Matched data whose target for bag ``j`` is ``E[g(y_j) | D2]``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
 
-    Row ``j`` of the new targets belongs to bag ``j``; data that are matched already come back unchanged.
-    Source: Chau et al. 2021, §5.1.2.
+    Row ``j`` of the new targets belongs to bag ``j``; data that are matched already come back unchanged. Their
+    ``covariance`` is that of ``g(y_j) + e_j`` given D2, which every posterior carries on: the paper takes the means for
+    measurements. Source: Chau et al. 2021, §5.1.2.
     """
     if data.matched:
         return data
@@ -35,4 +36,6 @@ def with_pseudo_targets(
     g = posterior(fitted, regression, Columns(columns.mediators))
     with torch.no_grad():
         targets = g.mean(data.mediators)
-    return replace(data, query_mediators=data.mediators, targets=targets)
+        noise = fitted.noise * torch.eye(len(targets), dtype=targets.dtype, device=targets.device)
+        covariance = g.covariance(data.mediators) + noise
+    return replace(data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None)

@@ -68,6 +68,12 @@ class WhitenedGaussian:
         identity = torch.eye(len(projection), dtype=projection.dtype, device=projection.device)
         return WhitenedGaussian(factor.solve(projection @ residual), factor.half_solve(identity).T)
 
+    def carrying(self, projection: Float[Tensor, "p k"], carried: Float[Tensor, "k k"]) -> "WhitenedGaussian":
+        """The same with the covariance of targets that are estimates (whitened, ``F⁻¹CF⁻ᵀ``) carried on to v."""
+        gain = self.root @ (self.root.T @ projection)
+        covariance = self.root @ self.root.T + gain @ carried @ gain.T
+        return WhitenedGaussian(self.mean, linalg.cholesky(covariance, "posterior of the inducing values").lower)
+
     def divergence(self) -> Float[Tensor, ""]:
         """``KL(q(v) ‖ N(0, I))``."""
         size = self.root.square().sum() + self.mean.square().sum()
@@ -178,6 +184,10 @@ def sparse_posterior(
     """
     terms = sparse_terms(spec, data, columns, check)
     q = q or WhitenedGaussian.optimal(terms.projection, terms.targets.residual)
+    if data.covariance is not None:
+        scale = terms.targets.scale
+        assert scale is not None and terms.targets.weights is None, "estimates are targets of their own bags"
+        q = q.carrying(terms.projection, scale[:, None] * data.covariance * scale)
     return SparsePosterior(spec, columns, terms.through.inducing, terms.through.factor, q, terms.left_out)
 
 

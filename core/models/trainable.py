@@ -1,16 +1,27 @@
 """The hyperparameters of a model as trainable numbers, and the model they stand for at any moment."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec
 from core.models.catalogue import named
-from core.models.indirect_gp import Columns, check_matching, mediation_weights, mediator_grams
+from core.models.indirect_gp import Columns, check_matching, mediator_grams
 from core.models.inducing import place
-from core.models.parameters import NOISE, Parameter, ParameterVector, kernel_parameters, log_parameter, plain_parameter
+from core.models.mediation import MediatorGrams
+from core.models.parameters import (
+    NOISE,
+    Parameter,
+    ParameterVector,
+    kernel_parameters,
+    log_parameter,
+    log_prior,
+    plain_parameter,
+)
 from core.models.spec import ModelSpec
 from core.models.target_summary import TargetSummary, summarise
 from core.observations import IndirectData
@@ -19,6 +30,8 @@ from core.observations import IndirectData
 _REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
 #: Noises by their field of a `ModelSpec`, and what learning calls them.
 NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²"}
+#: W, and what it leaves unknown as a function of K̄.
+Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
 #: How far an inducing point may travel, in standardised units.
 _REACH = 20.0
 
@@ -69,7 +82,7 @@ class Trainable:
             if spec.inducing.learned:
                 self.inducing.requires_grad_(True)
                 parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
-        self._frozen: Tensor | None = None
+        self._frozen: Mediation | None = None
         self._summary: TargetSummary | None = None
         self.vector = ParameterVector(tuple(parameters))
         self._starts = [p.raw.detach().clone() for p in parameters]
@@ -112,22 +125,27 @@ class Trainable:
         """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
         return self.mediation(data)[0]
 
-    def mediation(self, data: IndirectData) -> tuple[Float[Tensor, "B M"] | None, Float[Tensor, "M M"] | None]:
-        """W as ``weights`` gives it, and the part of Σ that comes from ℓ (None where there is none)."""
+    def mediation(self, data: IndirectData) -> Mediation:
+        """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None where there is
+        none)."""
         if not self.model.mediated:
             return None, None
-        if not self.joint:
-            return self._fixed_weights(data), None
-        grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
-        weights = self.model.weights(grams, self.regularisation)
-        return weights, self.model.unknown(grams, weights)
-
-    def _fixed_weights(self, data: IndirectData) -> Float[Tensor, "B M"]:
+        if self.joint:
+            grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
+            return self._mediated(grams, self.regularisation)
         if data is not self._data:
-            return mediation_weights(self.spec, data, self.columns)
+            return self._fixed(data)
         if self._frozen is None:
-            self._frozen = mediation_weights(self.spec, data, self.columns)
+            self._frozen = self._fixed(data)
         return self._frozen
+
+    def _fixed(self, data: IndirectData) -> Mediation:
+        with torch.no_grad():
+            return self._mediated(mediator_grams(self.spec, data, self.columns), self.spec.regularisation)
+
+    def _mediated(self, grams: MediatorGrams, regularisation: float | Tensor) -> Mediation:
+        weights = self.model.weights(grams, regularisation)
+        return weights, self.model.unknown(grams, weights, regularisation)
 
     def summary(self, data: IndirectData, check: Check = never) -> TargetSummary:
         """What the bags see of the targets, W staying as it is; kept for the data that learning starts from."""
@@ -139,10 +157,7 @@ class Trainable:
 
     def log_prior(self, width: float) -> Tensor:
         """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
-        pairs = zip(self.vector.parameters, self._starts, strict=True)
-        kernels = [(p, start) for p, start in pairs if p.logarithm and p.names[0].startswith(("k", "ℓ"))]
-        nothing = self._data.targets.new_zeros(())
-        return -0.5 * sum((((p.raw - s) / (width * p.spread)).square().sum() for p, s in kernels), nothing)
+        return log_prior(self.vector.parameters, self._starts, width)
 
     def learned(self) -> ModelSpec:
         """The model at the present values."""

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.bag_sums.kept import SumsStore
+from core.bag_sums.parted import PartedPicture
 from core.bag_sums.pixel_sums import Picture
 from core.downscaling import interactive
 from core.downscaling.interactive import Later
@@ -91,8 +92,8 @@ def sums_store() -> SumsStore:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _picture(key: str, _problem: DownscalingProblem) -> Picture | None:
-    return interactive.picture_or_none(_problem)
+def _picture(key: str, _problem: DownscalingProblem, _spec: ModelSpec) -> Picture | PartedPicture | None:
+    return interactive.picture_or_none(_problem, _spec)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -121,7 +122,11 @@ def spec_key(choice: Choice, spec: ModelSpec) -> str:
 
 def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "Future[View]":
     """The exact picture, computed in the background; asking again gives the same job."""
-    data, picture, store = data_for(choice, problem, spec), _picture(choice.key, problem), sums_store()
+    data, picture, store = (
+        data_for(choice, problem, spec),
+        _picture(interactive.sums_key(choice.key, spec), problem, spec),
+        sums_store(),
+    )
 
     def work(check: Callable[[], None]) -> View:
         found = interactive.exact(spec, data, problem, choice.key, store, picture, check)
@@ -138,7 +143,15 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     """The preview at the sliders' own settings."""
     data = data_for(choice, problem, spec)
     look = _sketch(choice.key, problem)
-    found = interactive.preview(spec, data, problem, choice.key, sums_store(), _picture(choice.key, problem), look)
+    found = interactive.preview(
+        spec,
+        data,
+        problem,
+        choice.key,
+        sums_store(),
+        _picture(interactive.sums_key(choice.key, spec), problem, spec),
+        look,
+    )
     mean, sd = problem.physical_mean(found.mean), Later(lambda: problem.physical_sd(found.sd()))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
     return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
