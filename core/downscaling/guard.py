@@ -42,6 +42,11 @@ class Guard:
     bilinear: float | None = None
     one_scale_up: OneScaleUp | None = None
 
+    @staticmethod
+    def of(problem: DownscalingProblem) -> "Guard":
+        """Nothing known yet."""
+        return Guard(int(problem.observed.sum()), problem.units)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the cells left out."""
         return {name: value for name, value in asdict(self).items() if name != "one_scale_up"}
@@ -80,7 +85,7 @@ def better_of(
 
     Of the start nothing is kept but its hyperparameters: the evidence and warnings of the learning are let go.
     """
-    guard = Guard(int(problem.observed.sum()), problem.units)
+    guard = Guard.of(problem)
     if not is_measured(problem, start.model):
         return learned, guard
     columns = columns_of(problem)
@@ -106,6 +111,6 @@ def beside_bilinear(
     problem: DownscalingProblem, model: str, rmse: float | None, bilinear: float, guard: Guard | None = None
 ) -> Guard:
     """The guard with the shown posterior's error (standardised, of its targets) and that of bilinear interpolation."""
-    guard = guard or Guard(int(problem.observed.sum()), problem.units)
+    guard = guard or Guard.of(problem)
     own = problem.target_scale.sd * rmse if rmse is not None and is_measured(problem, model) else None
     return replace(guard, model=own, bilinear=bilinear)

@@ -1,6 +1,7 @@
 """Learning hyperparameters of a downscaling: on a few points of each cell, the place on every pixel where asked for."""
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -8,9 +9,9 @@ import torch
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
 from core.downscaling.learning_data import centre_of_priors, learning_gram, thinned
-from core.downscaling.one_scale_up import one_scale_up
+from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from core.downscaling.prediction import matched_data
-from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
+from core.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from core.engine.reporting import Quiet
 from core.errors import Cancelled, InputError
 from core.fields import DownscalingProblem
@@ -24,11 +25,31 @@ from core.observations import Bags
 def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
     """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
 
-    Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up.
+    Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up,
+    or before it where that chooses the model (``settings.choose``).
     """
     context, settings = context or Quiet(), completed(problem, settings)
-    start, columns = starting_spec(problem, settings), columns_of(problem)
-    options = settings.learning()
+    checked: _Checked = _Checked()
+    if settings.choose and (other := other_candidate(problem, settings)) is not None:
+        context.report(message="Choosing the model one scale up")
+        checked = _look(problem, settings, context)
+        if checked.cancelled:
+            return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+        if checked.found is not None and checked.found.model != settings.model:
+            settings = other
+    learned, guard = _learned(problem, settings, context)
+    if learned.cancelled:
+        return learned, guard
+    if not checked.looked:
+        context.report(message="Checking one scale up")
+        checked = _look(problem, settings, context)
+    warnings = (*learned.warnings, *checked.said)
+    learned = replace(learned, warnings=warnings, cancelled=checked.cancelled)
+    return learned, replace(guard, one_scale_up=checked.found)
+
+
+def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, Guard]:
+    start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     matched = matched_data(problem, start, context.check)
     small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
     every, whole = None, False
@@ -41,22 +62,26 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
     learned = learn(
         start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
     )  # fmt: skip
-    learned, guard = better_of(problem, start, learned, small, every)
-    return (learned, guard) if learned.cancelled else _checked(problem, settings, context, learned, guard)
+    return better_of(problem, start, learned, small, every)
 
 
-def _checked(
-    problem: DownscalingProblem, settings: DownscaleSettings, context: Any, learned: Learned, guard: Guard
-) -> tuple[Learned, Guard]:
-    """The same with the check one scale up; what was learned is kept where that is cancelled or impossible."""
-    context.report(message="Checking one scale up")
+@dataclass(frozen=True)
+class _Checked:
+    """What was found one scale up, if it was looked at all; a sentence where that was impossible."""
+
+    looked: bool = False
+    found: OneScaleUp | None = None
+    said: tuple[str, ...] = ()
+    cancelled: bool = False
+
+
+def _look(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> _Checked:
     try:
-        return learned, replace(guard, one_scale_up=one_scale_up(problem, settings, context.check))
+        return _Checked(True, one_scale_up(problem, settings, context.check))
     except Cancelled:
-        return replace(learned, cancelled=True), guard
+        return _Checked(True, cancelled=True)
     except InputError as error:
-        said = f"The map could not be checked one scale up. {error}"
-        return replace(learned, warnings=(*learned.warnings, said)), guard
+        return _Checked(True, said=(f"The map could not be checked one scale up. {error}",))
 
 
 def _looked_at(bags: Bags, few: Bags, every: bool, whole: bool) -> str:

@@ -19,9 +19,16 @@ from torch import Tensor
 
 from core.bag_sums.moving import BagGram, over_pairs
 from core.downscaling.learning_data import centre_of_priors, on_every_pixel
-from core.downscaling.prediction import pseudo_target_learning, reads_bags
+from core.downscaling.prediction import pseudo_target_learning
 from core.downscaling.scene import Scene, scene_of
-from core.downscaling.settings import DownscaleSettings, columns_of, completed, starting_spec
+from core.downscaling.settings import (
+    DownscaleSettings,
+    columns_of,
+    completed,
+    kept_settings,
+    other_candidate,
+    starting_spec,
+)
 from core.engine.reporting import Stopwatch
 from core.errors import Cancelled, Check
 from core.fields import DownscalingProblem, bilinear_of_joined
@@ -43,6 +50,8 @@ OTHERS = {
     "bilinear": "bilinear interpolation",
     "start": "the same model with the hyperparameters it began from",
     "regression_kriging": "area-to-point regression kriging",
+    "partial_cmp": "the partially mediated process",
+    "area_to_point_gp": "the area-to-point Gaussian process on pseudo-targets",
 }
 #: What is kept of every scored cell: its place in the coarse grid, the value to be found, that of its larger cell, and
 #: the prediction.
@@ -66,6 +75,8 @@ class OneScaleUp:
     within : variance of the predicted means inside the larger cells, as share of that of the known ones,
         None where those do not vary.
     values : of every scored cell, by the names of ``VALUES``.
+    chosen_over : the model that was asked for, where this one was taken instead because it came nearer, or the one that
+        might have been; None where there was no choice.
     """
 
     model: str
@@ -80,6 +91,7 @@ class OneScaleUp:
     pit: tuple[float, ...]
     within: float | None
     values: dict[str, tuple[float, ...]]
+    chosen_over: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -103,6 +115,7 @@ class OneScaleUp:
             tuple(float(v) for v in value["pit"]),
             None if within is None else float(within),
             each,
+            None if value.get("chosen_over") is None else str(value["chosen_over"]),
         )
         whole = {len(row) for row in each.values()} == {found.cells}
         if not whole or len(found.held) != len(LEVELS) or not {found.model, "bilinear"} <= found.rmse.keys():
@@ -124,6 +137,17 @@ class OneScaleUp:
             f"One scale up, {self.groups} cells, each joined from two to four neighbours, were downscaled to the "
             f"{self.cells} known ones in them: RMSE {self._size(own)}{beside}; of the 95 % intervals "
             f"{100 * self.held[-1]:.0f} % hold the known mean."
+        )
+
+    @property
+    def choice(self) -> str | None:
+        """Why this model was taken, where there was a choice."""
+        other = self.chosen_over
+        if other is None or other not in OTHERS or other not in self.rmse:
+            return None
+        return (
+            f"Chosen one scale up: {OTHERS[self.model]} comes nearer to the known cells than {OTHERS[other]}, RMSE "
+            f"{self._size(self.rmse[self.model])} against {self._size(self.rmse[other])}."
         )
 
     @property
@@ -205,29 +229,44 @@ def moments(
 def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check: Check) -> OneScaleUp | None:
     """Learn from larger cells, downscale them to the known cells, score; the same with the ways beside the model.
 
+    Where the settings let learning ``choose``, what is scored is the nearer of the two models that suit the problem.
     None for models on centroids or through inducing points, and where `scene_of` has none. Raises ``Cancelled``.
     """
     watch, settings = Stopwatch(), completed(problem, settings)
-    start = starting_spec(problem, settings)
-    if not reads_bags(start) or len(problem.data.targets) > MOST_TARGETS:
+    if not named(settings.model).on_bags or len(problem.data.targets) > MOST_TARGETS:
         return None
     scene = scene_of(problem, settings)
-    if scene is None:
+    if scene is None or (named(settings.model).partial and scene.own is None):
         return None
-    begun, (mean, variance) = _downscaled(scene, start, problem, settings, check)
-    found = {"start": begun}
-    if problem.matched and problem.spec.coordinates and start.model != "regression_kriging":
-        own = ("points", "seed", "device", "steps")
-        other = DownscaleSettings("regression_kriging", **{name: getattr(settings, name) for name in own})
-        other = completed(problem, other)
-        found["regression_kriging"] = _downscaled(scene, starting_spec(problem, other), problem, other, check)[1][0]
-    return _scored(problem, scene, start.model, (mean, np.sqrt(variance)), found, watch)
+    other = other_candidate(problem, settings)
+    if problem.matched and problem.spec.coordinates and settings.model != "regression_kriging":
+        other = completed(problem, kept_settings("regression_kriging", settings))
+    found = {each.model: _downscaled(scene, problem, each, check) for each in (settings, other) if each is not None}
+    model = settings.model
+    begun, chosen = found[model][0], None
+    if settings.choose and other is not None and not problem.matched:
+        errors = {name: _error(problem, scene, mean) for name, (_, (mean, _)) in found.items()}
+        model = min(errors, key=errors.__getitem__)
+        chosen = next(name for name in errors if name != model)
+        begun = found[model][0]
+    mean, variance = found[model][1]
+    others = {"start": begun} | {name: each[1][0] for name, each in found.items() if name != model}
+    scored = _scored(problem, scene, model, (mean, np.sqrt(variance)), others, watch)
+    return replace(scored, chosen_over=chosen)
+
+
+def _error(problem: DownscalingProblem, scene: Scene, mean: np.ndarray) -> float:
+    """Mean squared error of standardised means at the scored cells, weighted by area."""
+    cell = problem.target_cell[scene.targets.item][scene.joined]
+    squares = (problem.target_scale.backward(mean) - problem.coarse.flat[cell]) ** 2
+    return float(np.average(squares, weights=problem.coarse_grid.area.flat[cell]))
 
 
 def _downscaled(
-    scene: Scene, start: ModelSpec, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
+    scene: Scene, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
+    start = starting_spec(problem, settings)
     data = _readable(scene, start, problem, check)
     cells = cells_of(scene, start, problem, check, every_pixel=bool(settings.every_pixel))
     begun, _ = moments(scene, start, data, problem, cells)

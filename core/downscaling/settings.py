@@ -12,7 +12,7 @@ from core.kernels.spec import KernelSpec
 from core.models.area_to_point import area_to_point_kernel, cell_width
 from core.models.catalogue import named
 from core.models.centroids import singletons
-from core.models.defaults import Start, default_kernel, start_of, usual_model
+from core.models.defaults import CANDIDATES, Start, default_kernel, start_of, usual_model
 from core.models.indirect_gp import Columns
 from core.models.learning import LearningOptions, check_hold
 from core.models.spec import Inducing, ModelSpec
@@ -33,13 +33,16 @@ class DownscaleSettings:
     Parameters
     ----------
     model : name in the catalogue; "auto" is area_to_point_gp where cells are matched (bag_gp where coordinates do not
-        join), shrinkage_cmp elsewhere.
+        join), partial_cmp or area_to_point_gp where they are matched through mediators (shrinkage_cmp where the
+        targets' footprints are not known).
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
+    choose : whether learning may take the other of the two models that suit cells matched through mediators, where
+        one scale up it comes nearer; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
     points : points per bag while learning (k-means coreset); the posterior uses all.
     every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`); ``None``
@@ -63,6 +66,7 @@ class DownscaleSettings:
     hold: tuple[str, ...] | None = None
     inducing: Any = 200
     placement: str = "kmeans"
+    choose: bool | None = None
     learn: bool = True
     stage_one: str = "leave_one_bag_out"
     method: str = "lbfgs"
@@ -176,11 +180,30 @@ def width_of_cells(problem: DownscalingProblem) -> float:
     return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
 
 
+def usual_of(problem: DownscalingProblem) -> str:
+    """The model to begin with."""
+    return usual_model(problem.matched, problem.spec.coordinates, problem.data.footprints is not None)
+
+
+def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings | None:
+    """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
+    if problem.matched or problem.data.footprints is None or settings.model not in CANDIDATES:
+        return None
+    return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
+
+
+def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
+    """Another model as it begins, with what of the settings is no model's own."""
+    names = ("points", "seed", "device", "steps", "method", "learn", "gradient_boosting")
+    return DownscaleSettings(model, **{name: getattr(settings, name) for name in names})
+
+
 def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
     """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
-    usual = usual_model(problem.matched, problem.spec.coordinates)
-    model = usual if settings.model == AUTO else settings.model
+    model = usual_of(problem) if settings.model == AUTO else settings.model
     start = start_of(model, problem.matched)
+    if settings.choose is None:
+        settings = replace(settings, choose=settings.model == AUTO)
     own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
     return replace(settings, model=model, **left_open)
@@ -227,5 +250,6 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
         point_noise=spec.point_noise,
         local_scale=spec.local_scale,
         inducing=asdict(spec.inducing),
+        choose=False,
         learn=False,
     )

@@ -36,10 +36,15 @@ class Start:
 #: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
 #: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
 _ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
-#: For a trend and a rough rest: how rough is learned, held near the start by priors. What
-#: pseudo-targets err by is carried on, and is no noise of k.
+#: For a trend and a rough rest: how rough is learned, held near the start by priors. What pseudo-targets
+#: err by is carried on, and is no noise of k.
 _TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
 _TREND_OF_PSEUDO = replace(_TREND, local_scale=False)
+
+
+#: The models among which learning may choose where cells are matched through mediators: W for what the footprints do
+#: not tell, or pseudo-targets with their covariance. Neither is the better one everywhere.
+CANDIDATES = ("partial_cmp", "area_to_point_gp")
 
 
 def start_of(model: str, matched: bool) -> Start:
@@ -49,10 +54,13 @@ def start_of(model: str, matched: bool) -> Start:
     return _ROUGH if model == "bag_gp" and matched else Start()
 
 
-def usual_model(matched: bool, place: bool) -> str:
-    """The model to begin with: one that reads a cell's own mean where there is one, and its ``place`` if known."""
+def usual_model(matched: bool, place: bool, footprints: bool = False) -> str:
+    """The model to begin with: one that reads a cell's own mean where there is one, and its ``place`` if known.
+
+    ``footprints`` says whether those of targets that are no bags are known.
+    """
     if not matched:
-        return "shrinkage_cmp"
+        return CANDIDATES[0] if footprints else "shrinkage_cmp"
     return "area_to_point_gp" if place else "bag_gp"
 
 
