@@ -2,16 +2,16 @@
 degenerate ones by their features."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gpytorch
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from core.bag_sums.blocks import SortedBags, sort_bags
 from core.bag_sums.direct import gram
-from core.bag_sums.radii import RadialTable, tabulate
+from core.bag_sums.radii import RadialTable
 from core.bag_sums.routes import Layout, by_features, by_radii
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec
@@ -68,17 +68,21 @@ class MovingGram:
                 found.append(term.outputscale * self.table.gram(product_of(term.base_kernel, there, here)[:, 0]))
         return torch.stack(found).sum(0)
 
+    def only(self, bags: Int[Tensor, " m"]) -> "MovingGram":
+        """That of these bags alone, in that order."""
+        return replace(self, table=self.table.only(bags), few=sort_bags(self.few.bags.subset(bags)))
+
 
 def moving_gram(
-    kernel: KernelSpec, few: Bags, bags: Bags, points: Tensor, layout: Layout | None, names: tuple[str, ...],
-    check: Check = never,
+    kernel: KernelSpec, few: Bags, table: Callable[[], RadialTable | None], layout: Layout | None,
+    names: tuple[str, ...], check: Check = never,
 ) -> MovingGram | None:  # fmt: skip
-    """By radii what may go so: of ``bags``, whose rows are these ``points`` of the layout; None where nothing may.
+    """By radii what may go so, the rest over the ``few`` points of the same bags; None where nothing may.
 
-    ``few`` are the same bags with few points, ``names`` the columns of their inputs.
+    The ``table`` of their distances in the layout is asked for where it is needed; ``names`` are the columns of inputs.
     """
     tabulated = tuple(by_radii(term, layout, names) for term in kernel.terms)
     if layout is None or not any(tabulated):
         return None
-    table = tabulate(bags, layout, points, check)
-    return None if table is None else MovingGram(tabulated, table, layout.axes, sort_bags(few), check)
+    found = table()
+    return None if found is None else MovingGram(tabulated, found, layout.axes, sort_bags(few), check)

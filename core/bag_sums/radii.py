@@ -43,6 +43,11 @@ class RadialTable:
         pairs = torch.addmv(self.table[:, 0], self.table[:, 1:], values)
         return pairs[self.group]
 
+    def only(self, bags: Int[Tensor, " m"]) -> "RadialTable":
+        """The table of these bags alone, in that order."""
+        used, group = torch.unique(self.group[bags][:, bags], return_inverse=True)
+        return RadialTable(self.radii, self.table[used], group)
+
 
 @dataclass(frozen=True)
 class _Pairs:

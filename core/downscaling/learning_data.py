@@ -1,11 +1,15 @@
 """What learning looks at: few points of each bag, and the place on every pixel where that is open."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
+import torch
 from torch import Tensor
 
 from core.bag_sums.coreset import coreset
 from core.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
+from core.bag_sums.radii import RadialTable, tabulate
 from core.downscaling.prediction import bags_inside, grid_layout, pixels_of_bags, pixels_of_footprints, reads_bags
 from core.downscaling.settings import columns_of, coordinate_names
 from core.errors import Check
@@ -17,21 +21,36 @@ from core.models.seen_through import beside, seen_through
 from core.models.spec import ModelSpec
 from core.observations import Bags, IndirectData
 
+#: Makes the table of distances between bags, where the grid and memory allow one.
+Tabulates = Callable[[], RadialTable | None]
+
+
+def distances_of(
+    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check
+) -> Tabulates:
+    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for."""
+
+    @cache
+    def table() -> RadialTable | None:
+        layout = grid_layout(problem)
+        return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
+
+    return table
+
 
 def on_every_pixel(
-    problem: DownscalingProblem, spec: ModelSpec, few: Bags, bags: Bags, points: Tensor, check: Check
+    problem: DownscalingProblem, spec: ModelSpec, few: Bags, table: Tabulates, check: Check
 ) -> MovingGram | None:
-    """K̄ whose terms of the place see every pixel of ``bags``, whose rows are these pixels, the others the ``few``.
+    """K̄ whose terms of the place go by the ``table`` of the same bags, the others over the ``few`` points.
 
     None where the grid, the kernel or the model do not allow it.
     """
     if not (reads_bags(spec) and bags_inside(problem)):
         return None
-    device, layout = few.inputs.device, grid_layout(problem)
+    layout = grid_layout(problem)
     if layout is None:
         return None
-    moved = bags.to(device), points.to(device), layout.to(device)
-    return moving_gram(spec.kernel, few, *moved, problem.columns, check)
+    return moving_gram(spec.kernel, few, table, layout.to(few.inputs.device), problem.columns, check)
 
 
 def learning_gram(
@@ -40,12 +59,14 @@ def learning_gram(
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
     if not named(spec.model).partial:
-        found = on_every_pixel(problem, spec, small.bags, data.bags, pixels_of_bags(problem), check)
+        table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
+        found = on_every_pixel(problem, spec, small.bags, table, check)
         return found, found is not None and all(found.tabulated)
     rest, own = seen_through(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=own.of(spec.kernel))
-    found = on_every_pixel(problem, alone, own.bags, data.footprints, pixels_of_footprints(problem), check)
+    table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
+    found = on_every_pixel(problem, alone, own.bags, table, check)
     if found is None:
         return None, False
     return beside([(rest, over_pairs(rest.bags, check)), (own, found)]), False

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import gpytorch
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from core.bag_sums.moving import BagGram, over_pairs
-from core.downscaling.learning_data import centre_of_priors, on_every_pixel
+from core.downscaling.larger_cells import Cells, cells_of
+from core.downscaling.learning_data import Tabulates, centre_of_priors, distances_of
 from core.downscaling.prediction import pseudo_target_learning
 from core.downscaling.scene import Scene, scene_of
 from core.downscaling.settings import (
@@ -32,14 +31,12 @@ from core.downscaling.settings import (
 from core.engine.reporting import Stopwatch
 from core.errors import Cancelled, Check
 from core.fields import DownscalingProblem, bilinear_of_joined
-from core.kernels.spec import KernelSpec
 from core.metrics.trusting import LEVELS
 from core.models.catalogue import named
 from core.models.indirect_gp import condition_on_gram
 from core.models.learning import learn
 from core.models.leave_one_out import MOST_TARGETS
 from core.models.pseudo_targets import with_pseudo_targets
-from core.models.seen_through import Seen, beside, seen_through
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
@@ -165,51 +162,8 @@ class OneScaleUp:
         return f"{value:.3g} {self.units}".strip()
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """K̄ of the cells (n, n) for each part of the kernel, with what each cell has of the larger bags that it goes
-    through."""
-
-    parts: tuple[tuple[Seen, BagGram, Float[Tensor, "n G"]], ...]
-
-    @property
-    def of_larger(self) -> BagGram:
-        """K̄ of the larger bags: ones that are averages A of cells have ``AᵀK̄A``."""
-        return beside([(seen, _averaged(over, shares)) for seen, over, shares in self.parts])
-
-    def across(self, kernel: gpytorch.kernels.Kernel) -> tuple[Float[Tensor, "G n"], Float[Tensor, " n"]]:
-        """K̄ of larger bags and cells, and the prior variances of cells."""
-        between = [over(kernel if len(self.parts) == 1 else seen.built(kernel)) for seen, over, _ in self.parts]
-        rows = [shares.T @ gram for gram, (_, _, shares) in zip(between, self.parts, strict=True)]
-        return torch.cat(rows), torch.stack([gram.diagonal() for gram in between]).sum(0)
-
-
-def _averaged(cells: BagGram, shares: Float[Tensor, "n G"]) -> BagGram:
-    return lambda kernel: shares.T @ cells(kernel) @ shares
-
-
-def cells_of(
-    scene: Scene, spec: ModelSpec, problem: DownscalingProblem, check: Check, *, every_pixel: bool = False
-) -> _Cells:
-    """K̄ of the cells as a model sees them; ``every_pixel`` as in ``DownscaleSettings``."""
-
-    def over(terms: KernelSpec) -> BagGram:
-        part = replace(spec, kernel=terms)
-        found = None
-        if every_pixel:
-            found = on_every_pixel(problem, part, scene.cells, scene.bags, scene.points, check)
-        return found or over_pairs(scene.cells, check)
-
-    seen = seen_through(spec, scene.data, columns_of(problem).place)
-    if len(seen) == 1:
-        return _Cells(((seen[0], over(spec.kernel), scene.shares),))
-    assert scene.own is not None
-    shares = scene.shares, scene.own
-    return _Cells(tuple((part, over(part.of(spec.kernel)), each) for part, each in zip(seen, shares, strict=True)))
-
-
 def moments(
-    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: _Cells
+    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
 ) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
     """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
 
@@ -241,7 +195,10 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     other = other_candidate(problem, settings)
     if problem.matched and problem.spec.coordinates and settings.model != "regression_kriging":
         other = completed(problem, kept_settings("regression_kriging", settings))
-    found = {each.model: _downscaled(scene, problem, each, check) for each in (settings, other) if each is not None}
+    table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
+    found = {
+        each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None
+    }
     model = settings.model
     begun, chosen = found[model][0], None
     if settings.choose and other is not None and not problem.matched:
@@ -263,12 +220,12 @@ def _error(problem: DownscalingProblem, scene: Scene, mean: np.ndarray) -> float
 
 
 def _downscaled(
-    scene: Scene, problem: DownscalingProblem, settings: DownscaleSettings, check: Check
+    scene: Scene, problem: DownscalingProblem, settings: DownscaleSettings, table: Tabulates, check: Check
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
     start = starting_spec(problem, settings)
     data = _readable(scene, start, problem, check)
-    cells = cells_of(scene, start, problem, check, every_pixel=bool(settings.every_pixel))
+    cells = cells_of(scene, start, problem, check, table if settings.every_pixel else None)
     begun, _ = moments(scene, start, data, problem, cells)
     spec = _learned(scene, start, data, problem, settings, cells, check)
     mean, variance = moments(scene, spec, data, problem, cells)
@@ -286,7 +243,7 @@ def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check
 
 def _learned(
     scene: Scene, start: ModelSpec, data: IndirectData, problem: DownscalingProblem, settings: DownscaleSettings,
-    cells: _Cells, check: Check,
+    cells: Cells, check: Check,
 ) -> ModelSpec:  # fmt: skip
     """The model with hyperparameters learned from the larger cells, or its own where none are to be learned."""
     bag_gram = cells.of_larger if settings.every_pixel else None

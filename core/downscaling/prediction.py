@@ -196,7 +196,18 @@ def _prediction(
     sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
     missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
     evidence, jitter = float(given.evidence), given.factor.jitter
-    return Prediction(mean, *sds, evidence, jitter, routes, left_out=missed, scale=scale)
+    told = _uncarried(spec, problem, given.carried)
+    return Prediction(mean, *sds, evidence, jitter, routes, told, missed, scale)
+
+
+def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
+    """A sentence where pseudo-targets are taken for measurements."""
+    if named(spec.model).reads(problem.data) or covariance is not None:
+        return ()
+    return (
+        f"The {problem.data.bags.count} pseudo-targets are taken for measurements, they are too many to carry on what "
+        "they err by: the intervals are too narrow.",
+    )
 
 
 def predict_tiled(
@@ -225,7 +236,7 @@ def predict_through(
     mean, variance = given.mean_and_variance(inputs, check)
     if isinstance(given, SparsePosterior):
         value, error = bound_and_error(spec, seen, columns, check)
-        told = _approximate(given.left_out, error)
+        told = _approximate(given.left_out, error) + _uncarried(spec, problem, data.covariance)
         sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
         rmse = None if missed is None else missed.rmse
         return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), told, rmse)

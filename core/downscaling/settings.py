@@ -32,9 +32,8 @@ class DownscaleSettings:
 
     Parameters
     ----------
-    model : name in the catalogue; "auto" is area_to_point_gp where cells are matched (bag_gp where coordinates do not
-        join), partial_cmp or area_to_point_gp where they are matched through mediators (shrinkage_cmp where the
-        targets' footprints are not known).
+    model : name in the catalogue; "auto" is area_to_point_gp where coordinates join (`choose`), else bag_gp where cells
+        are matched and shrinkage_cmp where they are matched through mediators.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
@@ -180,14 +179,14 @@ def width_of_cells(problem: DownscalingProblem) -> float:
     return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
 
 
-def usual_of(problem: DownscalingProblem) -> str:
-    """The model to begin with."""
-    return usual_model(problem.matched, problem.spec.coordinates, problem.data.footprints is not None)
+def may_choose(problem: DownscalingProblem, model: str) -> bool:
+    """Whether there are two models that suit these cells, and this is one of them."""
+    return not problem.matched and problem.data.footprints is not None and model in CANDIDATES
 
 
 def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings | None:
     """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
-    if problem.matched or problem.data.footprints is None or settings.model not in CANDIDATES:
+    if not may_choose(problem, settings.model):
         return None
     return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
 
@@ -200,7 +199,7 @@ def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
 
 def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
     """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
-    model = usual_of(problem) if settings.model == AUTO else settings.model
+    model = usual_model(problem.matched, problem.spec.coordinates) if settings.model == AUTO else settings.model
     start = start_of(model, problem.matched)
     if settings.choose is None:
         settings = replace(settings, choose=settings.model == AUTO)

@@ -1,6 +1,6 @@
 """From physical pieces to the scaled problem: the step both ways of giving data share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -59,9 +59,7 @@ def assemble(
     inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
     seen = sides.coarse[sides.target_cell]
     scale = fit_scale(seen, spec.target, "target")
-    data = _data(sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen), spec.indirect)
-    if spec.indirect and spec.coordinates:
-        data = replace(data, footprints=_footprints(sides, inputs, pixel))
+    data = _data(spec, sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen))
     shape = sides.coarse_grid.shape
     observed = np.zeros(shape, dtype=bool)
     observed.flat[sides.target_cell] = True
@@ -97,7 +95,7 @@ def assemble(
 
 def _position(chosen: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Place of every entry of ``index`` in ``chosen``, −1 where it is not there."""
-    table = np.full(int(index.max()) + 2, -1)
+    table = np.full(int(max(index.max(), chosen.max())) + 2, -1)
     table[chosen] = np.arange(len(chosen))
     return table[index]  # index −1 reads the last entry, which stays −1
 
@@ -145,13 +143,13 @@ def _mediators(spec: DownscalingSpec, sides: Sides, place: Scaling) -> tuple[np.
 
 
 def _data(
+    spec: DownscalingSpec,
     sides: Sides,
     inputs: np.ndarray,
     pixel: np.ndarray,
     pixel_bag: np.ndarray,
     mediators: tuple[np.ndarray, np.ndarray],
     targets: np.ndarray,
-    indirect: bool,
 ) -> IndirectData:
     """The bags in order, their rows in pixel order, weighted by area."""
     rows = np.flatnonzero(pixel_bag >= 0)
@@ -163,8 +161,9 @@ def _data(
         weights=torch.as_tensor(sides.grid.area.flat[pixel[rows]]),
     )
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
-    queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if indirect else mediating
-    return IndirectData(bags, mediating, queries, torch.as_tensor(targets))
+    queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if spec.indirect else mediating
+    footprints = _footprints(sides, inputs, pixel) if spec.indirect and spec.coordinates else None
+    return IndirectData(bags, mediating, queries, torch.as_tensor(targets), footprints=footprints)
 
 
 def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:

@@ -71,10 +71,12 @@ def objective_trace(
 ) -> Figure:
     """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
 
-    ``stage`` is the title, the first of ``lines`` names the vertical axis: (T,) values at the (T,) ``step``.
+    ``stage`` is the title, the first of ``lines`` (its name up to a bracket) that of the vertical axis: (T,) values at
+    the (T,) ``step``.
     """
     title = stage[:1].upper() + stage[1:] or "Objective"
-    return trace_plot(step, lines, title=title, label=next(iter(lines), ""), height=height, dark=dark)
+    quantity = next(iter(lines), "").split(" (")[0]
+    return trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
 
 
 def hyperparameter_trace(

@@ -142,7 +142,7 @@ _UNKNOWN = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
 _SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
 _PARTIAL = (
     "What the place alone tells is averaged over each target's own footprint, only the rest of $k$ goes through the "
-    "mediators: $K̄$ is block-diagonal, and $v$ is what leaving each bag out shows that they miss. "
+    "mediators: $\\bar K$ is block-diagonal, and $v$ is what leaving each bag out shows that they miss. "
 )
 _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 

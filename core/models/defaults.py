@@ -42,9 +42,10 @@ _TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True,
 _TREND_OF_PSEUDO = replace(_TREND, local_scale=False)
 
 
-#: The models among which learning may choose where cells are matched through mediators: W for what the footprints do
-#: not tell, or pseudo-targets with their covariance. Neither is the better one everywhere.
-CANDIDATES = ("partial_cmp", "area_to_point_gp")
+#: The models among which learning may choose where cells are matched through mediators: pseudo-targets with their
+#: covariance, or W for what the footprints do not tell. Neither is the better one everywhere; the first does less harm
+#: where it is the worse one.
+CANDIDATES = ("area_to_point_gp", "partial_cmp")
 
 
 def start_of(model: str, matched: bool) -> Start:
@@ -54,14 +55,12 @@ def start_of(model: str, matched: bool) -> Start:
     return _ROUGH if model == "bag_gp" and matched else Start()
 
 
-def usual_model(matched: bool, place: bool, footprints: bool = False) -> str:
-    """The model to begin with: one that reads a cell's own mean where there is one, and its ``place`` if known.
-
-    ``footprints`` says whether those of targets that are no bags are known.
-    """
-    if not matched:
-        return CANDIDATES[0] if footprints else "shrinkage_cmp"
-    return "area_to_point_gp" if place else "bag_gp"
+def usual_model(matched: bool, place: bool) -> str:
+    """The model to begin with: of a field in space where the ``place`` is known; else one that reads a cell's own mean,
+    where there is one."""
+    if place:
+        return "area_to_point_gp"
+    return "bag_gp" if matched else "shrinkage_cmp"
 
 
 def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:

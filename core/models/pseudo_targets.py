@@ -7,7 +7,7 @@ import torch
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec
 from core.models.centroids import singletons
-from core.models.indirect_gp import Columns, posterior
+from core.models.indirect_gp import DENSE_LIMIT, Columns, posterior
 from core.models.learning import LearningOptions, fit_target_gp
 from core.models.optimise import Report
 from core.observations import IndirectData
@@ -25,8 +25,8 @@ def with_pseudo_targets(
     """Matched data whose target for bag ``j`` is ``E[g(y_j) | D2]``, ``g ~ GP(0, ℓ)`` fitted to ``z̃ = g(ỹ) + e``.
 
     Row ``j`` of the new targets belongs to bag ``j``; data that are matched already come back unchanged. Their
-    ``covariance`` is that of ``g(y_j) + e_j`` given D2, which every posterior carries on: the paper takes the means for
-    measurements. Source: Chau et al. 2021, §5.1.2.
+    ``covariance`` is that of ``g(y_j) + e_j`` given D2, which every posterior carries on, None beyond 5,000 bags:
+    the paper takes the means for measurements. Source: Chau et al. 2021, §5.1.2.
     """
     if data.matched:
         return data
@@ -36,6 +36,8 @@ def with_pseudo_targets(
     g = posterior(fitted, regression, Columns(columns.mediators))
     with torch.no_grad():
         targets = g.mean(data.mediators)
-        noise = fitted.noise * torch.eye(len(targets), dtype=targets.dtype, device=targets.device)
-        covariance = g.covariance(data.mediators) + noise
+        covariance = None
+        if len(targets) <= DENSE_LIMIT:
+            noise = fitted.noise * torch.eye(len(targets), dtype=targets.dtype, device=targets.device)
+            covariance = g.covariance(data.mediators) + noise
     return replace(data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None)

@@ -9,7 +9,7 @@ import streamlit as st
 from core.downscaling import interactive
 from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.one_scale_up import OneScaleUp
-from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.downscaling.settings import DownscaleSettings, may_choose, spec_to_settings
 from core.engine import Run, RunSpec
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import field_scale, mean_panel
@@ -21,9 +21,9 @@ from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from core.wording import signed
 from pages.downscaling.data import Choice
-from pages.downscaling.model import LEARNED, family_values, own_choice, slider_values
+from pages.downscaling.model import LEARNED, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
-from pages.kit.asked import set_values
+from pages.kit.asked import ask, set_values
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, trace_charts
 from pages.kit.state import get_engine, recall, remember, remembered
@@ -69,12 +69,24 @@ def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about
     )
 
 
+def _choose() -> bool:
+    return st.checkbox(
+        "Choose the model one scale up",
+        True,
+        key="choose",
+        bind="query-params",
+        help="Two models suit cells that are matched through mediators: one takes the mediators' guess of each cell's "
+        "target, with its doubt, the other lets a target's own place speak and mediates the rest. Learn tries both on "
+        "larger cells, whose values are known, and goes on with the nearer one.",
+    )
+
+
 def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = start_of(model, problem.matched)
     with st.expander("How to learn"):
         stage = "leave_one_bag_out"
-        if named(model).mediated:
+        if named(model).mediated and not named(model).partial:
             stage = st.selectbox(
                 "Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda option: STAGES[option]
             )
@@ -101,6 +113,7 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
                 "without priors of their own: near the sliders' values); 0 for none.",
             ),
             "hold": _hold(start),
+            "choose": may_choose(problem, model) and _choose(),
         }
 
 
@@ -228,7 +241,10 @@ def _picture_so_far(
 def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     """The learned values go into the sliders, once, when the page still shows the same problem and model."""
     learned = (run.result or {}).get("learned")
-    if not learned or not same_problem(run, choice) or learned["model"] != spec.model:
+    if not learned or not same_problem(run, choice):
+        return
+    if learned["model"] != spec.model:
+        _switch_model(run, spec.model, str(learned["model"]))
         return
 
     def values(learned: Any) -> dict[str, float] | None:
@@ -239,6 +255,16 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
         return recall(LEARNED)
 
     take_once(run, values)
+
+
+def _switch_model(run: Run, shown: str, chosen: str) -> None:
+    """The model that learning has chosen goes onto its controls, once; its values follow in the next run."""
+    switched = remembered("_switched-runs", set())
+    if run.spec.settings["model"] != shown or run.id in switched:
+        return
+    ask({"model": chosen, "local": "own", **OWN_FAMILIES})
+    switched.add(run.id)
+    st.rerun()
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

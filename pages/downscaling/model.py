@@ -29,6 +29,8 @@ OFFERED = {
 }
 #: Stands for the family that the model has of itself.
 OWN = "own"
+#: The controls of the kernel's families where a model has its own.
+OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum"}
 #: Under which name the session keeps what the sliders were put to by the last learning.
 LEARNED = "_learned_sliders"
 #: Where the sliders of the noises begin.
@@ -38,7 +40,7 @@ LEAST = 1e-6
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = usual_model(problem.matched, problem.spec.coordinates)
-    offered = list(MODELS if problem.spec.coordinates else GENERAL)
+    offered = [name for name in (MODELS if problem.spec.coordinates else GENERAL) if _can_be(name, problem)]
     offer_only("model", offered)
     name = st.selectbox(
         "Model",
@@ -72,6 +74,10 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     return settings, start
 
 
+def _can_be(model: str, problem: DownscalingProblem) -> bool:
+    return not named(model).partial or named(model).reads(problem.data)
+
+
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
     """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
     words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
@@ -83,7 +89,8 @@ def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[s
 
 def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
-    if not (problem.matched and problem.spec.coordinates and named(model).on_bags):
+    measured = problem.matched or named(model).partial
+    if not (measured and problem.spec.coordinates and named(model).on_bags):
         return None
     about = (
         "A factor κ on the sd: intervals are wider where cells are predicted badly from the others and narrower where "
@@ -184,7 +191,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
     if model.mediated and start.mediator_kernel is not None:
         with st.expander("Mediator kernel ℓ"):
-            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.correlated)
+            changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
     return replace(start, **changes)
 
 

@@ -54,6 +54,8 @@ def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:
         return
     bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
     (st.warning if bad else st.success)(plain(f"Learned values: {found.sentence[0].lower()}{found.sentence[1:]}"))
+    if found.choice:
+        st.caption(plain(found.choice))
 
 
 def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneScaleUp | None) -> None:
@@ -61,7 +63,7 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
     if found is None:
         return
     with st.expander("One scale up: checked without a fine truth"):
-        st.markdown(plain(" ".join((found.sentence, *found.sentences))))
+        st.markdown(plain(" ".join((found.sentence, found.choice or "", *found.sentences))))
         for column, panel in zip(st.columns(3), scaled_up_panels(problem, scale, found.values), strict=True):
             with column:
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)

@@ -19,6 +19,11 @@ _KAPPA = (
     "$N(0, \\kappa_j^2)$ with $\\log\\kappa^2$ a Gaussian process of the place and of how rough the covariates are "
     "there (Laplace's approximation)."
 )
+_PSEUDO = (
+    "The targets $\\tilde z_j$ are pseudo-targets, $E[g(y_j)]$ of a Gaussian process $g$ of the mediators that is "
+    "learned from the coarse values; $C$ is their covariance, carried on by the law of total variance, with "
+    "$a(x) = S^{-1} W^\\top c(x)$."
+)
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 
@@ -72,6 +77,9 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         times = {"N": points, "B": bags}[model.ridge]
         weights += rf",\quad {model.ridge}\lambda = {spec.regularisation * times:.3g}"
     kappa, told = (r"\kappa(x)^2\,", f"{_KAPPA} ") if spec.local_scale else ("", "")
+    carried = ""
+    if not model.reads(problem.data):
+        carried, told = r" + a(x)^\top C\,a(x)", f"{told}{_PSEUDO} "
     evidence = (
         f" The {model.quantity} of the {targets} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
@@ -85,7 +93,7 @@ $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$
 
 $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
-\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x),\quad S = W^\top \bar K W + \Sigma,\quad
+\mathrm{{var}}(x) = k(x,x) - c(x)^\top W S^{{-1}} W^\top c(x){carried},\quad S = W^\top \bar K W + \Sigma,\quad
 \mathrm{{sd}}(x) = \sqrt{{{kappa}\mathrm{{var}}(x) + \varsigma^2}}$$
 
 $${weights},\qquad \sigma^2 = {spec.noise:.3g},\quad \varsigma^2 = {spec.point_noise:.3g},\quad

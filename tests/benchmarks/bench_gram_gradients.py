@@ -13,6 +13,7 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.coreset import coreset
 from core.bag_sums.direct import gram
 from core.bag_sums.moving import BagGram, moving_gram, over_pairs
+from core.bag_sums.radii import RadialTable, tabulate
 from core.downscaling.prediction import picture_of
 from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
@@ -73,7 +74,10 @@ def _by_radii(problem: DownscalingProblem) -> Row:
     made = []
 
     def make() -> None:
-        made[:] = [moving_gram(spec, few, picture.bags, picture.points, picture.layout, picture.names)]
+        def table() -> RadialTable | None:
+            return tabulate(picture.bags, picture.layout, picture.points)
+
+        made[:] = [moving_gram(spec, few, table, picture.layout, picture.names)]
 
     once = cpu_seconds(make)
     with torch.no_grad():

@@ -11,7 +11,7 @@ from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.downscaling.model import family_values, slider_values
-from pages.kit.state import slider_key
+from pages.kit.state import get_engine, slider_key
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
 from tests.pages.reading import as_shown
@@ -360,3 +360,32 @@ def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
 
 def warned(page: AppTest) -> list[str]:
     return [box.value for box in page.warning if "Bilinear interpolation is the better guess" in box.value]
+
+
+def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(page):
+    coarser(page)
+    page.multiselect(key="med").set_value(["surface_altitude"])
+    page.slider(key="withhold").set_value(0.5).run()
+    assert page.selectbox(key="model").value == "area_to_point_gp" and page.checkbox(key="choose").value
+    assert "pseudo-targets" in equation(page) and "a(x)^\\top C" in words(page)
+    page.number_input(key="steps").set_value(8)
+    page.button(key="learn").click().run()
+    until(page, lambda: [box for box in page.info if "Learned" in box.value])
+    page.run()
+    chosen = page.selectbox(key="model").value
+    (said,) = [caption.value for caption in page.caption if "Chosen one scale up" in caption.value]
+    assert complaints(page) == [] and chosen == "partial_cmp" and "the partially mediated process comes nearer" in said
+    assert page.selectbox(key="local").value == "own" and "footprint" in words(page)
+    learned = current(page)["learned"]
+    assert learned["model"] == chosen
+    first = learned["kernel"]["terms"][0]
+    assert log_slider(page, "h-k0s").value == pytest.approx(first["scale"], rel=1e-5)
+    page.selectbox(key="model").set_value("area_to_point_gp").run()
+    assert page.selectbox(key="model").value == "area_to_point_gp", "what was chosen is not pressed on anybody"
+    page.selectbox(key="model").set_value("shrinkage_cmp").run()
+    assert not [box for box in page.checkbox if box.key == "choose"]
+
+
+def current(page: AppTest) -> dict:
+    """The result of the page's own run."""
+    return get_engine().get(page.query_params["run"]).result

@@ -75,15 +75,21 @@ def _data_arguments(group: Any) -> None:
 def _model_arguments(group: Any) -> None:
     group.add_argument(
         "--model",
-        help="area_to_point_gp (default for matched cells), shrinkage_cmp (default for others), regression_kriging, "
-        "bag_gp, cmp, task_transformed_gp, variational_cmp, vbagg, centroid_gp or variational_gp",
+        help="area_to_point_gp (default; without coordinates bag_gp for matched cells and shrinkage_cmp for others), "
+        "partial_cmp, regression_kriging, shrinkage_cmp, cmp, bag_gp, task_transformed_gp, variational_cmp, vbagg, "
+        "centroid_gp or variational_gp",
     )
+    group.add_argument(
+        "--choose", action=argparse.BooleanOptionalAction, default=None,
+        help="let learning take area_to_point_gp or partial_cmp, whichever is nearer one scale up, where cells are "
+        "matched through mediators (it does where no model is named)",
+    )  # fmt: skip
     group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
     group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
     group.add_argument(
         "--spatial", metavar="FAMILY",
-        help="family on coordinates (powered_exponential for area_to_point_gp and regression_kriging, matern12 for "
-        "bag_gp, else matern32)",
+        help="family on coordinates (powered_exponential for area_to_point_gp, partial_cmp and regression_kriging, "
+        "matern12 for bag_gp, else matern32)",
     )  # fmt: skip
     group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
@@ -93,7 +99,7 @@ def _model_arguments(group: Any) -> None:
     group.add_argument(
         "--local-scale", action=argparse.BooleanOptionalAction, default=None,
         help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
-        "regression_kriging do, where cells are matched)",
+        "regression_kriging do, where cells are matched, and partial_cmp)",
     )  # fmt: skip
     group.add_argument(
         "--gradient-boosting",
@@ -117,22 +123,24 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument(
         "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
         help="noises that learning leaves as they are (point_noise; for matched cells noise too with "
-        "area_to_point_gp, regression_kriging and bag_gp; --hold alone frees both)",
+        "bag_gp; area_to_point_gp, partial_cmp and regression_kriging hold both; --hold alone frees both)",
     )  # fmt: skip
     group.add_argument(
-        "--restarts", type=int, help="starts of the optimiser (2; 1 for area_to_point_gp and regression_kriging)"
+        "--restarts",
+        type=int,
+        help="starts of the optimiser (2; 1 for area_to_point_gp, partial_cmp and regression_kriging)",
     )
     group.add_argument("--steps", type=int, help="steps of each start")
     group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
     group.add_argument(
         "--every-pixel", action=argparse.BooleanOptionalAction, default=None,
         help="while learning, sum isotropic terms of the place over every pixel, from a table of distances "
-        "(area_to_point_gp and regression_kriging do)",
+        "(area_to_point_gp, partial_cmp and regression_kriging do)",
     )  # fmt: skip
     group.add_argument(
         "--prior-sd", type=float, metavar="WIDTH",
         help="width of log-normal priors that hold kernels near their start while the evidence is climbed; 0 for none "
-        "(1 for area_to_point_gp and regression_kriging, else 0)",
+        "(1 for area_to_point_gp, partial_cmp and regression_kriging, else 0)",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from core.bag_sums.blocks import sort_bags
 from core.bag_sums.direct import gram
 from core.bag_sums.moving import moving_gram
 from core.bag_sums.pixel_sums import Picture
-from core.bag_sums.radii import ERROR, tabulate
+from core.bag_sums.radii import ERROR, RadialTable, tabulate
 from core.bag_sums.routes import by_radii
 from core.errors import Cancelled
 from core.kernels.families.registry import FAMILIES
@@ -38,7 +38,12 @@ def kernel_of(name: str, columns: tuple[str, ...], scale: float, own: dict[str, 
 
 def moving(kernel: KernelSpec, picture: Picture, few: Bags | None = None):
     """K̄ by radii of a picture's bags."""
-    return moving_gram(kernel, few or picture.bags, picture.bags, picture.points, picture.layout, picture.names)
+    return moving_gram(kernel, few or picture.bags, lambda: table_of(picture), picture.layout, picture.names)
+
+
+def table_of(picture: Picture) -> RadialTable | None:
+    """The distances of a picture's bags."""
+    return tabulate(picture.bags, picture.layout, picture.points)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -145,3 +150,13 @@ def test_cuda_gives_the_same_numbers():
     spec = kernel_of("matern32", place_of(picture), 0.7)
     there = moving(spec, picture.to(torch.device("cuda")))(spec.build(picture.names).cuda())
     assert torch.allclose(there.cpu(), moving(spec, picture)(spec.build(picture.names)), atol=1e-12)
+
+
+def test_some_bags_are_those_among_all():
+    picture = plane(0.2)
+    kernel = kernel_of("matern12", place_of(picture), 0.7)
+    whole = moving(kernel, picture)
+    chosen = torch.tensor([5, 0, 3])
+    few, built = whole.only(chosen), kernel.build(picture.names)
+    assert torch.allclose(few(built), whole(built)[chosen][:, chosen], atol=1e-12)
+    assert len(few.table.table) < len(whole.table.table)

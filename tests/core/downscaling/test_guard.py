@@ -88,7 +88,7 @@ def test_the_default_suits_the_matching():
     assert [t.factors[0].family for t in starting_spec(matched, bag).kernel.terms] == ["matern12", "rbf"]
     assert completed(problem(runaway(), coordinates=False), DownscaleSettings()).model == "bag_gp"
     mediated = completed(other, DownscaleSettings())
-    assert (mediated.model, mediated.noise, mediated.hold) == ("shrinkage_cmp", 0.05, ("point_noise",))
+    assert (mediated.model, mediated.noise, mediated.hold) == ("area_to_point_gp", 1e-6, usual.hold)
     pseudo = completed(other, DownscaleSettings(model="bag_gp", noise=0.2, hold=()))
     assert (pseudo.noise, pseudo.point_noise, pseudo.hold) == (0.2, 0.01, ())
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy.stats import ttest_rel
 
+from core.downscaling.larger_cells import cells_of
 from core.downscaling.learning import learn_model
 from core.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
 from core.downscaling.run import downscale
@@ -66,7 +67,7 @@ def test_it_is_the_posterior_of_cell_means_given_larger_cells(model, matching):
     given = problem(matching=matching, withhold=0.5 if matching == "indirect" else 0.3, block=(3, 3))
     settings = DownscaleSettings(model=model, points=ALL_POINTS, noise=0.02, point_noise=0.3, local_scale=False)
     spec, scene = starting_spec(given, settings), scene_of(given, settings)
-    found = [each.numpy() for each in moments(scene, spec, scene.data, given)]
+    found = [each.numpy() for each in moments(scene, spec, scene.data, given, cells_of(scene, spec, given, never))]
     mean, variance, cells = dense(given, spec, scene)
     assert np.array_equal(given.target_cell[scene.targets.item][scene.joined], cells) and len(cells) > 30
     assert found[0] == pytest.approx(mean, abs=1e-7) and found[1] == pytest.approx(variance, abs=1e-7)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_a_gaussian_process_with_orography_beats_interpolation_on_the_real_field
 
 def test_a_mediated_model_runs_without_any_matched_cell():
     problem = ukv((12, 12), mediators=["surface_altitude"], withhold=0.5)
-    found = downscale(problem, DownscaleSettings(restarts=1, steps=15, points=4))
+    found = downscale(problem, DownscaleSettings("shrinkage_cmp", restarts=1, steps=15, points=4))
     assert not problem.matched
     assert found.scores["shrinkage_cmp"]["rmse_area"] < found.scores["bilinear"]["rmse_area"]
     assert found.coarse_scores["withheld"]["rmse"] > 0
@@ -139,8 +140,10 @@ def test_settings_survive_json_and_refuse_nonsense(problem):
             DownscaleSettings.from_dict(wrong)
 
 
-@pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
-@pytest.mark.parametrize("key", ["ukv-645m", "ukv-75m"])
+@pytest.mark.parametrize(
+    ("key", "model"),
+    [*product(("ukv-645m", "ukv-75m"), ("area_to_point_gp", "bag_gp")), ("atmosphere-small", "area_to_point_gp")],
+)
 def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
     from core.datasets import find
 
@@ -148,7 +151,7 @@ def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
     problem = build_problem(Source(key), given)
     stored = preset({"fields": key, "coarse": None}, given.to_dict(), DownscaleSettings(model=model, kernel="rbf"))
     assert stored is not None
-    picture, data = picture_of(problem), problem.data
+    picture, data = picture_of(problem), matched_data(problem, stored)
     best = predict_from_sums(stored, data, problem, [(1.0, picture_sums(stored.kernel, picture))]).evidence
     start = starting_spec(problem, DownscaleSettings(model=model))
     poor = predict_from_sums(start, data, problem, [(1.0, picture_sums(start.kernel, picture))]).evidence
@@ -247,7 +250,7 @@ def test_real_files_reproduce_the_known_order_of_methods(real_data):
 
     fields = open_fields(real_data / "era5_1995-07-14T12.nc")
     problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))
-    found = downscale(problem, DownscaleSettings(restarts=1, steps=25, points=6))
+    found = downscale(problem, DownscaleSettings("shrinkage_cmp", restarts=1, steps=25, points=6))
     assert found.scores["shrinkage_cmp"]["rmse"] < 0.97 * found.scores["bilinear"]["rmse"]
     assert 0.7 < found.scores["shrinkage_cmp"]["coverage95"] <= 1
 

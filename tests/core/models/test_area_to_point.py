@@ -142,9 +142,9 @@ def test_with_slopes_and_a_mean_that_are_not_known_at_all_it_is_regression_krigi
 
 
 def test_models_of_fields_in_space_are_told_from_general_ones():
-    assert set(MODELS) - set(GENERAL) == {"area_to_point_gp", "regression_kriging"}
+    assert set(MODELS) - set(GENERAL) == {"area_to_point_gp", "regression_kriging", "partial_cmp"}
     assert usual_model(True, True) == "area_to_point_gp" and usual_model(True, False) == "bag_gp"
-    assert usual_model(False, True) == "shrinkage_cmp"
+    assert usual_model(False, True) == "area_to_point_gp" and usual_model(False, False) == "shrinkage_cmp"
     known, guessed = (start_of("regression_kriging", matched) for matched in (True, False))
     assert known.noise < 1e-5 and set(known.hold) == {"noise", "point_noise"}
-    assert guessed == replace(known, noise=0.05, hold=("point_noise",), local_scale=False)
+    assert guessed == replace(known, local_scale=False) and start_of("partial_cmp", matched=False) == known
