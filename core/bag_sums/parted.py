@@ -25,7 +25,7 @@ class Rows:
         """Memory it takes."""
         return self.sums.nbytes
 
-    def at(self, pixels: slice | Int[Tensor, " n"]) -> Float[Tensor, "n P"]:
+    def at(self, pixels: slice | Int[Tensor, " n"]) -> Float[Tensor, "rows P"]:
         """The sums at some pixels, written out."""
         found = self.sums.at(pixels)
         out = found.new_zeros(self.count, found.shape[1])

@@ -63,9 +63,9 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
 
 
 def weights_and_noise(
-    spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "n n"]
+    spec: ModelSpec, data: IndirectData, columns: Columns, bag_gram: Float[Tensor, "n n"] | None = None
 ) -> tuple[Float[Tensor, "n M"], Float[Tensor, "M M"]]:
-    """The model's W and Σ for these data and K̄; constants, no gradient."""
+    """The model's W and Σ for these data; constants, no gradient. Of K̄ depends that of a partial model alone."""
     check_matching(spec, data)
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
@@ -73,7 +73,9 @@ def weights_and_noise(
         weights = model.weights(grams, spec.regularisation)
         noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
         unknown = model.unknown(grams, weights, spec.regularisation)
-        return weights, noise if unknown is None else noise + unknown(bag_gram)
+        if unknown is None:
+            return weights, noise
+        return weights, noise + unknown(weights.new_empty(0, 0) if bag_gram is None else bag_gram)
 
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:

@@ -34,7 +34,7 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
     return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
 
 
-def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B+M M"]:
+def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "n M"]:
     """``shrinkage_weights`` for the bags, above the identity for the targets' own footprints."""
     mediated = shrinkage_weights(grams, regularisation)
     return torch.cat([mediated, torch.eye(mediated.shape[1], dtype=mediated.dtype, device=mediated.device)])

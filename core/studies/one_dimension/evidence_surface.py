@@ -108,7 +108,7 @@ def _evaluator(line: Line, tied: bool) -> Callable[[ModelSpec], float]:
     @lru_cache(maxsize=64)
     def mediation(model: str, kernel: KernelSpec, regularisation: float) -> Any:
         bare = ModelSpec(model, kernel, kernel, regularisation, 0.0)
-        return weights_and_noise(bare, data, COLUMNS, torch.empty(0, 0))  # no Σ here depends on K̄
+        return weights_and_noise(bare, data, COLUMNS)
 
     def at(spec: ModelSpec) -> float:
         lam = spec.noise / len(x) if tied else spec.regularisation

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from scipy.stats import ttest_rel
 
 from core.downscaling.larger_cells import cells_of
@@ -49,9 +48,7 @@ def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarra
     scored = [c for c in given.target_cell if seen[(c // nx // 2) * nx + c % nx // 2] >= 2]
     own = average(cell, np.array(scored))
     covariance = evaluate(spec.kernel.build(given.columns), given.inputs, given.inputs).detach().numpy()
-    weights, noise = (
-        each.numpy() for each in weights_and_noise(spec, scene.data, columns_of(given), torch.empty(0, 0))
-    )
+    weights, noise = (each.numpy() for each in weights_and_noise(spec, scene.data, columns_of(given)))
     s = weights.T @ larger @ covariance @ larger.T @ weights + noise
     cross = own @ covariance @ larger.T @ weights
     mean = cross @ np.linalg.solve(s, scene.data.targets.numpy())

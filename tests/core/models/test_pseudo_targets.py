@@ -92,6 +92,6 @@ def test_too_many_are_taken_for_measurements(monkeypatch):
     assert found.covariance is None and len(found.targets) == 5
 
 
-def test_a_covariance_of_another_size_is_refused():
+def test_a_covariance_of_another_size_is_refused(unchecked):
     with pytest.raises(InputError, match="covariance"):
         replace(problem(matched=True), covariance=torch.eye(4, dtype=torch.float64))
