@@ -8,6 +8,7 @@ import numpy as np
 
 from core import __version__
 from core.device import choose
+from core.downscaling.assumptions import Assumption, assumptions, refused
 from core.downscaling.boosting import gradient_boosting
 from core.downscaling.guard import Guard, beside_bilinear, bilinear_error
 from core.downscaling.learning import learn_model
@@ -31,7 +32,7 @@ class DownscalingResult:
     and ``fields`` by model, baselines included; ``coarse_scores`` of withheld cells and of re-aggregation where they
     exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
     (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`),
-    ``one_scale_up`` (`OneScaleUp`, None where it was not looked) and ``explained_share`` in them.
+    ``one_scale_up`` (`OneScaleUp`, None where it was not looked), ``explained_share`` and ``assumptions`` in them.
     """
 
     mean: np.ndarray
@@ -70,21 +71,13 @@ def downscale(
             raise Cancelled("The run was cancelled while it learned.")
     best, guard = learned or (None, None)
     spec = starting_spec(problem, settings) if best is None else best.spec
-    found = predict(spec, matched_data(problem, spec, context.check), problem, device=device, check=context.check)
+    data = matched_data(problem, spec, context.check)
+    found = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scores, beside the baselines")
     fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
+    rests_on = assumptions(problem, spec, data, fields[spec.model], problem.physical_sd(found.sd))
     guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
-    diagnostics = {
-        "device": str(device),
-        "log_evidence": found.evidence,
-        "log_evidence_learning": None if best is None or math.isnan(best.evidence) else best.evidence,
-        "jitter": found.jitter,
-        "routes": list(found.routes),
-        "stages": {} if best is None else best.stages,
-        "leave_one_out": guard.to_dict(),
-        "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
-        "explained_share": asdict(explained_share(problem)),
-    }
+    diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
     seconds = watch.seconds()
     return DownscalingResult(
         mean=fields[spec.model],
@@ -96,11 +89,29 @@ def downscale(
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
         peak_mb=peak_mb(device),
-        warnings=guard.sentences + (() if best is None else best.warnings) + jitter_warning(found) + found.told,
-        diagnostics=diagnostics,
+        warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(found, rests_on),
+        diagnostics=diagnostics | _diagnostics(problem, found, best, guard),
         sd_latent=problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None,
         local_scale=None if found.scale is None else problem.on_grid(found.scale),
     )
+
+
+def _diagnostics(problem: DownscalingProblem, found: Prediction, best: Learned | None, guard: Guard) -> dict[str, Any]:
+    """The numbers behind a result, as plain data."""
+    return {
+        "log_evidence": found.evidence,
+        "log_evidence_learning": None if best is None or math.isnan(best.evidence) else best.evidence,
+        "jitter": found.jitter,
+        "routes": list(found.routes),
+        "stages": {} if best is None else best.stages,
+        "leave_one_out": guard.to_dict(),
+        "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
+        "explained_share": asdict(explained_share(problem)),
+    }
+
+
+def _warnings(found: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
+    return jitter_warning(found) + found.told + refused(rests_on)
 
 
 def jitter_warning(found: Prediction) -> tuple[str, ...]:
@@ -118,12 +129,12 @@ def score_all(
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
-    from core.fields import bicubic, bilinear, constant
+    from core.fields import interpolations
     from core.metrics import score_field
 
     fields = {spec.model: problem.physical_mean(found.mean)}
     sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
-    fields |= {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
+    fields |= interpolations(problem)
     if problem.mediator_columns and "centroid_gp" not in fields:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
     if boosting:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from core.lazy import lazily
 
 if TYPE_CHECKING:
-    from core.fields.baselines import bicubic, bilinear, bilinear_left_out, bilinear_of_joined, constant
+    from core.fields.baselines import (
+        bicubic,
+        bilinear,
+        bilinear_left_out,
+        bilinear_of_joined,
+        constant,
+        interpolations,
+        lapse_rate,
+    )
     from core.fields.blocks import reaggregate
     from core.fields.coarsened import make_problem
     from core.fields.coordinates import scaled_coordinates
@@ -27,6 +35,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "bicubic": "baselines",
+    "interpolations": "baselines",
+    "lapse_rate": "baselines",
     "bilinear": "baselines",
     "bilinear_left_out": "baselines",
     "bilinear_of_joined": "baselines",
@@ -69,6 +79,8 @@ __all__ = [
     "constant",
     "explained_share",
     "fields_from_dataset",
+    "interpolations",
+    "lapse_rate",
     "load_fields",
     "make_problem",
     "make_problem_from_files",

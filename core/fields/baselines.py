@@ -1,5 +1,7 @@
 """Baselines that see exactly the coarse cells the model sees."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.fields.grid import make_grid
@@ -10,6 +12,10 @@ from core.fields.sphere import unit_vectors
 
 #: Stretches of the plane that settle which of two equally good triangulations is taken.
 _EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
+
+#: Names that a variable of the ground's altitude goes by.
+OROGRAPHY = ("surface_altitude", "orog", "orography", "altitude", "elevation", "topography", "topo", "hgt", "dem", "zs")
+TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
@@ -51,6 +57,41 @@ def bicubic(problem: DownscalingProblem) -> np.ndarray:
     spline = RectBivariateSpline(cells.y, axis, values, kx=3, ky=3)
     inside = np.clip(y, cells.y[0], cells.y[-1]), np.clip(x, axis[0], axis[-1])
     return spline(*inside, grid=False).reshape(problem.grid.shape)
+
+
+def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
+    """(H, W) bilinear interpolation of temperatures reduced to one altitude, brought back to that of each pixel.
+
+    The rate is that of a least-squares fit of the observed cells' values to their mean altitude and a plane of their
+    positions, all weighted by area. NaN where the altitude is missing; None for anything but a temperature with an
+    orography among its covariates, and for unmatched cells, of whose altitude the model knows nothing.
+    """
+    name = next((each for each in problem.spec.covariates if each.lower() in OROGRAPHY), None)
+    if name is None or problem.units not in TEMPERATURES or not problem.matched:
+        return None
+    altitude = problem.inputs[:, problem.columns.index(name)].numpy()
+    cell, weights = problem.cell.flat[problem.pixel], problem.grid.area.flat[problem.pixel]
+    inside, size = cell >= 0, problem.coarse.size
+    mass = np.bincount(cell[inside], weights[inside], size)
+    total = np.bincount(cell[inside], (weights * altitude)[inside], size)
+    seen = problem.observed.ravel() & (mass > 0)
+    if seen.sum() < 5:
+        return None
+    means, root = np.divide(total, mass, where=mass > 0, out=np.zeros(size)), np.sqrt(mass[seen])
+    centres = _plane(problem)[0].reshape(-1, 2)[seen]
+    design = np.column_stack([means[seen], np.ones(seen.sum()), centres - centres.mean(axis=0)])
+    values = problem.coarse.ravel()[seen]
+    rate = np.linalg.lstsq(root[:, None] * design, root * values, rcond=None)[0][0]
+    reduced = np.where(problem.observed, problem.coarse - rate * means.reshape(problem.coarse_shape), np.nan)
+    level = bilinear(replace(problem, coarse=reduced))
+    own = np.full(problem.grid.area.size, np.nan)
+    own[problem.pixel] = rate * altitude
+    return level + own.reshape(problem.grid.shape)
+
+
+def interpolations(problem: DownscalingProblem) -> dict[str, np.ndarray]:
+    """The baselines that look at the coarse values alone, by name."""
+    return {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
 
 
 def bilinear_left_out(problem: DownscalingProblem) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.studies.downscaling.benchmark import EXACT, VARIATIONAL
+from pages.benchmarks import mediated
 from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
 from pages.kit.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
@@ -11,9 +11,12 @@ from pages.kit.pages import page_link
 from pages.kit.run_panel import run_of
 
 TITLES = {
-    "ukv-645m": "UKV, 645 m, half the cells withheld (K)",
-    "planet-2deg": "Made-up planet, 90 × 180, matched by pressure (K)",
-    "planet-half-deg": "Made-up planet, paper's size, 360 × 720 (K)",
+    "ukv-645m": "UKV, 645 m, by altitude (K)",
+    "ukv-75m": "UKV, 75 m, by altitude (K)",
+    "era5-t2m": "ERA5, by surface pressure (K)",
+    "gdas-ttop": "GDAS cloud tops, by their pressure (K)",
+    "planets-2deg": "Ten made-up planets, 90 × 180, by pressure (K)",
+    "planet-half-deg": "One made-up planet, paper's size, 360 × 720 (K)",
 }
 
 
@@ -26,7 +29,7 @@ def main() -> None:
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     headline(table)
-    st.markdown(mediation(table))
+    st.markdown(" ".join((mediation(table), mediated.choice(), mediated.regime())))
     with st.expander("All models and scores, which differences are more than chance, run it here",
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)
@@ -41,8 +44,9 @@ def everything(table: BenchmarkTable) -> None:
         "its hyperparameters anew for every seed and is scored on every pixel. Models without mediation get "
         "pseudo-targets, each for its own cell."
     )
-    start_controls(table, {"cases": ["ukv-645m", "planet-2deg"], "models": [*EXACT, *VARIATIONAL]})
+    start_controls(table, {"cases": ["ukv-645m", "planets-2deg"]})
     show(table)
+    mediated.show_regime()
 
 
 main()

@@ -10,7 +10,8 @@ import streamlit as st
 from core.downscaling.boosting import gradient_boosting
 from core.downscaling.run import centroid_baseline, coarse_scores
 from core.errors import InputError
-from core.fields import DownscalingProblem, bicubic, bilinear, constant, explained_share, reaggregate
+from core.fields import DownscalingProblem, explained_share, reaggregate
+from core.fields import interpolations as interpolated
 from core.fields.place import place_words
 from core.figures.colours import model_name
 from core.figures.panel import plain_number
@@ -33,7 +34,7 @@ LEVELS = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 @st.cache_resource(show_spinner="Interpolating the coarse field …", max_entries=6)
 def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarray]:
     """The baselines that need no learning, by name."""
-    return {"constant": constant(_problem), "bilinear": bilinear(_problem), "bicubic": bicubic(_problem)}
+    return interpolated(_problem)
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)

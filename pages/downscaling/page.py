@@ -55,6 +55,7 @@ def body() -> None:
     st.subheader("Scores", anchor=False)
     numbers.scores(choice.key, problem, spec, view)
     numbers.reliability(choice.key, problem, spec, view)
+    trust.show_assumptions(choice, problem, spec, view)
     trust.show_local_scale(problem, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
     st.subheader("Take it home", anchor=False)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from core.downscaling.assumptions import assumptions, intervals, refused
 from core.downscaling.one_scale_up import OTHERS, OneScaleUp
 from core.downscaling.prediction import reads_bags
 from core.downscaling.run import coarse_scores
@@ -18,10 +19,13 @@ from core.metrics import Trust, trust
 from core.metrics.trusting import LEVELS, RIGHT
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
-from pages.downscaling.picture import View
+from pages.downscaling.data import Choice
+from pages.downscaling.picture import View, data_for
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
 from pages.kit.words import plain
+
+_MARKS = {True: ":material/check:", False: ":material/warning:"}
 
 
 def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
@@ -34,16 +38,33 @@ def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
 
 
 def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray) -> None:
-    """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture."""
+    """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture; no verdict, whatever they held,
+    where a Gaussian's intervals can't be right."""
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
+    without = refused([intervals(problem, view.mean, view.sd)])
+    for sentence in without:
+        st.warning(plain(sentence))
     if found is None:
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
-    (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
+    if not without:
+        (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
     picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
     st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
+
+
+def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+    """What the exact map rests on, with the number behind each, what failed said in the title."""
+    if not view.exact:
+        return
+    found = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd)
+    failed = [each.name for each in found if not each.holds]
+    told = f"what fails: {', '.join(failed)}" if failed else "nothing fails"
+    with st.expander(f"What the map rests on, and {told}"):
+        for each in found:
+            st.markdown(f"{_MARKS[each.holds]} **{each.name.capitalize()}.** {plain(each.sentence)}")
 
 
 def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:

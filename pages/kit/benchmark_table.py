@@ -125,12 +125,14 @@ def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
 
 @dataclass(frozen=True)
 class Group:
-    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests or why there are none."""
+    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests of RMSE or why there are none;
+    ``others`` are those of the table's other scores, by score and pair."""
 
     seeds: int
     models: list[dict[str, Any]]
     pairs: tuple[Comparison, ...]
     refused: str = ""
+    others: dict[str, dict[tuple[str, str], Comparison]] = field(default_factory=dict)
 
 
 def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
@@ -143,10 +145,16 @@ def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]
         seeds = len({row["seed"] for row in mine})
         models = table_rows(mine, table.group, value, paper=table.paper.get(value))
         try:
-            found[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"))
+            found[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"), others=_others(table, mine))
         except InputError as error:
             found[value] = Group(seeds, models, (), str(error))
     return found
+
+
+def _others(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, dict[tuple[str, str], Comparison]]:
+    """The tests of all scores but coverage, which is no better for being larger."""
+    scores = [score for score in table.scores if not score.startswith("coverage")]
+    return {score: {(p.first, p.second): p for p in pairwise_wilcoxon(rows, score)} for score in scores}
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -209,7 +217,11 @@ def _tests(group: Group, title: str) -> None:
     if group.refused:
         st.caption(f"{title}: {sentence_of(group.refused)}")
         return
-    st.markdown(f"**{title}**, RMSE, two-sided; p values corrected for the number of pairs (Holm)")
+    others = group.others.items()
+    st.markdown(
+        f"**{title}**, RMSE{' and other scores' if others else ''}, two-sided; p values corrected for the number of "
+        "pairs (Holm)"
+    )
     st.dataframe(
         [
             {
@@ -217,7 +229,8 @@ def _tests(group: Group, title: str) -> None:
                 "Worse": model_name(p.second if p.difference < 0 else p.first),
                 "Median difference": f"{abs(p.difference):.3g}",
                 "p": p.note or f"{p.p_value:.1e}",
-                "p corrected": "" if p.note else f"{p.p_holm:.1e}",
+                "p corrected": _p(p),
+                **{f"{SHORT[score]} corrected": _p(found.get((p.first, p.second))) for score, found in others},
                 "Seeds": p.n,
             }
             for p in group.pairs
@@ -225,3 +238,8 @@ def _tests(group: Group, title: str) -> None:
         hide_index=True,
         width="stretch",
     )
+
+
+def _p(test: Comparison | None) -> str:
+    """A corrected p value as a cell of a table; empty where there is none."""
+    return "" if test is None or test.note else f"{test.p_holm:.1e}"

@@ -74,7 +74,7 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     assert line["Warned"] == "0 of 5" and not any(
         row["warned"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")
     )
-    assert len(table) == 4 * 6 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
+    assert len(table) == 4 * 6 + 3 and set(table["Model"]) >= {"Bilinear", "Regression kriging", "Shrinkage CMP"}
     assert set(table["Warned"][table["Model"] == "Gradient boosting"]) == {"–"}
     (said,) = [block.value for block in page.markdown if "half of whose cells are hidden (5 draws)" in block.value]
     right, pairs = told_right(kept)

@@ -13,11 +13,12 @@ from core.errors import InputError
 
 HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
 _POLL_S = 1.0
-#: Benchmark → the engine's task and the file that its page opens with; what the trust benchmark runs is `TRUST`.
+#: Benchmark → the engine's task and the file that its page opens with; what others than the papers' run is `OWN`.
 BENCHMARKS = {
     "swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json"),
     "downscaling": ("downscaling-benchmark", "downscaling.json"),
     "trust": ("downscaling-benchmark", "trust.json"),
+    "mediation": ("downscaling-benchmark", "mediation.json"),
 }
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
 
@@ -27,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
-    parser.add_argument("--cases", nargs="+", metavar="CASE", help="downscaling and trust: only these cases")
+    parser.add_argument("--cases", nargs="+", metavar="CASE", help="of fields: only these cases")
     parser.add_argument("--resume", metavar="FILE", help="keep the rows of this file, compute the missing ones")
     parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
 
@@ -58,11 +59,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _own(name: str) -> dict[str, Any]:
     """What a benchmark runs otherwise than its task does by itself."""
-    if name != "trust":
-        return {}
-    from core.studies.downscaling.benchmark import TRUST
+    from core.studies.downscaling.benchmark import OWN
 
-    return dict(TRUST)
+    return dict(OWN.get(name, {}))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

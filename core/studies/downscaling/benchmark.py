@@ -17,24 +17,46 @@ from core.downscaling.source import Source, build_problem
 from core.engine.many import run_all
 from core.engine.reporting import Stopwatch, peak_mb
 from core.errors import InputError
+from core.fields import DownscalingProblem, DownscalingSpec, fields_from_dataset, make_problem
 from core.models.catalogue import named
+from core.models.defaults import CANDIDATES
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 #: The peer that is no Gaussian process.
 BOOSTING = "gradient_boosting"
-#: Case → data set and the changes to its own settings: matched through a mediator.
+#: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
+#: made-up planets, another one for each seed; ``seeds``: how many seeds it has at most.
 MEDIATED: dict[str, dict[str, Any]] = {
     "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
-    "planet-2deg": {"data": "atmosphere-small", "problem": {}},
-    "planet-half-deg": {"data": "atmosphere", "problem": {}},
+    "ukv-75m": {"data": "ukv-75m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
+    "era5-t2m": {"data": "era5-t2m", "problem": {"withhold": 0.5, "mediators": ["sp"]}},
+    "gdas-ttop": {"data": "gdas-ttop", "problem": {"withhold": 0.5, "mediators": ["ctp"]}},
+    "planets-2deg": {"data": "atmosphere-small", "problem": {}, "planets": (90, 180)},
+    "planet-half-deg": {"data": "atmosphere", "problem": {}, "seeds": 2},
 }
 #: The same for real fields, half of whose cells are withheld and the others matched.
 MATCHED: dict[str, dict[str, Any]] = {
     f"{data}-matched": {"data": data, "problem": {"withhold": 0.5}}
     for data in ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop")
 }
-CASES = MEDIATED | MATCHED
+#: Made-up fields by what their mediator knows: of the target through the covariate alone (0) to the target itself (1).
+MEDIATORS: dict[str, dict[str, Any]] = {
+    f"mediator-{told:g}": {
+        "told": told,
+        "problem": {"target": "target", "covariates": ["covariate"], "mediators": ["mediator"], "block": [4, 4],
+                    "withhold": 0.5, "coordinates": False},
+    }
+    for told in (0.0, 0.25, 0.5, 0.75, 1.0)
+}  # fmt: skip
+CASES = MEDIATED | MATCHED | MEDIATORS
+#: When mediation helps.
+MEDIATION: dict[str, Any] = {
+    "models": ("shrinkage_cmp", "bag_gp"),
+    "cases": tuple(MEDIATORS),
+    "seeds": tuple(range(10)),
+    "settings": {},
+}
 #: What the benchmark of matched cells compares: every model learns as it does by default.
 TRUST: dict[str, Any] = {
     "models": ("area_to_point_gp", "regression_kriging", "bag_gp", "shrinkage_cmp", BOOSTING),
@@ -42,16 +64,18 @@ TRUST: dict[str, Any] = {
     "seeds": tuple(range(5)),
     "settings": {},
 }
+#: What a benchmark runs that is not the paper's, by its name.
+OWN = {"trust": TRUST, "mediation": MEDIATION}
 
 
 @dataclass(frozen=True)
 class DownscalingBenchmark:
     """What to run; ``settings`` change the model's defaults (``DownscaleSettings``)."""
 
-    models: tuple[str, ...] = (*EXACT, *VARIATIONAL)
+    models: tuple[str, ...] = (*CANDIDATES, *EXACT, *VARIATIONAL)
     cases: tuple[str, ...] = tuple(MEDIATED)
     seeds: tuple[int, ...] = tuple(range(10))
-    settings: dict[str, Any] = field(default_factory=lambda: {"restarts": 1, "steps": 40})
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for model in self.models:
@@ -73,10 +97,11 @@ class DownscalingBenchmark:
     def items(self) -> list[dict[str, Any]]:
         """One entry a fit, and one a seed and case for the interpolations; seeds outermost."""
         out: list[dict[str, Any]] = []
-        for seed in self.seeds:
+        for place, seed in enumerate(self.seeds):
             for case in self.cases:
-                names = ("interpolation", *self.models)
-                out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
+                if place < CASES[case].get("seeds", len(self.seeds)):
+                    names = ("interpolation", *self.models)
+                    out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
         return out
 
 
@@ -91,14 +116,25 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
         return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
 
 
+def problem_of(name: str, seed: int) -> DownscalingProblem:
+    """The problem of a case: which cells are withheld, and for planets which planet it is, follow from the seed."""
+    from core.datasets import atmosphere_fields, find
+    from core.datasets.mediated import make_mediated
+
+    case = CASES[name]
+    if "told" in case:
+        made = fields_from_dataset(make_mediated(case["told"], seed))
+        return make_problem(made, DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
+    spec = DownscalingSpec.from_dict({**find(case["data"]).default, **case["problem"], "seed": seed})
+    if "planets" in case:
+        return make_problem(atmosphere_fields(case["planets"], seed), spec)
+    return build_problem(Source(case["data"]), spec)
+
+
 def _fit(item: dict[str, Any]) -> dict[str, Any]:
-    from core.datasets import find
-    from core.fields import DownscalingSpec
     from core.metrics import score_field
 
-    case = CASES[item["case"]]
-    given = {**find(case["data"]).default, **case["problem"], "seed": item["seed"]}
-    problem = build_problem(Source(case["data"]), DownscalingSpec.from_dict(given))
+    problem = problem_of(item["case"], item["seed"])
     assert problem.truth is not None
     if item["model"] == "interpolation":
         return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
@@ -124,12 +160,15 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
     return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
-def _interpolated(problem: Any) -> dict[str, Any]:
+def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
     """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
-    from core.fields import bicubic, bilinear, constant
+    from core.fields import interpolations, lapse_rate
     from core.metrics import score_field
 
-    every = {"constant": constant(problem), "bilinear": bilinear(problem), "bicubic": bicubic(problem)}
+    assert problem.truth is not None
+    every = interpolations(problem)
+    if (found := lapse_rate(problem)) is not None:
+        every["lapse_rate"] = found
     scores = {name: score_field(problem.truth, values, None, area=problem.grid.area) for name, values in every.items()}
     return {"scores": scores["bilinear"], "more": scores}
 
@@ -160,6 +199,24 @@ def picked(rows: list[dict[str, Any]]) -> tuple[int, int]:
                 cases.setdefault((row["case"], row["seed"]), {})[way] = (above[way], scores["rmse"])
     pairs = [pair for ways in cases.values() for pair in combinations(ways.values(), 2)]
     return sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs), len(pairs)
+
+
+def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
+    """Of each case and seed the RMSE at the pixels of the model that one scale up chose among `CANDIDATES`, and of the
+    other one."""
+    found: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row["model"] in CANDIDATES and row["scores"]:
+            found.setdefault((row["case"], row["seed"]), {})[row["model"]] = row
+    pairs = []
+    for models in found.values():
+        checked: list[dict[str, float]] = [row["one_scale_up"]["rmse"] for row in models.values()
+                                           if row.get("one_scale_up")]  # fmt: skip
+        above = checked[0] if checked else {}
+        if len(models) == 2 and set(CANDIDATES) <= above.keys():
+            first, other = sorted(CANDIDATES, key=above.__getitem__)
+            pairs.append((models[first]["scores"]["rmse"], models[other]["scores"]["rmse"]))
+    return pairs
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

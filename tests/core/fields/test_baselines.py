@@ -1,12 +1,21 @@
 """Baselines see what the model sees; the explained share finds what was put in."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core.fields import DownscalingSpec, bicubic, bilinear, constant, explained_share, make_problem, reaggregate
-from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
+from core.fields import (
+    DownscalingSpec,
+    bicubic,
+    bilinear,
+    constant,
+    explained_share,
+    lapse_rate,
+    make_problem,
+    reaggregate,
+)
+from tests.core.fields.samples import fields, plane, rectilinear, region, rotated_dataset
 
 ALL = (constant, bilinear, bicubic)
 
@@ -28,7 +37,7 @@ def test_withheld_values_are_not_seen(baseline, withhold):
     found = problem(withhold=withhold)
     field = baseline(found)
     assert field.shape == found.grid.shape and np.isfinite(field).all()
-    spoilt = dataclasses.replace(found, coarse_truth=found.coarse_truth * 0 - 999, truth=None)
+    spoilt = replace(found, coarse_truth=found.coarse_truth * 0 - 999, truth=None)
     assert np.array_equal(baseline(spoilt), field)
 
 
@@ -44,7 +53,7 @@ def test_planes_are_exact_between_the_centres(withhold):
     found = problem(linear_region(), withhold=withhold)
     # the area-weighted mean of a plane is not the value at the middle of a cell: use the plane there
     plane = 2 * found.coarse_grid.latitude - 0.5 * found.coarse_grid.longitude + 280
-    found = dataclasses.replace(found, coarse=np.where(found.observed, plane, np.nan))
+    found = replace(found, coarse=np.where(found.observed, plane, np.nan))
     seen = found.coarse_grid.latitude[found.observed], found.coarse_grid.longitude[found.observed]
     y, x = found.grid.latitude, found.grid.longitude
     inside = (y > seen[0].min() + 8) & (y < seen[0].max() - 8) & (x > seen[1].min() + 12) & (x < seen[1].max() - 12)
@@ -88,7 +97,7 @@ def test_explained_share_of_a_known_mixture():
         share = explained_share(problem(data, block=(4, 6)))
         assert share.basis == "truth" and share.share == pytest.approx(weight, abs=0.12)
         assert ("expect little" in share.sentence) == (weight == 0.0)
-    without = dataclasses.replace(problem(), truth=None)
+    without = replace(problem(), truth=None)
     assert (
         explained_share(without).basis == "coarse"
         and "Without a high-resolution truth" in explained_share(without).sentence
@@ -111,3 +120,25 @@ def test_explained_share_equals_a_regression_with_cell_dummies():
 
     expected = 1 - residual(np.column_stack([dummies, columns])) / residual(dummies)
     assert explained_share(found).share == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("withhold", [0.0, 0.3])
+def test_the_lapse_rate_of_a_plane_with_mountains_is_found(withhold):
+    data = plane()
+    data.t.values[:] -= 6.5 * data.orog.values
+    spec = DownscalingSpec("t", ("orog",), block=(4, 4), withhold=withhold, matching="direct")
+    problem = make_problem(fields(data), spec)
+    found, error = lapse_rate(problem), bilinear(problem) - problem.truth
+    inner = np.s_[2:-2, 2:-2] if withhold == 0 else np.s_[8:-8, 8:-8]
+    assert np.abs(found - problem.truth)[inner].max() < 0.05 * np.abs(error)[inner].max()
+    hidden = replace(problem, truth=None, coarse_truth=np.full_like(problem.coarse_truth, np.nan))
+    assert np.array_equal(lapse_rate(hidden), found)
+
+
+def test_no_lapse_rate_without_a_temperature_over_an_orography():
+    data = fields(plane())
+    given = DownscalingSpec("t", ("orog",), block=(4, 4))
+    assert lapse_rate(make_problem(data, given)) is not None
+    assert lapse_rate(make_problem(data, replace(given, matching="indirect", withhold=0.5))) is None
+    assert lapse_rate(make_problem(data, replace(given, covariates=()))) is None
+    assert lapse_rate(replace(make_problem(data, given), units="mm")) is None

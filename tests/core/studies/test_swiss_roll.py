@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,7 +17,17 @@ from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
 from core.models.spec import ModelSpec
 from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import MATCHED, MEDIATED, TRUST, DownscalingBenchmark, expanded
+from core.studies.downscaling.benchmark import (
+    MATCHED,
+    MEDIATED,
+    MEDIATION,
+    MEDIATORS,
+    TRUST,
+    DownscalingBenchmark,
+    chosen,
+    expanded,
+    problem_of,
+)
 from core.studies.downscaling.benchmark import one_fit as one_downscaling
 from core.studies.swiss_roll.benchmark import PAPER, BenchmarkSpec, benchmark_task
 from core.studies.swiss_roll.study import (
@@ -135,7 +146,7 @@ def test_duplicated_points_and_a_bag_of_one_point_work(unchecked):
 
 
 def test_the_downscaling_benchmark_scores_models_and_interpolations():
-    item = {"case": "planet-2deg", "seed": 0, "settings": {"restarts": 1, "steps": 3, "points": 3, "inducing": 30}}
+    item = {"case": "planets-2deg", "seed": 0, "settings": {"restarts": 1, "steps": 3, "points": 3, "inducing": 30}}
     rows = [one_downscaling({**item, "model": name}) for name in ("interpolation", "variational_gp")]
     assert [row["status"] for row in rows] == ["ok", "ok"], [row["message"] for row in rows]
     assert [row["model"] for row in expanded(rows)] == ["constant", "bilinear", "bicubic", "variational_gp"]
@@ -152,6 +163,29 @@ def test_the_downscaling_benchmark_scores_models_and_interpolations():
     for wrong in ({"cases": ("x",)}, {"models": ("x",)}, {"seeds": ()}):
         with pytest.raises(InputError):
             DownscalingBenchmark(**wrong)
+
+
+def test_made_up_cases_are_others_for_every_seed_and_large_ones_have_few():
+    first, second = (problem_of("planets-2deg", seed) for seed in (0, 1))
+    assert not np.allclose(first.truth, second.truth) and not np.array_equal(first.observed, second.observed)
+    told, untold = (problem_of(f"mediator-{told}", 0) for told in ("1", "0"))
+    assert np.array_equal(told.truth, untold.truth) and not told.spec.coordinates
+    assert not torch.equal(told.data.mediators, untold.data.mediators)
+    items = DownscalingBenchmark(seeds=(3, 4, 5), models=("cmp",)).items()
+    assert [each["seed"] for each in items if each["case"] == "planet-half-deg" and each["model"] == "cmp"] == [3, 4]
+    assert DownscalingBenchmark.from_dict(MEDIATION).cases == tuple(MEDIATORS)
+
+
+def test_what_one_scale_up_chose_stands_before_the_other():
+    def row(model: str, seed: int, rmse: float, above: dict[str, float] | None) -> dict:
+        checked = {"rmse": above} if above else None
+        return {"case": "x", "seed": seed, "model": model, "scores": {"rmse": rmse}, "one_scale_up": checked}
+
+    above = {"area_to_point_gp": 2.0, "partial_cmp": 1.0}
+    both = [row("area_to_point_gp", 0, 5.0, above), row("partial_cmp", 0, 4.0, above), row("cmp", 0, 1.0, above)]
+    alone, unchecked = [row("partial_cmp", 1, 3.0, above)], [row(name, 2, 3.0, None) for name in above]
+    assert chosen([*both, *alone, *unchecked]) == [(4.0, 5.0)]
+    assert chosen([{**each, "case": "y"} for each in both[::-1]]) == [(4.0, 5.0)]
 
 
 def test_a_benchmark_of_nothing_is_refused():

@@ -1,0 +1,159 @@
+"""What a map rests on: each number by a second route, and what fails where it should."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.downscaling.assumptions import assumptions, intervals, refused
+from core.downscaling.prediction import matched_data, predict
+from core.downscaling.run import downscale
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.downscaling.source import Source, build_problem
+from core.fields import DownscalingProblem, DownscalingSpec, explained_share, make_problem
+from core.fields.limits import limits_of
+from core.kernels.spec import KernelSpec
+from tests.core.fields.samples import fields, plane, runaway
+from tests.core.models.small import dense
+
+
+def problem(data=None, **changes) -> DownscalingProblem:
+    spec = {"block": (3, 3), "withhold": 0.5, "matching": "indirect"} | changes
+    return make_problem(fields(runaway() if data is None else data), DownscalingSpec("t", ("orog",), **spec))
+
+
+def asked(given: DownscalingProblem, model: str, **changes) -> dict:
+    spec = replace(starting_spec(given, DownscaleSettings(model)), **changes)
+    data = matched_data(given, spec)
+    found = predict(spec, data, given)
+    mean, sd = given.physical_mean(found.mean), given.physical_sd(found.sd)
+    return {each.name: each for each in assumptions(given, spec, data, mean, sd)} | {"mean": mean, "sd": sd}
+
+
+def test_covariates_are_the_explained_share():
+    good, bad = problem(), problem(plane(), matching="direct", withhold=0.0)
+    first, second = asked(good, "shrinkage_cmp")["covariates"], asked(bad, "area_to_point_gp")["covariates"]
+    assert first.number == explained_share(good).share and first.holds
+    assert second.number < 0.3 and not second.holds and second.sentence == explained_share(bad).sentence
+    assert "mediation" not in asked(bad, "area_to_point_gp")
+
+
+def test_what_mediators_tell_is_what_leaving_each_cell_out_shows():
+    """Second route: every regression without its cell, solved anew."""
+    given = problem(mediators=("orog",))
+    spec = starting_spec(given, DownscaleSettings("shrinkage_cmp"))
+    y, count = given.data.mediators, given.data.bags.count
+    k = dense(spec.mediator_kernel, given.mediator_columns, y, y).numpy()
+    covariate = given.columns.index("orog")
+    means = np.array([
+        np.average(rows, weights=weights) for rows, weights in (
+            (given.data.bags.inputs[mine, covariate], given.data.bags.weights[mine])
+            for mine in (given.data.bags.bag == bag for bag in range(count))
+        )
+    ])  # fmt: skip
+    means -= means.mean()
+    errors = []
+    for out in range(count):
+        rest = np.arange(count) != out
+        system = k[rest][:, rest] + count * spec.regularisation * np.eye(count - 1)
+        errors.append(means[out] - k[out, rest] @ np.linalg.solve(system, means[rest]))
+    found = asked(given, "shrinkage_cmp")["mediation"]
+    assert found.number == pytest.approx(1 - np.square(errors).sum() / np.square(means).sum(), abs=1e-6)
+    assert found.holds and found.number > 0.9
+    lost = asked(problem(mediators=()), "shrinkage_cmp")["mediation"]
+    assert lost.number < found.number
+
+
+def test_of_pseudo_targets_their_own_doubt_counts():
+    given = problem()
+    spec = starting_spec(given, DownscaleSettings("area_to_point_gp"))
+    data = matched_data(given, spec)
+    found = asked(given, "area_to_point_gp")["mediation"]
+    told, doubt = (
+        float(np.var(data.targets.numpy(), ddof=1)),
+        float(np.trace(data.covariance.numpy())) / data.bags.count,
+    )
+    assert found.number == pytest.approx(told / (told + doubt)) and found.holds == (found.number >= 0.5)
+
+
+@pytest.mark.parametrize("model", ["area_to_point_gp", "shrinkage_cmp"])
+def test_what_varies_inside_cells_is_told_by_the_mean_or_in_the_sd(model):
+    given = problem()
+    found = asked(given, model)
+    told = doubt = 0.0
+    for cell in range(given.coarse.size):
+        mine = given.cell == cell
+        area, mean = given.grid.area[mine], found["mean"][mine]
+        told += np.sum(area * (mean - np.sum(area * mean) / area.sum()) ** 2)
+        doubt += np.sum(area * found["sd"][mine] ** 2)
+    assert found["aggregation"].number == pytest.approx(told / (told + doubt))
+    assert found["aggregation"].holds == (told >= doubt)
+
+
+def test_an_exponent_at_its_bound_is_told():
+    given = problem()
+    spec = starting_spec(given, DownscaleSettings("area_to_point_gp"))
+    rough, *rest = spec.kernel.terms
+    assert asked(given, "area_to_point_gp")["roughness"].holds
+    factor = replace(rough.factors[0], own={"alpha": 2.0})
+    ended = KernelSpec((replace(rough, factors=(factor,)), *rest))
+    found = asked(given, "area_to_point_gp", kernel=ended)["roughness"]
+    assert not found.holds and found.number == 2.0 and "at a bound" in found.sentence
+    assert "roughness" not in asked(given, "shrinkage_cmp")
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "low", "high", "limits"),
+    [
+        ("cloud_area_fraction", "%", 0.2, 99.0, (0, 100)),
+        ("cloud_area_fraction", "1", 0.0, 0.9, (0, 1)),
+        ("relative_humidity", "1", 12.0, 95.0, (0, 100)),
+        ("precipitation_flux", "kg m-2 s-1", 0.0, 0.01, (0, np.inf)),
+        ("surface_albedo", "1", 0.1, 0.8, (0, 1)),
+        ("", "%", 0.0, 70.0, (0, 100)),
+        ("", "%", 20.0, 70.0, None),
+        ("", "%", -5.0, 70.0, None),
+        ("relative_humidity", "%", 20.0, 104.0, None),
+        ("air_temperature", "K", 200.0, 300.0, None),
+        ("precipitation_flux_anomaly", "mm", -1.0, 1.0, None),
+    ],
+)
+def test_limits_follow_from_names_units_and_values(name, units, low, high, limits):
+    given = problem(matching="direct", withhold=0.0)
+    values = np.linspace(low, high, given.coarse.size).reshape(given.coarse.shape)
+    assert limits_of(replace(given, standard_name=name, units=units, coarse=values)) == limits
+
+
+def test_intervals_of_a_target_with_limits_are_refused_where_they_leave_them():
+    given = replace(problem(), standard_name="precipitation_flux", long_name="rain_rate", units="mm")
+    given = replace(given, coarse=np.where(given.observed, 1.0, np.nan))
+    mean, sd = np.full(given.grid.shape, 1.0), np.full(given.grid.shape, 0.1)
+    assert intervals(given, mean, sd).holds and refused([intervals(given, mean, sd)]) == ()
+    sd[:9] = 0.6
+    found = intervals(given, mean, sd)
+    assert found.number == pytest.approx(given.grid.area[9:].sum() / given.grid.area.sum()) and not found.holds
+    assert refused([found])[0].startswith("Rain rate is never negative: 95 % intervals stay there on ")
+
+
+def test_skewed_values_are_told():
+    given = problem()
+    mean = sd = np.ones(given.grid.shape)
+    values = given.coarse[given.observed]
+    centred = values - values.mean()
+    assert intervals(given, mean, sd).number == pytest.approx((centred**3).mean() / (centred**2).mean() ** 1.5)
+    long = replace(given, coarse=np.where(given.observed, np.exp(given.coarse - np.nanmean(given.coarse)), np.nan))
+    assert not intervals(long, mean, sd).holds and "skewness" in intervals(long, mean, sd).sentence
+
+
+def test_cloud_cover_of_the_bundled_globe_has_no_right_intervals():
+    """Half of the truth at 0 or 100 %; the result says so, and nothing of temperatures."""
+    spec = {"target": "clt", "covariates": ["orog", "prate"], "mediators": [], "block": [6, 6], "withhold": 0.0}
+    source = Source("gdas-ttop")
+    given = build_problem(source, DownscalingSpec.from_dict(spec | {"covariates": ["orog"]}))
+    found = downscale(given, {"learn": False})
+    (said,) = [each for each in found.warnings if "no interval is right" in each]
+    assert "lies between 0 and 100" in said
+    told = {each["name"]: each for each in found.diagnostics["assumptions"]}
+    assert not told["intervals"]["holds"] and told["intervals"]["number"] < 0.95
+    assert not torch.isnan(torch.as_tensor(found.sd)).all()
