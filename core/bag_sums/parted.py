@@ -66,6 +66,11 @@ class PartedPicture:
         return PartedPicture(self.rest.to(device), self.footprints.to(device), self.place)
 
 
+def rows_in(sums: CrossSums, count: int) -> tuple[int, int]:
+    """From which row on, and up to which of ``count``, sums are not known to be zero."""
+    return (sums.first, sums.first + sums.own) if isinstance(sums, Rows) else (0, count)
+
+
 def sees_only(term: Term, names: tuple[str, ...]) -> bool:
     """Whether a term looks at nothing but columns of these names."""
     return {name for factor in term.factors for name in factor.columns} <= set(names)

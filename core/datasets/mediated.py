@@ -2,8 +2,9 @@
 
 Neither is smooth in space: cells are independent of each other, so that coordinates tell nothing. The covariate is
 ``x = c + 0.7 e`` with a value c of each cell and white noise e, the target ``sin 2x + x/2 + u`` with a part u of each
-cell that no covariate tells, and the mediator, one value a cell, ``cos(aπ/2) x̄ + sin(aπ/2) z̄ + 0.3 e′`` of both
-cell means standardised. ``a = 0``: it knows the target through the covariate alone; ``a = 1``: it knows the target.
+cell, of sd ``untold``, that no covariate tells. The mediator is ``cos(aπ/2) x̄ + sin(aπ/2) z̄ + 0.3 e′`` of a cell, both
+means standardised: with ``a = 0`` it knows the target through the covariate alone, with ``a = 1`` it knows
+the target.
 """
 
 from typing import TYPE_CHECKING
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 #: Pixels of a side, and of that of a cell.
 SIDE, CELL = 96, 4
-#: Sd of the covariate inside a cell, of what no covariate tells, and of the mediator's own noise.
-INSIDE, UNTOLD, NOISE = 0.7, 0.5, 0.3
+#: Sd of the covariate inside a cell, and of the mediator's own noise.
+INSIDE, NOISE = 0.7, 0.3
 
 
-def make_mediated(told: float, seed: int = 0) -> "xr.Dataset":
+def make_mediated(told: float, untold: float, seed: int = 0) -> "xr.Dataset":
     """``target``, ``covariate`` and ``mediator`` on a regular grid; ``told`` is a, from 0 to 1."""
     import xarray as xr
 
@@ -29,7 +30,7 @@ def make_mediated(told: float, seed: int = 0) -> "xr.Dataset":
         raise InputError(f"`told` is {told:g}: give a number from 0 to 1.")
     rng, cells = np.random.default_rng(seed), (SIDE // CELL, SIDE // CELL)
     covariate = _spread(rng.standard_normal(cells)) + INSIDE * rng.standard_normal((SIDE, SIDE))
-    target = np.sin(2 * covariate) + 0.5 * covariate + UNTOLD * _spread(rng.standard_normal(cells))
+    target = np.sin(2 * covariate) + 0.5 * covariate + untold * _spread(rng.standard_normal(cells))
     x, z = _standardised(_means(covariate)), _standardised(_means(target))
     angle = told * np.pi / 2
     mediator = np.cos(angle) * x + np.sin(angle) * z + NOISE * rng.standard_normal(cells)

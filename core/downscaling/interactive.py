@@ -13,7 +13,7 @@ from torch import Tensor
 
 from core.bag_sums.coreset import coreset
 from core.bag_sums.kept import MOST_BYTES, SumsStore
-from core.bag_sums.parted import PartedPicture, rows_of, sees_only
+from core.bag_sums.parted import PartedPicture, Rows, rows_in, rows_of, sees_only
 from core.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from core.bag_sums.preview import FewPoints, each, few_point_sums, few_points
 from core.device import one_thread
@@ -109,11 +109,13 @@ class Sketch:
             return self._few[which]
 
     def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
-        """A term's sums at the sd's pixels (B, Q), float32; ``whole`` sums hold every pixel, others the mean's."""
+        """A term's sums at the sd's pixels (B, Q), float32, without rows that are zero (`rows_in`); ``whole`` sums hold
+        every pixel, others the mean's."""
         with self._lock:
             if sums not in self._for_sd:
                 at = self.sd_at.chosen if whole else self.mean_at.repeat[self.sd_at.chosen]
-                self._for_sd[sums] = torch.cat([sums.cross.at(part).float() for part in at.split(_TOGETHER)], dim=1)
+                own = sums.cross.sums if isinstance(sums.cross, Rows) else sums.cross
+                self._for_sd[sums] = torch.cat([own.at(part).float() for part in at.split(_TOGETHER)], dim=1)
             return self._for_sd[sums]
 
 
@@ -222,12 +224,17 @@ def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, b
     among = look.mean_at.repeat[at]  # where among the mean's pixels these are
     prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
     root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
-    seen = [(scale, look.for_sd(sums, whole)) for scale, sums, whole in parts]
+    seen: dict[tuple[int, int], list[tuple[float, Tensor]]] = {}
+    for scale, sums, whole in parts:
+        seen.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
 
     def fill(begin: int) -> None:
         here = slice(begin, begin + _TOGETHER)
-        small = total(scale * cross[:, here] for scale, cross in seen)
-        reduction[here] = conditioned.summed((root @ small).square())
+        products = total(
+            root[:, first:last] @ total(scale * cross[:, here] for scale, cross in terms)
+            for (first, last), terms in seen.items()
+        )
+        reduction[here] = conditioned.summed(products.square())
 
     each(fill, range(0, len(at), _TOGETHER))
     return (prior - reduction.double())[look.sd_at.repeat]

@@ -9,11 +9,11 @@ from core.metrics import pairwise_wilcoxon
 from core.models.defaults import CANDIDATES
 from core.studies.benchmark_table import table_rows
 from core.studies.downscaling.benchmark import MEDIATORS, chosen
-from pages.kit.benchmark_table import spread
 from pages.kit.stored import FOLDER, stored
 
 FILE, REGIME = "downscaling.json", "mediation.json"
-MEDIATED, PLAIN = "shrinkage_cmp", "bag_gp"
+MEDIATED, PLAIN = "task_transformed_gp", "bag_gp"
+MODELS = (MEDIATED, "shrinkage_cmp", PLAIN)
 
 
 def choice() -> str:
@@ -33,51 +33,56 @@ def choice() -> str:
 
 def regime() -> str:
     """When mediation helps, in one sentence with its numbers; nothing without rows."""
-    lines = _lines()
-    if not lines:
+    found = {case: _means(case) for case in MEDIATORS}
+    helped, harmed = (found[case] for case in ("mediator-0-0", "mediator-1-0.5"))
+    if not (helped and harmed):
         return ""
-    low, high = lines[0], lines[-1]
     return (
-        "On made-up fields of which coordinates tell nothing mediation helps where the mediator knows the target "
-        f"through the covariates alone (RMSE {low['S-CMP']} with {model_name(MEDIATED)}, {low['Bag GP']} with "
-        f"{model_name(PLAIN)} on pseudo-targets), and harms where it knows the target itself ({high['S-CMP']} and "
-        f"{high['Bag GP']})."
+        "On made-up fields of which coordinates tell nothing mediation helps where the covariates tell the target and "
+        f"the mediator knows it through them alone (RMSE {helped[MEDIATED]['mean']:.3g} with {model_name(MEDIATED)}, "
+        f"{helped[PLAIN]['mean']:.3g} with {model_name(PLAIN)} on pseudo-targets), and harms where much is untold and "
+        f"the mediator knows the target itself ({harmed[MEDIATED]['mean']:.3g} and {harmed[PLAIN]['mean']:.3g})."
     )
 
 
 def show_regime() -> None:
     """The same field by field."""
-    lines = _lines()
+    lines = [_line(case, found) for case in MEDIATORS if (found := _means(case))]
     if not lines:
         return
     st.markdown("**When mediation helps**, made-up fields by what their mediator knows")
     st.dataframe(lines, hide_index=True, width="stretch")
     st.caption(
-        "0: the mediator knows the target through the covariate alone; 1: it knows the target itself. RMSE, mean ± sd; "
-        "Wilcoxon's signed-rank test over seeds, two-sided. `docs/downscaling.md` says what follows."
+        "Mediator 0: it knows the target through the covariate alone; 1: it knows the target itself. Untold: sd of "
+        "what no covariate tells of the target. RMSE and share of the truth in 95 % intervals, means over the seeds; "
+        f"p: {model_name(MEDIATED)} beside {model_name(PLAIN)}, Wilcoxon's signed-rank test, two-sided. "
+        "`docs/downscaling.md` says what follows."
     )
 
 
-def _lines() -> list[dict[str, Any]]:
-    """One a kind of mediator."""
-    if not (FOLDER / REGIME).is_file():
-        return []
-    rows, lines = stored(REGIME)["rows"], []
-    for case, about in MEDIATORS.items():
-        mine = [row for row in rows if row["case"] == case and row["model"] in (MEDIATED, PLAIN)]
-        if not mine:
-            continue
-        found = {entry["model"]: entry for entry in table_rows(mine, "case", case)}
-        (test,) = pairwise_wilcoxon(mine, "rmse")
-        lines.append(
-            {
-                "Mediator": f"{about['told']:g}",
-                "S-CMP": spread(found[MEDIATED]["mean"], found[MEDIATED]["sd"]),
-                "in 95 %": f"{100 * found[MEDIATED]['means']['coverage95']:.0f} %",
-                "Bag GP": spread(found[PLAIN]["mean"], found[PLAIN]["sd"]),
-                "in 95 % ": f"{100 * found[PLAIN]['means']['coverage95']:.0f} %",
-                "p": "–" if test.note else f"{test.p_value:.1g}",
-                "Seeds": found[PLAIN]["n"],
-            }
-        )
-    return lines
+def _rows(case: str) -> list[dict[str, Any]]:
+    rows = stored(REGIME)["rows"] if (FOLDER / REGIME).is_file() else []
+    return [row for row in rows if row["case"] == case and row["model"] in MODELS]
+
+
+def _means(case: str) -> dict[str, dict[str, Any]]:
+    """A case's models summed up, by name; empty where one is missing."""
+    found = {entry["model"]: entry for entry in table_rows(_rows(case), "case", case) if entry["mean"] is not None}
+    return found if set(found) == set(MODELS) else {}
+
+
+def _line(case: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    pair = [row for row in _rows(case) if row["model"] in (MEDIATED, PLAIN)]
+    (test,) = pairwise_wilcoxon(pair, "rmse")
+    each = {
+        model_name(name): f"{entry['mean']:.3g} ({100 * entry['means']['coverage95']:.0f} %)"
+        for name, entry in found.items()
+    }
+    about = MEDIATORS[case]
+    return {
+        "Untold": f"{about['untold']:g}",
+        "Mediator": f"{about['told']:g}",
+        **each,
+        "p": test.note or f"{test.p_value:.1g}",
+        "Seeds": found[PLAIN]["n"],
+    }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.datasets.mediated import CELL, NOISE, SIDE, UNTOLD, make_mediated
+from core.datasets.mediated import CELL, NOISE, SIDE, make_mediated
 from core.errors import InputError
 
 
@@ -14,7 +14,7 @@ def cells(values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("told", [0.0, 0.5, 1.0])
 def test_the_mediator_tells_of_the_covariate_of_the_target_or_of_both(told):
-    data = make_mediated(told, seed=3)
+    data = make_mediated(told, 0.4, seed=3)
     x, z, y = (cells(data[name].values).ravel() for name in ("covariate", "target", "mediator"))
     x, z = ((v - v.mean()) / v.std() for v in (x, z))
     found, *_ = np.linalg.lstsq(np.column_stack([x, z]), y, rcond=None)
@@ -25,18 +25,19 @@ def test_the_mediator_tells_of_the_covariate_of_the_target_or_of_both(told):
     assert np.ptp(inside, axis=(1, 3)).max() < 1e-9
 
 
-def test_what_the_covariate_tells_is_told_at_every_pixel():
-    data = make_mediated(0.0, seed=1)
+@pytest.mark.parametrize("untold", [0.0, 0.5])
+def test_what_the_covariate_tells_is_told_at_every_pixel(untold):
+    data = make_mediated(0.0, untold, seed=1)
     x = data.covariate.values
     rest = data.target.values - np.sin(2 * x) - 0.5 * x
-    assert np.std(cells(rest)) == pytest.approx(UNTOLD, rel=0.1)
+    assert np.std(cells(rest)) == pytest.approx(untold, rel=0.1, abs=1e-12)
     assert np.abs(np.kron(cells(rest), np.ones((CELL, CELL))) - rest).max() < 1e-9
 
 
 def test_cells_are_independent_and_seeds_are_others():
-    first, second = (make_mediated(0.5, seed).target.values for seed in (0, 1))
-    assert not np.allclose(first, second) and np.array_equal(first, make_mediated(0.5, 0).target.values)
+    first, second = (make_mediated(0.5, 0.5, seed).target.values for seed in (0, 1))
+    assert not np.allclose(first, second) and np.array_equal(first, make_mediated(0.5, 0.5, 0).target.values)
     means = cells(first)
     assert abs(np.corrcoef(means[:, 1:].ravel(), means[:, :-1].ravel())[0, 1]) < 0.1
     with pytest.raises(InputError, match="from 0 to 1"):
-        make_mediated(1.5)
+        make_mediated(1.5, 0.5)

@@ -135,6 +135,15 @@ def test_learning_raises_the_evidence_and_takes_the_mediators_from_the_covariate
     assert learned.stages["stage_one"]["loss"] * data.bags.count == pytest.approx(-evidence(learned.spec))
 
 
+def test_mediators_that_tell_the_covariates_exactly_are_no_warning():
+    data = with_footprints(12)
+    means = data.bags.mean(data.bags.inputs)[:, 2:]
+    exact = replace(data, mediators=means.repeat(1, 2))
+    learned = learn(SPEC, exact, COLUMNS, LearningOptions(restarts=1, steps=40))
+    assert learned.spec.regularisation * data.bags.count < 1e-4
+    assert not any("λ at its lower" in warning for warning in learned.warnings)
+
+
 def test_stacked_bags_stand_in_blocks_and_weights_end_in_the_identity():
     data = with_footprints()
     gram = bag_gram_of(SPEC, data, COLUMNS.place)(SPEC.kernel.build(COLUMNS.inputs)).detach()
