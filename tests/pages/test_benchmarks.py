@@ -8,6 +8,7 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.studies.downscaling.benchmark import MEDIATED, MEDIATORS
 from core.studies.measurements import measured
 from pages.benchmarks import headlines
 from tests.benchmarks.table import RESULTS
@@ -33,7 +34,9 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     assert titles[0].startswith("Trust") and titles[1].startswith("Accuracy of downscaling")
     assert titles[2] == "Time beside a plain implementation" and len(titles) == 8
     assert not any(block.proto.expanded for block in page.expander)
-    assert len(page.dataframe) > 3 and list(page.dataframe[2].value["Seeds"]) == [10, 10, 2]
+    kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
+    seeds = [len({row["seed"] for row in kept if row["case"] == case}) for case in MEDIATED]
+    assert len(page.dataframe) > 3 and list(page.dataframe[2].value["Seeds"]) == seeds and min(seeds) >= 2
     assert len(page.dataframe) == 2 + sum(len(folded.dataframe) for folded in page.expander[:2])
     said = " ".join(block.value for block in page.caption)
     assert "made by `python -m core benchmark downscaling" in said
@@ -124,3 +127,28 @@ def test_the_headlines_are_those_of_the_stored_rows():
     start = headlines.starting([measured(RESULTS / "start_up.json")])
     assert f"{max(r['ours'] for r in rows('start_up') if r['what'] == 'Memory, page process'):.0f} MB" in start
     assert headlines.waiting([]) == headlines.starting([]) == headlines.beside_plain([]) == ""
+
+
+def test_when_mediation_helps_is_told_by_its_stored_rows(page: AppTest):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "mediation.json").read_text())["rows"]
+    table = next(each.value for each in page.dataframe if "Untold" in each.value.columns)
+    assert len(table) == len(MEDIATORS)
+    for case, line in zip(MEDIATORS, table.to_dict("records"), strict=True):
+        for model, name in (("task_transformed_gp", "Task-transformed GP"), ("bag_gp", "Bag GP")):
+            mine = [row["scores"] for row in kept if (row["case"], row["model"]) == (case, model)]
+            rmse, inside = mean(row["rmse"] for row in mine), mean(row["coverage95"] for row in mine)
+            assert line[name] == f"{rmse:.3g} ({100 * inside:.0f} %)"
+    assert any("mediation helps where the mediator knows the target" in block.value for block in page.markdown)
+
+
+def test_what_one_scale_up_chose_is_counted(page: AppTest):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
+    right = every = 0
+    for case, seed in {(row["case"], row["seed"]) for row in kept}:
+        found = {row["model"]: row for row in kept if (row["case"], row["seed"]) == (case, seed)}
+        if {"area_to_point_gp", "partial_cmp"} <= found.keys():
+            above = found["partial_cmp"]["one_scale_up"]["rmse"]
+            nearer = above["partial_cmp"] < above["area_to_point_gp"]
+            at_pixels = [found[name]["scores"]["rmse"] for name in ("partial_cmp", "area_to_point_gp")]
+            right, every = right + (nearer == (at_pixels[0] < at_pixels[1])), every + 1
+    assert every >= 5 and any(f"{right} of {every} times" in block.value for block in page.markdown)
