@@ -44,7 +44,7 @@ def body() -> None:
     cell = picture.draw_maps(choice, panels, view, maps)
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     with maps.places[picture.TRUST]:
-        trust.panel(problem, view, held, baselines["bilinear"])
+        trust.panel(problem, view, held, baselines["bilinear"], trust.refusals(problem, view))
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
     picture.await_exact(choice, problem, spec, view)

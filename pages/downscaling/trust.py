@@ -37,17 +37,23 @@ def of_view(problem: DownscalingProblem, view: View) -> Trust | None:
     return trust(truth, mean, sd, weights=area)
 
 
-def panel(problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray) -> None:
+def refusals(problem: DownscalingProblem, view: View) -> tuple[str, ...]:
+    """Why a Gaussian's intervals can't be right here; nothing where they may be."""
+    return refused([intervals(problem, view.mean, view.sd)])
+
+
+def panel(
+    problem: DownscalingProblem, view: View, found: Trust | None, bilinear: np.ndarray, refusals: Sequence[str] = ()
+) -> None:
     """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture; no verdict, whatever they held,
-    where a Gaussian's intervals can't be right."""
+    where intervals are refused."""
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
-    without = refused([intervals(problem, view.mean, view.sd)])
-    for sentence in without:
+    for sentence in refusals:
         st.warning(plain(sentence))
     if found is None:
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
-    if not without:
+    if not refusals:
         (st.success if found.verdict == "about right" else st.warning)(found.sentence + _remedy(found))
     picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')

@@ -101,6 +101,20 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
     assert "inside in the preview;" in page.caption[0].value
 
 
+def test_no_verdict_stands_where_intervals_are_refused():
+    def shown():
+        from core.metrics import Trust
+        from pages.downscaling import trust
+        from pages.downscaling.picture import View
+
+        view = View(None, None, ("exact",), None, 0.0, exact=True)
+        trust.panel(None, view, Trust((0.5, 0.9, 0.95), "about right", 1.0), None, ["Rain is never negative."])
+
+    page = AppTest.from_function(shown).run(timeout=120)
+    assert complaints(page) == [] and len(page.success) == 0
+    assert [box.value for box in page.warning] == ["Rain is never negative."]
+
+
 def test_hidden_cells_are_said_first_with_their_control_beside(page):
     assert "hidden" not in words(page)
     page.slider(key="withhold").set_value(0.5).run()
