@@ -188,7 +188,7 @@ def test_pages_keep_what_lasts_in_one_place() -> None:
         for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
         if any(getattr(node, "attr", "") == "session_state" for node in ast.walk(ast.parse(path.read_text())))
     }
-    assert holders == {f"pages/kit/{name}.py" for name in ("state", "address", "visitor")}
+    assert holders == {f"pages/kit/{name}.py" for name in ("state", "record", "address", "visitor")}
 
 
 def test_no_package_waits_for_its_modules() -> None:

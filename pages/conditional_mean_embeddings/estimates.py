@@ -19,6 +19,7 @@ from core.studies.conditional_means.study import (
 )
 from core.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from core.wording import duration, signed
+from pages.kit import bound
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain, score_table
 from pages.kit.picture_first import picture_first
@@ -48,15 +49,14 @@ def _sampled(layout: BagLayout) -> BagSample:
 def choose() -> BagLayout:
     """Bags, points, sizes, λ, lengthscales and seed."""
     with st.sidebar:
-        name = st.segmented_control("Bags × points a bag", [*NAMES, "own"], default=OPENING, key="e-layout",
-                                    bind="query-params")  # fmt: skip
+        name = bound.segmented_control("Bags × points a bag", [*NAMES, "own"], default=OPENING, key="e-layout")
         bags, per = NAMES.get(name or OPENING, NAMES[OPENING])
         if name == "own":
-            bags = int(st.number_input("Bags", 1, 1000, 30, key="e-bags", bind="query-params"))
-            per = int(st.number_input("Points a bag", 1, 1000, 20, key="e-per", bind="query-params"))
-        unequal = st.toggle("Bags of unequal size", True, key="e-unequal", bind="query-params")
-        alike = st.toggle(
-            "λ scaled alike", True, key="e-alike", bind="query-params",
+            bags = int(bound.number_input("Bags", 1, 1000, 30, key="e-bags"))
+            per = int(bound.number_input("Points a bag", 1, 1000, 20, key="e-per"))
+        unequal = bound.toggle("Bags of unequal size", True, key="e-unequal")
+        alike = bound.toggle(
+            "λ scaled alike", True, key="e-alike",
             help="On: Nλ and Bλ stand on the diagonals. Off: the same number on both, which regularises the standard "
             "estimator less.",
         )  # fmt: skip
@@ -64,7 +64,7 @@ def choose() -> BagLayout:
         scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
                              help="1 is the median heuristic.")  # fmt: skip
         scale_l = log_slider("Lengthscale of ℓ, in medians", "e-l", 0.1, 10.0, 1.0)
-        seed = st.number_input("Seed", 0, 9999, 0, key="e-seed", bind="query-params")
+        seed = bound.number_input("Seed", 0, 9999, 0, key="e-seed")
     return BagLayout(bags, per, bool(unequal), bool(alike), lam, int(seed), scale_k, scale_l)
 
 
@@ -82,7 +82,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, sample, found))
     with st.sidebar:
-        at = st.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y", bind="query-params")
+        at = bound.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y")
     dark = is_dark()
     first, second, third = st.columns(3)
     with first:

@@ -1,8 +1,7 @@
 """Page Conditional mean embeddings: two estimators beside the truth, and how fast deconditioning is learned."""
 
-import streamlit as st
-
 from pages.conditional_mean_embeddings import estimates, rates
+from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 
 VIEWS = {"Estimates": estimates.show, "Rates": rates.show}
@@ -13,8 +12,7 @@ def main() -> None:
     page_header(
         "Conditional mean embeddings", "Replicate a bag's label for each of its points, or let the bag speak once?"
     )
-    view = st.segmented_control("View", list(VIEWS), default="Estimates", key="e-view", bind="query-params",
-                                label_visibility="collapsed")  # fmt: skip
+    view = bound.segmented_control("View", list(VIEWS), default="Estimates", key="e-view", label_visibility="collapsed")
     with refusals():
         VIEWS[view or "Estimates"]()
 

@@ -20,6 +20,7 @@ from core.studies.conditional_means.rates import (
     samples_exponent,
 )
 from core.wording import signed
+from pages.kit import bound
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain
 from pages.kit.plotly_live import plotly_live
@@ -57,19 +58,37 @@ def show() -> None:
 def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
-        a = st.slider("a", 0.1, 3.0, 0.8, 0.05, key="e-a", bind="query-params",
-                      help="Samples of the first stage: N is a power of M in proportion to a.")  # fmt: skip
-        flat = st.toggle("Finite features (b = ∞)", False, key="e-flat", bind="query-params",
-                         help="Five features of equal weight instead of a spectrum that decays.")  # fmt: skip
-        b = st.slider("b", 1.05, 10.0, 2.0, 0.05, key="e-b", bind="query-params", disabled=bool(flat),
-                      help="The n-th eigenvalue decays as the power −b of n: effective dimension.")  # fmt: skip
-        c = st.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", bind="query-params", help="Smoothness, second stage.")
-        prime = st.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", bind="query-params", help="Smoothness, first stage.")
-        iota = st.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", bind="query-params", help="Hölder exponent.")
-        kind = st.segmented_control("Error", list(ERRORS), default="Risk", key="e-error", bind="query-params")
-        largest = st.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", bind="query-params",
-                                   format_func=lambda n: f"{n:,}")  # fmt: skip
-        seed = st.number_input("Seed", 0, 9999, 0, key="e-rate-seed", bind="query-params")
+        a = bound.slider(
+            "a",
+            0.1,
+            3.0,
+            0.8,
+            0.05,
+            key="e-a",
+            help="Samples of the first stage: N is a power of M in proportion to a.",
+        )
+        flat = bound.toggle(
+            "Finite features (b = ∞)",
+            False,
+            key="e-flat",
+            help="Five features of equal weight instead of a spectrum that decays.",
+        )
+        b = bound.slider(
+            "b",
+            1.05,
+            10.0,
+            2.0,
+            0.05,
+            key="e-b",
+            disabled=bool(flat),
+            help="The n-th eigenvalue decays as the power −b of n: effective dimension.",
+        )
+        c = bound.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", help="Smoothness, second stage.")
+        prime = bound.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", help="Smoothness, first stage.")
+        iota = bound.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", help="Hölder exponent.")
+        kind = bound.segmented_control("Error", list(ERRORS), default="Risk", key="e-error")
+        largest = bound.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}")
+        seed = bound.number_input("Seed", 0, 9999, 0, key="e-rate-seed")
     settings = RateSettings(a, None if flat else b, c, prime, iota, int(largest), seed=int(seed))
     return settings, settings.difficulty, kind or "Risk"
 

@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.studies.distribution_regression.compare import Prepared
 from core.studies.distribution_regression.study import part
 from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
+from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, offer_only, recall, remember
@@ -60,23 +61,36 @@ def _table(key: str, roles: Roles) -> Prepared:
 
 def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
-    source = st.segmented_control("Data", list(SOURCES), default="simulation", key="d-data", bind="query-params",
-                                  format_func=SOURCES.__getitem__) or "simulation"  # fmt: skip
+    source = (
+        bound.segmented_control(
+            "Data", list(SOURCES), default="simulation", key="d-data", format_func=SOURCES.__getitem__
+        )
+        or "simulation"
+    )
     if source == "table":
         return _own()
     if source == "stand-in":
-        people = int(st.slider("People", 20, 600, 200, 20, key="d-people", bind="query-params"))
-        seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
+        people = int(bound.slider("People", 20, 600, 200, 20, key="d-people"))
+        seed = int(bound.number_input("Seed", 0, 9999, 0, key="d-seed"))
         words = f"{LABEL} {people} people, 1,440 minutes each."
         return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
-    n = int(st.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n", bind="query-params"))
-    m = int(st.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m",
-                             bind="query-params"))  # fmt: skip
-    unequal = st.toggle("Unequal numbers of measures", False, key="d-unequal", bind="query-params",
-                        help="Each subject has between m/4 and m.")  # fmt: skip
-    spread = float(st.slider("Concentration of the Dirichlet process", 1.0, 100.0, 25.0, 1.0, key="d-alpha",
-                             bind="query-params", help="Small: subjects differ more."))  # fmt: skip
-    seed = int(st.number_input("Seed", 0, 9999, 0, key="d-seed", bind="query-params"))
+    n = int(bound.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n"))
+    m = int(bound.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
+    unequal = bound.toggle(
+        "Unequal numbers of measures", False, key="d-unequal", help="Each subject has between m/4 and m."
+    )
+    spread = float(
+        bound.slider(
+            "Concentration of the Dirichlet process",
+            1.0,
+            100.0,
+            25.0,
+            1.0,
+            key="d-alpha",
+            help="Small: subjects differ more.",
+        )
+    )
+    seed = int(bound.number_input("Seed", 0, 9999, 0, key="d-seed"))
     spec = SimulationSpec(n, m, seed, bool(unequal), spread=spread)
     drawn, prepared = _simulated(spec)
     return Chosen(str(spec), prepared, f"Simulation (20): {n} subjects, m = {m}.", drawn, spec)
@@ -92,7 +106,7 @@ def _own() -> Chosen:
             "and the outcome."
         )
     offer_only("d-table", tables)
-    key = st.selectbox("Table", list(tables), key="d-table", bind="query-params", format_func=tables.__getitem__)
+    key = bound.selectbox("Table", list(tables), key="d-table", format_func=tables.__getitem__)
     put_into_link(str(key))
     roles = _roles(str(key))
     prepared = _table(str(key), roles)

@@ -14,6 +14,7 @@ from core.studies.distribution_regression.compare import learn_settings
 from core.studies.distribution_regression.study import KERNELS, MethodSettings
 from core.wording import signed
 from pages.distribution_regression.data import Chosen, start_values
+from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.background import get_background, own_lane
 from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered
@@ -34,13 +35,12 @@ class Model:
 def choose_model(chosen: Chosen) -> Model:
     """The model at the sliders' values; the sliders' ends follow the data's units."""
     start = start_values(chosen)
-    family = st.selectbox("Kernel K", KERNELS, key="d-family", bind="query-params",
-                          format_func=lambda name: FAMILIES[name].title)  # fmt: skip
+    family = bound.selectbox("Kernel K", KERNELS, key="d-family", format_func=lambda name: FAMILIES[name].title)
     kind = _kind(chosen)
     scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
     size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)
-    noise_by = st.segmented_control(
-        "Noise σ²", list(NOISES), default="given", key="d-noise-by", bind="query-params",
+    noise_by = bound.segmented_control(
+        "Noise σ²", list(NOISES), default="given", key="d-noise-by",
         format_func=NOISES.__getitem__,
         help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior "
         "IG(1, var y).",
@@ -48,17 +48,16 @@ def choose_model(chosen: Chosen) -> Model:
     noise = start["noise"]
     if noise_by == "given":
         noise = _slider("σ²", f"d-{kind}-noise", start["noise"], 2.5)
-    low = st.toggle("Low rank (15)", False, key="d-low", bind="query-params")
-    rank = int(st.slider("k, eigenvectors", 1, 40, 10, key="d-rank", bind="query-params")) if low else None
+    low = bound.toggle("Low rank (15)", False, key="d-low")
+    rank = int(bound.slider("k, eigenvectors", 1, 40, 10, key="d-rank")) if low else None
     with st.expander("Densities, covariates"):
-        rule = st.selectbox("Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", bind="query-params",
-                            format_func=RULES.__getitem__)  # fmt: skip
-        reflect = st.toggle("Reflect densities at the ends", False, key="d-reflect", bind="query-params")
-        intercept = st.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept", bind="query-params")
-        names = chosen.prepared.subjects.covariate_names
-        use = bool(names) and st.toggle(
-            f"Covariates: {plain(', '.join(names))}", True, key="d-cov", bind="query-params"
+        rule = bound.selectbox(
+            "Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", format_func=RULES.__getitem__
         )
+        reflect = bound.toggle("Reflect densities at the ends", False, key="d-reflect")
+        intercept = bound.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept")
+        names = chosen.prepared.subjects.covariate_names
+        use = bool(names) and bound.toggle(f"Covariates: {plain(', '.join(names))}", True, key="d-cov")
     settings = MethodSettings(
         str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
     )  # fmt: skip

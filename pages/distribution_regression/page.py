@@ -5,6 +5,7 @@ import streamlit as st
 from pages.distribution_regression import picture, risk
 from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.model import learning
+from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
@@ -30,11 +31,15 @@ def body() -> None:
     with middle:
         model, found = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
-        repeats = int(st.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats",
-                                       bind="query-params"))  # fmt: skip
-        nested = bool(st.toggle("Learn anew in every fold", False, key="d-nested", bind="query-params",
-                                help="Kernel and noise by the evidence of each training fold alone, for every method: "
-                                "takes seconds."))  # fmt: skip
+        repeats = int(bound.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats"))
+        nested = bool(
+            bound.toggle(
+                "Learn anew in every fold",
+                False,
+                key="d-nested",
+                help="Kernel and noise by the evidence of each training fold alone, for every method: takes seconds.",
+            )
+        )
         learning(chosen, model)
     with left:
         picture.densities(chosen)

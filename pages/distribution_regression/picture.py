@@ -18,6 +18,7 @@ from core.studies.distribution_regression.validation import PREDICTORS, Validate
 from core.wording import signed
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
+from pages.kit import bound
 from pages.kit.layout import explain, score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
@@ -196,10 +197,10 @@ def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
 def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
     with st.expander("An unknown link ρ between E f and the outcome"):
-        if not st.toggle("Estimate it", False, key="d-link", bind="query-params"):
+        if not bound.toggle("Estimate it", False, key="d-link"):
             st.markdown("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
             return
-        rank = int(st.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank", bind="query-params"))
+        rank = int(bound.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
         found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
         y, index = found.outcomes.numpy(force=True), found.index.numpy(force=True)
         at = np.linspace(index.min(), index.max(), 160)

@@ -10,6 +10,7 @@ from core.figures.distribution import risk_plot
 from core.studies.distribution_regression.curves import slope, theory_exponent
 from core.studies.distribution_regression.study import NARROW, MethodSettings, risk_sweep
 from core.wording import signed
+from pages.kit import bound
 from pages.kit.layout import explain, refusals
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remembered
@@ -56,14 +57,12 @@ def show() -> None:
 def _choose(kept: dict[str, Any]) -> tuple[str, int]:
     across, size = st.columns([1, 3])
     with across:
-        along = st.segmented_control("Against", list(ALONG), default="n", key="d-along", bind="query-params") or "n"
+        along = bound.segmented_control("Against", list(ALONG), default="n", key="d-along") or "n"
     second = ALONG[along][1]
     offered = sorted({c[second] for c in kept["curves"]})
     with size:
         other = "m" if along == "n" else "n"
-        fixed = st.segmented_control(
-            f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}", bind="query-params"
-        )
+        fixed = bound.segmented_control(f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}")
     return str(along), int(fixed or FIXED[along])
 
 

@@ -14,6 +14,7 @@ from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, offer_only, recall, remember
@@ -104,7 +105,7 @@ def _pick(label: str, key: str, options: list[str], default: str, names: dict[st
         _begin(key, options[index])
     shown = (lambda option: names.get(option, option)) if names else str
     _translate(key, options, shown)
-    return st.selectbox(label, options, index=index, key=key, bind="query-params", format_func=shown)
+    return bound.selectbox(label, options, index=index, key=key, format_func=shown)
 
 
 def choose(hidden: DeltaGenerator) -> Choice:
@@ -169,15 +170,15 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> Downscaling
     plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
     for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
         _begin(name, value)
-    rows = left.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", bind="query-params")
-    columns = right.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", bind="query-params")
-    withhold = hidden.slider(
+    rows = bound.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
+    columns = bound.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
+    withhold = bound.slider(
         "Cells whose target is hidden", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
-        format="percent", bind="query-params",
+        format="percent", place=hidden,
     )  # fmt: skip
     matching = _pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
-    coordinates = st.toggle("Coordinates join covariates and mediators", True, key="coords", bind="query-params")
-    seed = st.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed", bind="query-params")
+    coordinates = bound.toggle("Coordinates join covariates and mediators", True, key="coords")
+    seed = bound.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
     return DownscalingSpec(
         target,
         tuple(covariates),
@@ -212,12 +213,11 @@ def _several(label: str, key: str, options: list[str], default: list[str], names
         forget(key)
     _translate(key, options, lambda option: names.get(option, option))
     _begin(key, [name for name in default if name in options])
-    return st.multiselect(
+    return bound.multiselect(
         label,
         options,
         default=[name for name in default if name in options],
         key=key,
-        bind="query-params",
         format_func=lambda option: names.get(option, option),
     )
 

@@ -23,6 +23,7 @@ from core.wording import signed
 from pages.downscaling.data import Choice
 from pages.downscaling.model import LEARNED, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
+from pages.kit import bound
 from pages.kit.asked import ask, set_values
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, trace_charts
@@ -64,17 +65,14 @@ def _every_pixel(start: Start) -> bool | None:
 
 def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
     """A number that is the model's own where nothing is chosen (None)."""
-    return st.number_input(
-        label, *limits, None, key=key, bind="query-params", placeholder=f"The model's own: {own:g}", help=about
-    )
+    return bound.number_input(label, *limits, None, key=key, placeholder=f"The model's own: {own:g}", help=about)
 
 
 def _choose() -> bool:
-    return st.checkbox(
+    return bound.checkbox(
         "Choose the model one scale up",
         True,
         key="choose",
-        bind="query-params",
         help="Two models suit cells that are matched through mediators: one takes the mediators' guess of each cell's "
         "target, with its doubt, the other lets a target's own place speak and mediates the rest. Learn tries both on "
         "larger cells, whose values are known, and goes on with the nearer one.",
@@ -87,22 +85,16 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     with st.expander("How to learn"):
         stage = "leave_one_bag_out"
         if named(model).mediated and not named(model).partial:
-            stage = st.selectbox(
-                "Stages", list(STAGES), key="stage", bind="query-params", format_func=lambda option: STAGES[option]
-            )
-        method = st.segmented_control(
-            "Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser", bind="query-params"
-        )
+            stage = bound.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
+        method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
         return {
             "stage_one": stage,
             "method": method or "lbfgs",
             "restarts": _own_number(
                 "Starts", "restarts", (1, 10), start.restarts, "From the sliders' values, then from others around them."
             ),
-            "steps": int(st.number_input("Steps a start", 5, 500, 100, key="steps", bind="query-params")),
-            "points": int(
-                st.number_input("Points a bag while learning", 1, 100, 10, key="points", bind="query-params")
-            ),
+            "steps": int(bound.number_input("Steps a start", 5, 500, 100, key="steps")),
+            "points": int(bound.number_input("Points a bag while learning", 1, 100, 10, key="points")),
             "every_pixel": _every_pixel(start),
             "prior_sd": _own_number(
                 "Width of priors",

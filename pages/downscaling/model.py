@@ -18,6 +18,7 @@ from core.models.defaults import start_of, usual_model
 from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.downscaling.data import Choice
+from pages.kit import bound
 from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
 from pages.kit.words import plain
 
@@ -42,18 +43,17 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     usual = usual_model(problem.matched, problem.spec.coordinates)
     offered = [name for name in (MODELS if problem.spec.coordinates else GENERAL) if _can_be(name, problem)]
     offer_only("model", offered)
-    name = st.selectbox(
+    name = bound.selectbox(
         "Model",
         offered,
         index=offered.index(usual),
         key="model",
-        bind="query-params",
         format_func=lambda option: MODELS[option].title,
     )
     inducing = 200
     if named(name).sparse:
         inducing = int(
-            st.number_input("Inducing points", 5, 2000, 200, step=50, key="induce", bind="query-params",
+            bound.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
                             help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
         )  # fmt: skip
     own = start_of(name, problem.matched).spatial
@@ -81,9 +81,7 @@ def _can_be(model: str, problem: DownscalingProblem) -> bool:
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
     """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
     words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
-    chosen = st.selectbox(
-        label, ["own", *values], key=key, bind="query-params", format_func=lambda option: words[option], help=about
-    )
+    chosen = bound.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
     return values.get(chosen)
 
 
@@ -103,12 +101,11 @@ def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
 
 def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
     offer_only(key, names)
-    return st.selectbox(
+    return bound.selectbox(
         label,
         list(names),
         index=list(names).index(default),
         key=key,
-        bind="query-params",
         format_func=lambda option: names[option],
     )
 
@@ -127,9 +124,7 @@ def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> 
 
 
 def _structure() -> str:
-    found = st.segmented_control(
-        "Together they are a", ["sum", "product"], default="sum", key="struct", bind="query-params"
-    )
+    found = bound.segmented_control("Together they are a", ["sum", "product"], default="sum", key="struct")
     return found or "sum"
 
 
@@ -162,7 +157,7 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
 def _not_moved(start: dict[str, float]) -> bool:
     """Whether the sliders stand where the program has put them: at the start, or at what was learned last."""
     now = {key: recall(key, value) for key, value in start.items()}
-    return any(all(math.isclose(now[key], put_there.get(key, math.nan), rel_tol=1e-4) for key in now)
+    return any(all(math.isclose(now[key], put_there.get(key, math.nan), rel_tol=1e-3) for key in now)
                for put_there in (start, recall(LEARNED, {})))  # fmt: skip
 
 
@@ -174,17 +169,17 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     changes: dict[str, Any] = {}
     if model.mediated:
         times_bags = log_slider(
-            "λ·B", "h-lam", 1e-8, 1.0, start.regularisation * bags,
+            "λ·B", "lam", 1e-8, 1.0, start.regularisation * bags,
             help="Regularisation of the conditional mean operator, times the number of bags. Towards 0 the mediation "
             "weights W interpolate; a large value makes them shrink.",
         )  # fmt: skip
         changes["regularisation"] = times_bags / bags
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
-        "σ²", "h-noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
+        "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
     )
     point_noise = log_slider(
-        "ς²", "h-point", LEAST, 10.0, max(start.point_noise, LEAST),
+        "ς²", "point", LEAST, 10.0, max(start.point_noise, LEAST),
         help="Variance of independent noise of every pixel; it enters a cell's mean divided by the number of its "
         "pixels, so coarse data tell little about it, and the sd of a pixel whole. The lowest value stands for none.",
     )  # fmt: skip
@@ -203,10 +198,16 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True) -> 
         if (scales or index > 0) and not any(factor.kind.slopes_for_scales for factor in term.factors):
             symbol = "k" if prefix == "k" else "ℓ"
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
-            scale = log_slider(f"Variance of {what}", f"h-{prefix}{index}s", 1e-3, 1e3, term.scale)
-        factors = tuple(_factor_sliders(f"h-{prefix}{index}-{i}", f) for i, f in enumerate(term.factors))
+            scale = log_slider(f"Variance of {what}", _key(prefix, "s", index), 1e-3, 1e3, term.scale)
+        factors = tuple(_factor_sliders(prefix, (index, i), f) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
+
+
+def _key(prefix: str, name: str, term: int, factor: int = 0, column: int = 0) -> str:
+    """A slider's name in the address: ``l1`` the lengthscale of k's second term, ``m-l0`` that of ℓ's first one."""
+    inside = f"-{factor}-{column}" if factor or column else ""
+    return f"{'' if prefix == 'k' else 'm-'}{name}{term}{inside}"
 
 
 def _words(factor: Factor) -> str:
@@ -217,18 +218,18 @@ def _spoken(name: str) -> str:
     return plain(name.replace("_", " "))
 
 
-def _factor_sliders(key: str, factor: Factor) -> Factor:
+def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor) -> Factor:
     several = len(factor.lengthscales) > 1
     what = "Sd of the slope" if factor.kind.slopes_for_scales else "Lengthscale"
     scales = []
     for index, value in enumerate(factor.lengthscales):
         of = _spoken(factor.columns[index]) if several else _words(factor)
-        shown = log_slider(f"{what}: {of}", f"{key}-{index}", 2e-2, 5e1, _turned(factor, value))
+        shown = log_slider(f"{what}: {of}", _key(prefix, "l", *place, index), 2e-2, 5e1, _turned(factor, value))
         scales.append(_turned(factor, shown))
     own = {
         each.name: log_slider(
-            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", f"{key}-{each.name}", each.low, each.high,
-            factor.numbers[each.name], help=each.help,
+            f"{each.symbol} of {factor.kind.title}: {_words(factor)}", _key(prefix, each.name, *place), each.low,
+            each.high, factor.numbers[each.name], help=each.help,
         )
         for each in factor.kind.own
     }  # fmt: skip
@@ -242,14 +243,14 @@ def _turned(factor: Factor, value: float) -> float:
 
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
-    values = {"h-noise": max(spec.noise, LEAST), "h-point": max(spec.point_noise, LEAST)}
+    values = {"noise": max(spec.noise, LEAST), "point": max(spec.point_noise, LEAST)}
     if named(spec.model).mediated:
-        values["h-lam"] = spec.regularisation * bags
+        values["lam"] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
         for index, term in enumerate(kernel.terms if kernel else ()):
-            values[f"h-{prefix}{index}s"] = term.scale
+            values[_key(prefix, "s", index)] = term.scale
             for i, factor in enumerate(term.factors):
                 for j, scale in enumerate(factor.lengthscales):
-                    values[f"h-{prefix}{index}-{i}-{j}"] = _turned(factor, scale)
-                values |= {f"h-{prefix}{index}-{i}-{name}": value for name, value in factor.numbers.items()}
+                    values[_key(prefix, "l", index, i, j)] = _turned(factor, scale)
+                values |= {_key(prefix, name, index, i): value for name, value in factor.numbers.items()}
     return on_sliders(values)

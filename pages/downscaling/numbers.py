@@ -19,6 +19,7 @@ from core.figures.scores import calibration_plot, error_histogram, pit_histogram
 from core.metrics import calibration, pit, score_field
 from core.models.spec import ModelSpec
 from pages.downscaling.picture import View
+from pages.kit import bound
 from pages.kit.background import get_background
 from pages.kit.layout import score_table
 from pages.kit.plotly_live import plotly_live
@@ -98,7 +99,7 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
     if spec.model != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
         fits["centroid_gp"] = centroid_baseline
     about = "Trees on the pixels that agree with the cells, with quantiles: some seconds of computing."
-    if st.toggle("Gradient boosting beside them", key="boost", bind="query-params", help=about):
+    if bound.toggle("Gradient boosting beside them", key="boost", help=about):
         fits["gradient_boosting"] = gradient_boosting
     if not view.exact:
         return dict.fromkeys(fits)

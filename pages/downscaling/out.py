@@ -23,6 +23,7 @@ from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.trust import unchecked
 from pages.downscaling.words import hidden_cells, pixels_of_a_cell
+from pages.kit import bound
 from pages.kit.state import offer_only
 from pages.kit.words import sentence_of
 
@@ -52,7 +53,7 @@ def downloads(
     columns = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
     offered = projections_for(problem.grid)
     offer_only("proj", offered)
-    projection = columns[0].selectbox("Projection of printed maps", offered, key="proj", bind="query-params")
+    projection = bound.selectbox("Projection of printed maps", offered, key="proj", place=columns[0])
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
     columns[1].download_button(
         "NetCDF",

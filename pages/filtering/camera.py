@@ -23,6 +23,7 @@ from core.studies.filtering.camera import (
 )
 from core.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
+from pages.kit import bound
 from pages.kit.layout import explain, score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
@@ -49,17 +50,24 @@ def show() -> None:
 
 def choose_camera() -> CameraSpec:
     """Lengths of both series, noise, the path, the room and the seed."""
-    train = int(st.slider("Training frames T", 100, 1200, 300, 50, key="fc-train", bind="query-params"))
-    test = int(st.slider("Frames to follow", 20, 300, 60, 10, key="fc-test", bind="query-params"))
+    train = int(bound.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
+    test = int(bound.slider("Frames to follow", 20, 300, 60, 10, key="fc-test"))
     noise = log_slider("Noise of a pixel (sd)", "fc-noise", 0.003, 1.0, PAPER_NOISES[1],
                        help="The paper's: 0.01 and 0.0316, in units of a pixel's range [0, 1].")  # fmt: skip
     path = RotationPath()
-    tilt = st.slider("Tilt at most, °", 10, 180, int(path.tilt), 5, key="fc-tilt", bind="query-params",
-                     help="How far the camera's up may lean from the room's; 180 opens all of SO(3), which takes more "
-                     "training frames to fill.")  # fmt: skip
-    speed = st.slider("Speed, radians a step", 0.02, 0.4, path.speed, 0.01, key="fc-speed", bind="query-params")
-    seed = int(st.number_input("Seed", 0, 9999, 0, key="fc-seed", bind="query-params"))
-    room = int(st.number_input("Room", 0, 9999, 0, key="fc-room", bind="query-params"))
+    tilt = bound.slider(
+        "Tilt at most, °",
+        10,
+        180,
+        int(path.tilt),
+        5,
+        key="fc-tilt",
+        help="How far the camera's up may lean from the room's; 180 opens all of SO(3), which takes more "
+        "training frames to fill.",
+    )
+    speed = bound.slider("Speed, radians a step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
+    seed = int(bound.number_input("Seed", 0, 9999, 0, key="fc-seed"))
+    room = int(bound.number_input("Room", 0, 9999, 0, key="fc-room"))
     return CameraSpec(
         train, test, noise, seed, RotationPath(float(speed), path.piece, path.jitter, float(tilt)), room_seed=room
     )  # fmt: skip
@@ -67,8 +75,8 @@ def choose_camera() -> CameraSpec:
 
 def choose_filters() -> FilterSettings:
     """β and ε of both kernel Bayes filters, or validation; the tolerance."""
-    validate = st.toggle(
-        "β and ε by validation", False, key="fc-validate", bind="query-params",
+    validate = bound.toggle(
+        "β and ε by validation", False, key="fc-validate",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}. "
         "It takes some ten times as long.",
     )  # fmt: skip
@@ -83,8 +91,12 @@ def choose_filters() -> FilterSettings:
 def choose_shown() -> str:
     """The filter whose belief is drawn."""
     default = KERNELS[1]
-    return st.selectbox("Filter in the picture", METHODS, METHODS.index(default), format_func=model_name,
-                        key="fc-shown", bind="query-params") or default  # fmt: skip
+    return (
+        bound.selectbox(
+            "Filter in the picture", METHODS, index=METHODS.index(default), format_func=model_name, key="fc-shown"
+        )
+        or default
+    )
 
 
 @st.cache_resource(show_spinner="Turning the camera …", max_entries=8)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.filtering import camera, recorded, rotation
+from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 
@@ -15,8 +16,12 @@ def main() -> None:
     apply_values()
     with refusals():
         with st.sidebar:
-            name = st.segmented_control("System", list(SYSTEMS), default="b", key="f-system", bind="query-params",
-                                        format_func=SYSTEMS.__getitem__) or "b"  # fmt: skip
+            name = (
+                bound.segmented_control(
+                    "System", list(SYSTEMS), default="b", key="f-system", format_func=SYSTEMS.__getitem__
+                )
+                or "b"
+            )
         views = {"series": recorded.show, "camera": camera.show}
         views.get(name, lambda: rotation.show(name))()
 

@@ -8,6 +8,7 @@ from core.filtering.systems import GENERATORS, RotationSystem
 from core.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
 from pages.filtering import length, words
 from pages.filtering.player import player
+from pages.kit import bound
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
 
@@ -16,9 +17,9 @@ def show(name: str) -> None:
     """The series, its pictures, the scores, error against T."""
     with st.sidebar:
         system = choose_system(name)
-        steps = int(st.slider("Training steps T", 20, 800, 200, 20, key="f-train", bind="query-params"))
-        test = int(st.slider("Steps to follow", 20, 400, 150, 10, key="f-test", bind="query-params"))
-        seed = int(st.number_input("Seed", 0, 9999, 0, key="f-seed", bind="query-params"))
+        steps = int(bound.slider("Training steps T", 20, 800, 200, 20, key="f-train"))
+        test = int(bound.slider("Steps to follow", 20, 400, 150, 10, key="f-test"))
+        seed = int(bound.number_input("Seed", 0, 9999, 0, key="f-seed"))
         settings = words.choose_filter()
     found = _followed(system, steps, test, seed, settings)
     _said(found, system)
@@ -38,17 +39,17 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
 
 def choose_system(name: str) -> RotationSystem:
     """System (a), (b) or one's own."""
-    generator = st.segmented_control(
-        "Generator", GENERATORS, default="M", key="f-gen", bind="query-params",
+    generator = bound.segmented_control(
+        "Generator", GENERATORS, default="M", key="f-gen",
         help="M: the next angle starts from the noisy state; D: the angle turns by itself.",
     ) or "M"  # fmt: skip
     if name != "own":
         return RotationSystem.named(name, generator)
-    eta = st.slider("η, turn a step", 0.0, 1.5, 0.3, 0.05, key="f-eta", bind="query-params")
-    b = st.slider("b, depth of the waves", 0.0, 0.9, 0.4, 0.05, key="f-b", bind="query-params")
-    waves = st.slider("M, waves", 1, 12, 8, key="f-waves", bind="query-params")
-    hidden = st.slider("Noise of the state (sd)", 0.0, 1.0, 0.2, 0.05, key="f-sh", bind="query-params")
-    seen = st.slider("Noise of the looks (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so", bind="query-params")
+    eta = bound.slider("η, turn a step", 0.0, 1.5, 0.3, 0.05, key="f-eta")
+    b = bound.slider("b, depth of the waves", 0.0, 0.9, 0.4, 0.05, key="f-b")
+    waves = bound.slider("M, waves", 1, 12, 8, key="f-waves")
+    hidden = bound.slider("Noise of the state (sd)", 0.0, 1.0, 0.2, 0.05, key="f-sh")
+    seen = bound.slider("Noise of the looks (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so")
     return RotationSystem(float(eta), float(b), float(waves), float(hidden), float(seen), generator)
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
+from pages.kit import bound
 from pages.kit.layout import explain, score_table
 from pages.kit.state import log_slider
 from pages.kit.words import sentence_of
@@ -21,11 +22,11 @@ TITLES = {
 
 def choose_filter() -> FilterSettings:
     """β, ε and the tolerance, or validation."""
-    validate = st.toggle(
-        "β and ε by validation", False, key="f-validate", bind="query-params",
+    validate = bound.toggle(
+        "β and ε by validation", False, key="f-validate",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
     )  # fmt: skip
-    around = st.toggle("Prediction and smoother too", False, key="f-around", bind="query-params")
+    around = bound.toggle("Prediction and smoother too", False, key="f-around")
     tolerance = log_slider("Trace left out by low rank", "f-tol", 1e-10, 1e-2, 1e-4)
     if validate:
         return FilterSettings(tolerance=tolerance, around=bool(around))

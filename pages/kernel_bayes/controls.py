@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian, validated
+from pages.kit import bound
 from pages.kit.asked import set_values
 from pages.kit.state import log_slider, on_sliders
 
@@ -17,15 +18,15 @@ def problem_of(spec: GaussianSpec) -> GaussianProblem:
 def choose_observation(dimension: int) -> np.ndarray:
     """One slider a dimension."""
     names = ("Observed y",) if dimension == 1 else ("Observed y₁", "Observed y₂")
-    y = [st.slider(name, -8.0, 8.0, 4.0, 0.1, key=f"k-y{i}", bind="query-params") for i, name in enumerate(names)]
+    y = [bound.slider(name, -8.0, 8.0, 4.0, 0.1, key=f"k-y{i}") for i, name in enumerate(names)]
     return np.array(y)
 
 
 def choose_samples(dimension: int, tests: int) -> GaussianSpec:
     """Pairs, draws of the prior and the seed."""
-    pairs = st.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n", bind="query-params")
-    prior = st.slider("Draws of the prior", 10, 500, 200, 10, key="k-l", bind="query-params")
-    seed = st.number_input("Seed", 0, 9999, 26, key="k-seed", bind="query-params")
+    pairs = bound.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n")
+    prior = bound.slider("Draws of the prior", 10, 500, 200, 10, key="k-l")
+    seed = bound.number_input("Seed", 0, 9999, 26, key="k-seed")
     return GaussianSpec(dimension, int(pairs), int(prior), tests, int(seed))
 
 

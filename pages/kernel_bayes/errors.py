@@ -10,6 +10,7 @@ import streamlit as st
 from core.figures.against import scores_against
 from core.studies.conditional_means.measured_rates import slope
 from core.studies.kernel_bayes.study import THEOREM, GaussianSpec, compare_rules
+from pages.kit import bound
 from pages.kit.extension import extendable
 from pages.kit.plotly_live import plotly_live
 from pages.kit.stored import stored
@@ -95,7 +96,7 @@ def against_size(dimension: int) -> None:
     kept = stored(BY_SIZE)
     settings = kept["settings"]
     known = settings["dimension"]
-    chosen = st.segmented_control("d", known, default=known[-1], key="k-size-d", bind="query-params") or known[-1]
+    chosen = bound.segmented_control("d", known, default=known[-1], key="k-size-d") or known[-1]
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
         first = settings["pairs"][0]

@@ -17,6 +17,7 @@ from pages.kernel_bayes.controls import (
     problem_of,
 )
 from pages.kernel_bayes.errors import TITLES
+from pages.kit import bound
 from pages.kit.layout import score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
@@ -34,9 +35,11 @@ def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, flo
         scale, epsilon, delta = choose_rule(spec)
         values = scale, epsilon, delta, log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
         choose_by_validation(spec)
-        form = st.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", bind="query-params",
-                                    format_func=FORMS.__getitem__) or "kbr"  # fmt: skip
-        herded = int(st.slider("Herded samples", 10, 300, 100, 10, key="k-herd", bind="query-params"))
+        form = (
+            bound.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", format_func=FORMS.__getitem__)
+            or "kbr"
+        )
+        herded = int(bound.slider("Herded samples", 10, 300, 100, 10, key="k-herd"))
     problem = problem_of(spec)
     found = _answers(spec, tuple(y.tolist()), *values)
     if form not in found:

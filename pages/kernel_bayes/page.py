@@ -8,6 +8,7 @@ from pages.kernel_bayes import errors, prior, several
 from pages.kernel_bayes.controls import problem_of
 from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.words import equation
+from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
@@ -29,9 +30,7 @@ def main() -> None:
 def body() -> None:
     """When the rule is worth it; one observation; below, measured errors."""
     with st.sidebar:
-        dimension = int(
-            st.segmented_control("Dimension", DIMENSIONS, default=SEVERAL, key="k-dim", bind="query-params") or SEVERAL
-        )
+        dimension = int(bound.segmented_control("Dimension", DIMENSIONS, default=SEVERAL, key="k-dim") or SEVERAL)
     st.markdown(errors.worth_it())
     if dimension == SEVERAL:
         spec, y, values = several.show(dimension)
@@ -50,8 +49,12 @@ def more(spec: GaussianSpec, y: np.ndarray) -> None:
         "size": lambda: errors.against_size(spec.dimension),
         "prior": lambda: prior.show(spec, float(y[0])),
     }
-    chosen = st.segmented_control("Measured", list(views), default="dimension", key="k-more", bind="query-params",
-                                  format_func=MORE.__getitem__) or "dimension"  # fmt: skip
+    chosen = (
+        bound.segmented_control(
+            "Measured", list(views), default="dimension", key="k-more", format_func=MORE.__getitem__
+        )
+        or "dimension"
+    )
     views[chosen]()
 
 

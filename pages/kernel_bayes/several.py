@@ -8,6 +8,7 @@ from core.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, o
 from core.studies.kernel_bayes.study import GaussianSpec
 from pages.kernel_bayes.controls import choose_by_validation, choose_rule, choose_samples, problem_of
 from pages.kernel_bayes.errors import TITLES
+from pages.kit import bound
 from pages.kit.layout import score_table
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
@@ -40,7 +41,7 @@ def show(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...]]:
 def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Means]:
     """The controls, every rule's means at their values, and the picture of one observation."""
     with st.sidebar:
-        index = int(st.slider("Observation", 1, OBSERVATIONS, 5, key="k-obs", bind="query-params")) - 1
+        index = int(bound.slider("Observation", 1, OBSERVATIONS, 5, key="k-obs")) - 1
         spec = choose_samples(dimension, OBSERVATIONS)
         values = choose_rule(spec)
         choose_by_validation(spec)

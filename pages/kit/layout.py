@@ -11,6 +11,7 @@ from core.errors import InputError
 from pages.kit.address import leave_out_absurd
 from pages.kit.frame import frame
 from pages.kit.mathematics import in_parts
+from pages.kit.record import saw_scores
 from pages.kit.theme import palette_css
 from pages.kit.warm_up import is_warm, warm_up
 from pages.kit.words import sentence_of
@@ -138,6 +139,7 @@ def score_table(
     """
     from core.figures.colours import hue_name, model_name
 
+    saw_scores(caption, scores, names or {}, units)
     wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
     best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.kit.picture_first import ahead_of_page
 from pages.kit.plotly_asset import ensure_plotly
+from pages.kit.record import saw_figure
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -74,6 +75,7 @@ def plotly_live(
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
     """
     ready = figure if isinstance(figure, Prepared) else prepare(figure)
+    saw_figure(key, ready)
     data = {
         "figure": ready.text,
         "stamp": ready.stamp,

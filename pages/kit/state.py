@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.kit.record import saw_control
 from pages.kit.visitor import sees_everything, visitor_mark
 
 if TYPE_CHECKING:
@@ -82,13 +83,8 @@ def offer_only(key: str, options: Iterable[Any]) -> None:
 
 
 def on_sliders(values: dict[str, float]) -> dict[str, float]:
-    """What `asked.set_values` and the session need to put log sliders, named by their keys, to these values."""
-    return {slider_key(key): value for key, value in values.items()}
-
-
-def slider_key(key: str) -> str:
-    """Where a log slider holds its value, in session and address; ``key`` alone is its log10 in older addresses."""
-    return f"{key}-is"
+    """What `asked.set_values` and the session need to put log sliders, by their keys, to these values: four digits."""
+    return {key: float(slider_text(value)) for key, value in values.items()}
 
 
 def log_slider(
@@ -105,25 +101,27 @@ def log_slider(
 
     One stop is 0.05 in log10 from the next, rounded to three digits. The ends, the default and values that come from
     the program or an address, such as learned ones, are stops of their own in place of those next to them, so that
-    they are kept exactly. Set it from the program with ``set_values(on_sliders({key: value}))``.
+    they are kept exactly. An address that asks for more than an end gets that end. Set it from the program with
+    ``set_values(on_sliders({key: value}))``.
     """
-    shown = slider_key(key)
-    _open_older_address(key, low, high)
+    _clip(key, low, high)
     ends_and_default = [low, high, min(max(default, low), high)]
-    own = _by_text(ends_and_default) | _from_elsewhere(shown, low, high)
+    own = _from_elsewhere(key, low, high, ends_and_default) | _by_text(ends_and_default)
     texts = log_stops(low, high, own)
+    begin = own[slider_text(ends_and_default[2])]
     value = st.select_slider(
         label,
         list(texts),
-        value=own[slider_text(ends_and_default[2])],
+        value=begin,
         format_func=lambda stop: texts.get(stop, slider_text(stop)),
-        key=shown,
+        key=key,
         bind="query-params",
         help=help,
         disabled=disabled,
     )
     if value in own.values() and value not in ends_and_default:
-        st.session_state[f"_{shown}"] = {texts[value]: value}
+        st.session_state[f"_{key}"] = {texts[value]: value}
+    saw_control(key, label, float(value), begin, slider_text(value))
     return float(value)
 
 
@@ -135,8 +133,8 @@ def log_stops(low: float, high: float, own: dict[str, float]) -> dict[float, str
 
 
 def slider_text(value: float) -> str:
-    """A log slider's value as its handle and the address say it, such as 0.0017 or 1.12e-5."""
-    mantissa, _, exponent = f"{value:.6g}".partition("e")
+    """A log slider's value as its handle and the address say it, to four digits, such as 0.0017 or 1.12e-5."""
+    mantissa, _, exponent = f"{value:.4g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
@@ -151,31 +149,32 @@ def _steps(low: float, high: float) -> tuple[float, ...]:
     return tuple(float(f"{10 ** (step * STEP):.3g}") for step in range(first, last + 1))
 
 
-def _from_elsewhere(shown: str, low: float, high: float) -> dict[str, float]:
-    """Text → value of what the address asks for, of the last value set by the program, and of today's value."""
-    found: dict[str, float] = st.session_state.get(f"_{shown}", {})
+def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> dict[str, float]:
+    """Text → value of what the address asks for, of the last value set by the program, and of today's value.
+
+    A value that reads as one of those ``given`` is that one.
+    """
+    found: dict[str, float] = st.session_state.get(f"_{key}", {})
     found = {text: value for text, value in found.items() if low <= value <= high}
-    asked = st.query_params.get(shown, "")
+    asked = st.query_params.get(key, "")
     if _NUMBER.fullmatch(asked) and low <= float(asked) <= high:
         found.setdefault(asked, float(asked))
-    if shown in st.session_state:
-        now = st.session_state[shown]
-        if not low <= now <= high:
+    if key in st.session_state:
+        now = st.session_state[key]
+        wanted = _by_text(given).get(slider_text(now), min(max(low, now), high))
+        if now != wanted:
             # only when it must: a value written here overrides what a person is about to send from the browser
-            st.session_state[shown] = now = min(max(low, now), high)
+            st.session_state[key] = now = wanted
         if now not in found.values():
             found[slider_text(now)] = now
     return found
 
 
-def _open_older_address(key: str, low: float, high: float) -> None:
-    """An address that holds log10 of a slider's value is rewritten to hold the value."""
-    shown = slider_key(key)
+def _clip(key: str, low: float, high: float) -> None:
+    """An address that is being opened and asks for more than an end gets that end."""
     asked = st.query_params.get(key, "")
-    if shown in st.session_state or shown in st.query_params or not _NUMBER.fullmatch(asked.removeprefix("-")):
+    if key in st.session_state or not _NUMBER.fullmatch(asked) or low <= float(asked) <= high:
         return
-    del st.query_params[key]
-    if math.log10(low) - 1e-6 <= float(asked) <= math.log10(high) + 1e-6:
-        value = min(max(10.0 ** float(asked), low), high)
-        st.query_params[shown] = slider_text(value)
-        st.session_state[shown] = value
+    value = low if float(asked) < low else high
+    st.query_params[key] = slider_text(value)
+    st.session_state[key] = value

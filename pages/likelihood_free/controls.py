@@ -14,9 +14,10 @@ from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from core.studies.likelihood_free.study import Inference, infer
+from pages.kit import bound
 from pages.kit.address import forget_address
 from pages.kit.layout import refusal
-from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember, slider_key
+from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember
 from pages.kit.words import plain
 
 PROBLEMS = {
@@ -67,33 +68,32 @@ class Choice:
 
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
-    name = st.selectbox("Simulator", list(PROBLEMS), key="lf-problem", bind="query-params",
-                        format_func=PROBLEMS.__getitem__)  # fmt: skip
+    name = bound.selectbox("Simulator", list(PROBLEMS), key="lf-problem", format_func=PROBLEMS.__getitem__)
     if name == "table":
         return _choose_table()
     numbers = {"exponential-gamma": _exponential, "gaussian": _gaussian, "lotka-volterra": _predators}[name]()
     low, high, first, step = COUNTS[name]
-    count = int(st.slider("Simulations", low, high, first, step, key=f"lf-n-{name}", bind="query-params"))
-    seed = int(st.number_input("Seed", 0, 9999, 0, key="lf-seed", bind="query-params"))
+    count = int(bound.slider("Simulations", low, high, first, step, key=f"lf-n-{name}"))
+    seed = int(bound.number_input("Seed", 0, 9999, 0, key="lf-seed"))
     return Choice(name, numbers, count, seed)
 
 
 def _exponential() -> tuple[float, ...]:
-    observed = st.slider("Observed mean", 1.25, 75.0, 9.42, 0.01, key="lf-y", bind="query-params")
+    observed = bound.slider("Observed mean", 1.25, 75.0, 9.42, 0.01, key="lf-y")
     shape = log_slider("Prior: shape", "lf-shape", 0.01, 100.0, 0.1)
     rate = log_slider("Prior: rate", "lf-rate", 0.01, 100.0, 0.1)
     return float(observed), shape, rate
 
 
 def _gaussian() -> tuple[float, ...]:
-    dimension = int(st.slider("Parameters", 1, 5, 2, key="lf-d", bind="query-params"))
+    dimension = int(bound.slider("Parameters", 1, 5, 2, key="lf-d"))
     noise = log_slider("Noise σ of the simulator", "lf-noise", 0.05, 2.0, 0.5)
     spread = log_slider("Prior: sd", "lf-sd", 0.1, 5.0, 1.0)
     return dimension, noise, spread
 
 
 def _predators() -> tuple[float, ...]:
-    low, high = st.slider("Prior: log θ uniform over", -7.0, 3.0, (-5.0, 2.0), 0.5, key="lf-box", bind="query-params")
+    low, high = bound.slider("Prior: log θ uniform over", -7.0, 3.0, (-5.0, 2.0), 0.5, key="lf-box")
     return float(low), float(high)
 
 
@@ -136,11 +136,19 @@ def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
     if not is_known(_PLACED) and "lf-mode" not in st.query_params:
         # an address without a mode means q̄: its slider values are of another moment
-        forget_address(*SLIDERS, *map(slider_key, SLIDERS))
+        forget_address(*SLIDERS)
     if _moved():
         remember("lf-mode", BY_HAND)
-    mode = st.segmented_control("Hyperparameters", [BY_Q, BY_HAND], default=BY_Q, key="lf-mode", bind="query-params",
-                                help="Move any slider to take them into your own hands.") or BY_Q  # fmt: skip
+    mode = (
+        bound.segmented_control(
+            "Hyperparameters",
+            [BY_Q, BY_HAND],
+            default=BY_Q,
+            key="lf-mode",
+            help="Move any slider to take them into your own hands.",
+        )
+        or BY_Q
+    )
     remember(_LAST, mode)
     found, guards = learned.settings, learned.guards
     values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)

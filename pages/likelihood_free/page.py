@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.errors import InputError
 from core.likelihood_free.inference import METHODS
+from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.likelihood_free import checks, picture
@@ -28,8 +29,12 @@ def body() -> None:
     learned = learned_for(choice)
     with st.sidebar:
         settings = choose_settings(learned)
-        method = st.segmented_control("Samples of", list(METHODS), default="dme", key="lf-shown", bind="query-params",
-                                      format_func=SHORT.__getitem__) or "dme"  # fmt: skip
+        method = (
+            bound.segmented_control(
+                "Samples of", list(METHODS), default="dme", key="lf-shown", format_func=SHORT.__getitem__
+            )
+            or "dme"
+        )
     found = inferred(choice, settings)
     if method not in found.answers:
         raise InputError(found.refused.get(method, "This method has no answer: choose another."))

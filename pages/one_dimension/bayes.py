@@ -9,6 +9,7 @@ from core.datasets.one_dimension import LineSpec
 from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
 from core.kernels.spec import KernelSpec
 from core.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
+from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
@@ -38,14 +39,14 @@ def show() -> None:
 def _posterior_of_y() -> tuple[LineSpec, float, float]:
     """The controls, the posterior in words and pictures; returns the problem, λ, ε."""
     with st.sidebar:
-        prior = st.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior", bind="query-params")
-        at = st.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x", bind="query-params")
+        prior = bound.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior")
+        at = bound.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x")
         spec = controls.choose_problem()
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
         ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
         lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
-        herded = int(st.slider("Herded samples", 10, 500, 200, 10, key="b-herd", bind="query-params"))
+        herded = int(bound.slider("Herded samples", 10, 500, 200, 10, key="b-herd"))
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     found = _posterior(spec, prior or "uniform", at, *texts, lam, epsilon, herded)
     _said(found, at)

@@ -10,6 +10,7 @@ from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from core.studies.one_dimension.problem import METHODS, TITLES, LineSettings
+from pages.kit import bound
 from pages.kit.state import log_slider, on_sliders
 
 OWN = "write your own"
@@ -25,22 +26,22 @@ def choose_problem() -> LineSpec:
     with st.expander("The problem: r, f, n, m, noise, seed"):
         simulation = _expression("Simulation r(y)", "o-r", SIMULATIONS, "y")
         target = _expression("Hidden function f(x)", "o-f", TARGETS, "x")
-        n = st.slider("n, pairs (x, y)", 1, 400, 200, key="o-n", bind="query-params")
-        m = st.slider("m, pairs (y, z)", 1, 400, 200, key="o-m", bind="query-params")
-        eta = st.slider("Noise of x (sd)", 0.0, 2.0, 0.25, 0.05, key="o-eta", bind="query-params")
-        xi = st.slider("Noise of z (sd)", 0.0, 2.0, 0.25, 0.05, key="o-xi", bind="query-params")
-        seed = st.number_input("Seed", 0, 9999, 0, key="o-seed", bind="query-params")
+        n = bound.slider("n, pairs (x, y)", 1, 400, 200, key="o-n")
+        m = bound.slider("m, pairs (y, z)", 1, 400, 200, key="o-m")
+        eta = bound.slider("Noise of x (sd)", 0.0, 2.0, 0.25, 0.05, key="o-eta")
+        xi = bound.slider("Noise of z (sd)", 0.0, 2.0, 0.25, 0.05, key="o-xi")
+        seed = bound.number_input("Seed", 0, 9999, 0, key="o-seed")
     return LineSpec(int(n), int(m), simulation, target, float(eta), float(xi), seed=int(seed))
 
 
 def _expression(label: str, key: str, offered: tuple[str, ...], variable: str) -> str:
     """A function from the list, or typed."""
-    chosen = st.selectbox(label, [*offered, OWN], key=key, bind="query-params")
+    chosen = bound.selectbox(label, [*offered, OWN], key=key)
     if chosen != OWN:
         return str(chosen)
     return str(
-        st.text_input(
-            f"{label} =", offered[0], key=f"{key}-own", bind="query-params", max_chars=200,
+        bound.text_input(
+            f"{label} =", offered[0], key=f"{key}-own", max_chars=200,
             help=f"Numbers, {variable}, + - * / ^, pi, e, and {', '.join(FUNCTIONS)}.",
         )
     )  # fmt: skip
@@ -49,8 +50,8 @@ def _expression(label: str, key: str, offered: tuple[str, ...], variable: str) -
 def choose_method() -> str:
     """Full or MAP noise."""
     offered = [name for name, model in METHODS.items() if model]
-    chosen = st.segmented_control(
-        "Method", offered, default=offered[0], key="o-method", bind="query-params", format_func=TITLES.__getitem__,
+    chosen = bound.segmented_control(
+        "Method", offered, default=offered[0], key="o-method", format_func=TITLES.__getitem__,
         help="The task-transformed GP carries what is unknown of g into the noise; the embedding takes g at its MAP.",
     )  # fmt: skip
     return chosen or offered[0]
@@ -80,9 +81,9 @@ def choose_kernel(
 ) -> KernelSpec:
     """Family, lengthscale and (where it matters) variance of one kernel; ``page`` names the view's own controls."""
     scale, size = start
-    family = st.selectbox(
+    family = bound.selectbox(
         f"Kernel {symbol} on {column}", list(OFFERED), index=list(OFFERED).index(family),
-        key=f"{page}-{key}-family", bind="query-params", format_func=OFFERED.__getitem__,
+        key=f"{page}-{key}-family", format_func=OFFERED.__getitem__,
     )  # fmt: skip
     length = log_slider(f"Lengthscale of {symbol}", f"{page}-{key}-scale", 2e-2, 20.0, scale)
     size = log_slider(f"Variance of {symbol}", f"{page}-{key}-size", 1e-2, 1e3, size) if variance else 1.0
@@ -95,7 +96,7 @@ def _own_slider(own: Own, symbol: str, key: str) -> float:
     if own.learned:
         return log_slider(f"{own.symbol} of {symbol}", key, own.low, own.high, own.default, help=own.help)
     low, high, usual = PERIOD
-    return float(st.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key, bind="query-params"))
+    return float(bound.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key))
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
@@ -120,14 +121,13 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:
     """How to learn, starting from the sliders' values."""
     with st.expander("How to learn"):
-        tied = st.toggle(
-            "λ = σ²/n while learning", True, key="o-tied", bind="query-params",
+        tied = bound.toggle(
+            "λ = σ²/n while learning", True, key="o-tied",
             help="Theorem 5.3 ties both regularisations to the noise; off, λ is learned by itself.",
         )  # fmt: skip
-        optimiser = st.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="o-opt",
-                                         bind="query-params")  # fmt: skip
-        starts = st.number_input("Starts", 1, 10, 3, key="o-starts", bind="query-params")
-        steps = st.number_input("Steps a start", 5, 300, 60, key="o-steps", bind="query-params")
+        optimiser = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="o-opt")  # fmt: skip
+        starts = bound.number_input("Starts", 1, 10, 3, key="o-starts")
+        steps = bound.number_input("Steps a start", 5, 300, 60, key="o-steps")
     return LineSettings(
         method, spec.to_dict(), True, bool(tied), int(starts), int(steps), optimiser or "lbfgs", line.seed
     )

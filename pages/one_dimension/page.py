@@ -1,7 +1,6 @@
 """Page One dimension: deconditioning you can touch."""
 
-import streamlit as st
-
+from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.one_dimension import bayes, recover, trip
@@ -13,8 +12,7 @@ def main() -> None:
     """One of the views."""
     page_header("One dimension", "Two scatters that never meet, and the function that connects them.")
     apply_values()
-    view = st.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", bind="query-params",
-                                label_visibility="collapsed")  # fmt: skip
+    view = bound.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", label_visibility="collapsed")
     with refusals():
         VIEWS[view or "Recover f"]()
 

@@ -17,7 +17,7 @@ from core.studies.one_dimension.evidence_surface import AXES, Surface, evidence_
 from core.studies.one_dimension.problem import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
 from core.studies.run_content import hyperparameters
 from core.wording import signed
-from pages.kit import run_panel
+from pages.kit import bound, run_panel
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain, score_table
 from pages.kit.picture_first import picture_first
@@ -209,9 +209,8 @@ def _surface(line: Line, model: ModelSpec) -> None:
             remember(key, usual)
     names = list(AXES)
     pick = st.columns(2)
-    across = pick[0].selectbox("Across", offered, index=0, key="o-across", bind="query-params", format_func=_plain)
-    up = pick[1].selectbox("Up", offered, index=offered.index(names[2]), key="o-up", bind="query-params",
-                           format_func=_plain)  # fmt: skip
+    across = bound.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
+    up = bound.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
     if across == up:
         st.caption("Both axes are the same hyperparameter: choose two.")
         return

@@ -18,6 +18,7 @@ from core.studies.one_dimension.round_trip import (
     reverse_gap,
     round_trip,
 )
+from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
@@ -56,15 +57,15 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
     """The controls, and f there and back; returns the operators, k and ℓ as text, λ, ε, x of the embedding."""
     with st.sidebar:
         spec = controls.choose_problem()
-        which = st.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which", bind="query-params")
+        which = bound.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which")
         draw = 0
         if which == FUNCTIONS[1]:
-            draw = int(st.number_input("Draw", 0, 9999, 0, key="t-draw", bind="query-params"))
+            draw = int(bound.number_input("Draw", 0, 9999, 0, key="t-draw"))
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="t")
         ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="t", family="matern12")
         lam = log_slider("λ, of the first stage", "t-lam", 1e-14, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the second stage", "t-eps", 1e-12, 1.0, START_EPSILON)
-        at = st.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x", bind="query-params")
+        at = bound.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x")
     line = line_of(spec)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     operators = _operators(spec, *texts, lam, epsilon)

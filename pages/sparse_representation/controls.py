@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.datasets.sparse_toy import ToySpec
 from core.studies.sparse_representation.study import SparseSettings
+from pages.kit import bound
 from pages.kit.state import log_slider
 
 PLACES = ("random", "even", "learned")
@@ -12,18 +13,17 @@ LEARNABLE = {"learned": "points, kernel and noise", "learned_points": "points on
 
 def choose_toy() -> tuple[ToySpec, int]:
     """Data and points."""
-    data = st.select_slider("Data", [20, 50, 100, 300, 1000, 10_000, 100_000], 100, key="s-data", bind="query-params")
-    made_of = st.slider("Points that make the function", 1, 12, 5, key="s-made", bind="query-params")
-    count = st.slider("Points that represent it", 1, 20, 5, key="s-points", bind="query-params")
-    noise = st.slider("Noise of the data (sd)", 0.0, 1.0, 0.1, 0.05, key="s-noise", bind="query-params")
-    seed = st.number_input("Seed", 0, 9999, 0, key="s-seed", bind="query-params")
+    data = bound.select_slider("Data", [20, 50, 100, 300, 1000, 10_000, 100_000], 100, key="s-data")
+    made_of = bound.slider("Points that make the function", 1, 12, 5, key="s-made")
+    count = bound.slider("Points that represent it", 1, 20, 5, key="s-points")
+    noise = bound.slider("Noise of the data (sd)", 0.0, 1.0, 0.1, 0.05, key="s-noise")
+    seed = bound.number_input("Seed", 0, 9999, 0, key="s-seed")
     return ToySpec(int(data), int(made_of), float(noise), int(seed)), int(count)
 
 
 def choose_values() -> tuple[str, tuple[float, float, float]]:
     """Where the points stand, and the hyperparameters of the left picture."""
-    places = st.segmented_control("Points of the left picture", PLACES, default="random", key="s-places",
-                                  bind="query-params")  # fmt: skip
+    places = bound.segmented_control("Points of the left picture", PLACES, default="random", key="s-places")
     scale = log_slider("Lengthscale of k", "s-scale", 0.05, 20.0, 1.0)
     variance = log_slider("Variance of k", "s-size", 1e-2, 1e3, 1.0)
     noise = log_slider("σ²", "s-n", 1e-5, 1.0, 0.01)
@@ -33,8 +33,9 @@ def choose_values() -> tuple[str, tuple[float, float, float]]:
 def choose_learning(count: int, seed: int) -> SparseSettings:
     """What is learned, and how long."""
     with st.expander("How to learn"):
-        version = st.segmented_control("Learn", list(LEARNABLE), default="learned", key="s-learn", bind="query-params",
-                                       format_func=LEARNABLE.__getitem__)  # fmt: skip
-        starts = st.number_input("Starts", 1, 20, 6, key="s-starts", bind="query-params")
-        steps = st.number_input("Steps a start", 5, 300, 100, key="s-steps", bind="query-params")
+        version = bound.segmented_control(
+            "Learn", list(LEARNABLE), default="learned", key="s-learn", format_func=LEARNABLE.__getitem__
+        )
+        starts = bound.number_input("Starts", 1, 20, 6, key="s-starts")
+        steps = bound.number_input("Steps a start", 5, 300, 100, key="s-steps")
     return SparseSettings(version or "learned", count, int(starts), int(steps), seed)

@@ -10,6 +10,7 @@ from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import GENERAL, MODELS, named
 from core.models.spec import Inducing, ModelSpec
 from core.studies.swiss_roll.study import RollSettings
+from pages.kit import bound
 from pages.kit.state import log_slider, on_sliders, put, recall, remember
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
@@ -21,27 +22,27 @@ START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] 
 
 def choose_roll() -> RollSpec:
     """Points, slices, noise, seed and matching; raises ``InputError`` for what cannot be cut."""
-    matching = st.segmented_control(
-        "Matching", list(MATCHINGS), default="direct", key="r-match", bind="query-params",
+    matching = bound.segmented_control(
+        "Matching", list(MATCHINGS), default="direct", key="r-match",
         help="Direct: every slice has its points and its mean. Indirect: half the slices keep their points, the other "
         "half their means; only the heights connect them.",
     )  # fmt: skip
-    points = st.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points", bind="query-params")
-    bags = st.slider("Slices", 2, 100, 50, 1, key="r-bags", bind="query-params")
-    noise = st.slider("Noise of a slice mean (sd)", 0.0, 1.0, 0.05, 0.05, key="r-noise", bind="query-params")
-    seed = st.number_input("Seed", 0, 9999, 0, key="r-seed", bind="query-params")
+    points = bound.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points")
+    bags = bound.slider("Slices", 2, 100, 50, 1, key="r-bags")
+    noise = bound.slider("Noise of a slice mean (sd)", 0.0, 1.0, 0.05, 0.05, key="r-noise")
+    seed = bound.number_input("Seed", 0, 9999, 0, key="r-seed")
     return RollSpec(int(points), int(bags), float(noise), matching or "direct", int(seed))
 
 
 def choose_model(roll: RollSpec) -> tuple[str, Inducing]:
     """Which model, and its inducing points where it has any."""
-    name = st.selectbox(
-        "Model", list(GENERAL), index=GENERAL.index("cmp"), key="r-model", bind="query-params",
+    name = bound.selectbox(
+        "Model", list(GENERAL), index=GENERAL.index("cmp"), key="r-model",
         format_func=lambda option: MODELS[option].title,
     )  # fmt: skip
     inducing = Inducing()
     if named(name).sparse:
-        asked = st.number_input("Inducing points", 5, 1000, 200, 25, key="r-induce", bind="query-params")
+        asked = bound.number_input("Inducing points", 5, 1000, 200, step=25, key="r-induce")
         inducing = Inducing(int(asked), seed=roll.seed)
     _start_anew(roll.matching)
     return name, inducing
@@ -97,23 +98,23 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
     """How to learn, starting from the sliders' values: controls in an expander."""
     with st.expander("How to learn"):
-        stage = st.selectbox(
-            "Stages", ["joint", "leave_one_bag_out", "target_gp"], key="r-stage", bind="query-params",
+        stage = bound.selectbox(
+            "Stages", ["joint", "leave_one_bag_out", "target_gp"], key="r-stage",
             format_func=lambda option: {
                 "joint": "All jointly, by the evidence",
                 "leave_one_bag_out": "λ and ℓ by leaving slices out, then k",
                 "target_gp": "ℓ from the GP of means on heights, then k",
             }[option],
         )  # fmt: skip
-        method = st.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt", bind="query-params")
-        bound: str | None = "collapsed"
+        method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt")
+        evidence: str | None = "collapsed"
         if named(spec.model).sparse:
-            bound = st.segmented_control(
-                "Bound", ["collapsed", "stochastic"], default="collapsed", key="r-bound", bind="query-params",
+            evidence = bound.segmented_control(
+                "Bound", ["collapsed", "stochastic"], default="collapsed", key="r-bound",
                 help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
             )  # fmt: skip
-        restarts = st.number_input("Starts", 1, 10, 3, key="r-starts", bind="query-params")
-        steps = st.number_input("Steps a start", 5, 300, 60, key="r-steps", bind="query-params")
+        restarts = bound.number_input("Starts", 1, 10, 3, key="r-starts")
+        steps = bound.number_input("Steps a start", 5, 300, 60, key="r-steps")
     start: dict[str, Any] = {
         "kernel": spec.kernel.to_dict(),
         "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
@@ -125,7 +126,7 @@ def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
         inducing=spec.inducing.count,
         stage_one=stage,
         method=method or "lbfgs",
-        bound=bound or "collapsed",
+        bound=evidence or "collapsed",
         restarts=int(restarts),
         steps=int(steps),
     )

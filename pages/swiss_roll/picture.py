@@ -17,6 +17,7 @@ from core.models.inducing import located
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
 from core.studies.swiss_roll.study import data_for, posterior_at_points, score
+from pages.kit import bound
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
@@ -114,12 +115,14 @@ def draw(roll: SwissRoll, model: str, inducing: Inducing) -> tuple[ModelSpec, Vi
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
     with right:
-        shown = st.segmented_control("Right picture", RIGHT, default="Prediction", key="r-right", bind="query-params",
-                                     label_visibility="collapsed")  # fmt: skip
+        shown = bound.segmented_control(
+            "Right picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
+        )
         spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
     with left:
-        shown = st.segmented_control("Left picture", LEFT, default="Truth", key="r-left", bind="query-params",
-                                     label_visibility="collapsed")  # fmt: skip
+        shown = bound.segmented_control(
+            "Left picture", LEFT, default="Truth", key="r-left", label_visibility="collapsed"
+        )
         _truth(roll, shown or "Truth", limits)
     return spec, view
 

@@ -55,10 +55,10 @@ TOYS = {
         "/sparse", "s-here", ("Lengthscale of k", "Variance of k", "σ²"), 2.0,
     ),
     "Kernel Bayes' rule, 200 pairs, 4 pictures": (
-        "/bayes?k-dim=1&k-beta-is=0.7&k-eps-is=0.0001", "k-posterior", ("Observed y", "ε", "δ"), 2.0,
+        "/bayes?k-dim=1&k-beta=0.7&k-eps=0.0001", "k-posterior", ("Observed y", "ε", "δ"), 2.0,
     ),
     "Conditional mean embeddings, 50 × 3, 6 pictures": (
-        "/embeddings?e-layout=50+%C3%97+3&e-unequal=false&e-lam-is=0.1", "e-shrinkage", ("λ", "Lengthscale of k"), 2.5,
+        "/embeddings?e-layout=50+%C3%97+3&e-unequal=false&e-lam=0.1", "e-shrinkage", ("λ", "Lengthscale of k"), 2.5,
     ),
     "There and back, n = m = 200": (
         "/line?o-view=There+and+back", "t-function", ("Lengthscale of k", "λ", "ε"), 2.0,

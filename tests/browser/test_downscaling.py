@@ -65,7 +65,7 @@ def test_the_whole_path(new_page, server: str) -> None:
     assert zoomed != before["x"]
     move_slider(page, "Lengthscale: surface altitude", 8, "ArrowLeft")
     redrawn(page, MAP, picture)
-    expect(page).to_have_url(re.compile("h-k1-0-0-is="))
+    expect(page).to_have_url(re.compile("l1="))
     exact(page)
     after = posterior_map(page)
     assert abs(after["sum"] - before["sum"]) > 1e-3
@@ -87,7 +87,7 @@ def test_what_was_learned_is_taken_home_and_comes_back(new_page, tmp_path: Path)
         page.get_by_text(re.compile(r"^Learned in")).wait_for()
         exact(page)
         learned = page.url
-        assert "run=" in learned and "h-k0s-is=" in learned
+        assert "run=" in learned and "s0=" in learned
         expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
         page.get_by_text("One scale up: checked without a fine truth").click()
         for title in ("Joined cells", "Downscaled to the cells", "Known cells"):

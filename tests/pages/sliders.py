@@ -5,12 +5,10 @@ import math
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import SelectSlider
 
-from pages.kit.state import slider_key
-
 
 def log_slider(page: AppTest, key: str) -> SelectSlider:
     """The control; its value is the value itself, its options are what the handle can read."""
-    return page.select_slider(key=slider_key(key))
+    return page.select_slider(key=key)
 
 
 def moved(page: AppTest, key: str, factor: float) -> AppTest:

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.kit.address import LONGEST
 from pages.kit.pages import PAGES
-from pages.kit.state import slider_key
 from pages.likelihood_free.controls import SLIDERS
 from tests.pages.reading import as_shown, elements
 
@@ -17,7 +16,7 @@ ABSURD = ("inf", "-inf", "nan", "1e400", str(2**70), "", "abc", "9" * (LONGEST +
 #: Values that no control takes, and none is silent about.
 REFUSED = ("inf", "nan", "9" * (LONGEST + 1))
 #: These follow what was learned, and leave an address aside without a word.
-FOLLOWING = set(map(slider_key, SLIDERS))
+FOLLOWING = set(SLIDERS)
 
 
 def opened(name: str, address: dict[str, Any]) -> AppTest:

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from core.studies.distribution_regression.curves import paired_tests
 from core.studies.distribution_regression.study import MethodSettings, risk_sweep
 from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
-from pages.kit.state import slider_key
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
@@ -59,7 +58,7 @@ def test_folds_that_learn_anew_say_so(page):
 
 def test_every_control_moves_the_numbers(page):
     for kind, key, value in (
-        ("select_slider", slider_key("d-s-scale"), 0.1), ("segmented_control", "d-noise-by", "gibbs"),
+        ("select_slider", "d-s-scale", 0.1), ("segmented_control", "d-noise-by", "gibbs"),
         ("toggle", "d-low", True), ("selectbox", "d-family", "matern52"), ("toggle", "d-unequal", True),
     ):  # fmt: skip
         before = scores(page)

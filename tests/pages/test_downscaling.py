@@ -11,7 +11,7 @@ from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from pages.downscaling.model import family_values, slider_values
-from pages.kit.state import get_engine, slider_key
+from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
 from tests.pages.conftest import until
 from tests.pages.reading import as_shown
@@ -133,7 +133,7 @@ def test_the_second_example_warns(page):
     assert any("27 %" in box.value and "expect little" in box.value for box in page.warning)
 
 
-@pytest.mark.parametrize("key", ["h-noise", "h-k0-0-0", "h-k1s", "h-k1-0-0"])
+@pytest.mark.parametrize("key", ["noise", "l0", "s1", "l1"])
 def test_every_slider_moves_the_scores(page, key):
     coarser(page)
     before = table(page)
@@ -149,14 +149,14 @@ def test_every_model_runs_on_unmatched_data(page, model):
     page.selectbox(key="model").set_value(model).run()
     assert complaints(page) == []
     assert "matched only through" in words(page) and "withheld cells" in words(page)
-    assert (len([s for s in page.select_slider if s.key == slider_key("h-lam")]) == 1) == MODELS[model].mediated
+    assert (len([s for s in page.select_slider if s.key == "lam"]) == 1) == MODELS[model].mediated
 
 
 def test_lambda_moves_a_mediated_model(page):
     coarser(page)
     page.selectbox(key="model").set_value("shrinkage_cmp").run()
     before = table(page)
-    log_slider(page, "h-lam").set_value(0.1).run()
+    log_slider(page, "lam").set_value(0.1).run()
     assert complaints(page) == [] and table(page) != before
 
 
@@ -259,10 +259,10 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
 def test_a_rerun_leaves_sliders_to_the_person(page):
     """A value written by the program on every run would undo a key press that is still on its way."""
     coarser(page)
-    log_slider(page, "h-noise").set_value(0.01).run()
+    log_slider(page, "noise").set_value(0.01).run()
     page.run()
     assert [slider.key for slider in [*page.slider, *page.select_slider] if slider.proto.set_value] == []
-    assert log_slider(page, "h-noise").value == 0.01
+    assert log_slider(page, "noise").value == 0.01
 
 
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
@@ -298,7 +298,7 @@ def test_the_models_own_family_follows_the_model(page):
 def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(page, family, own):
     coarser(page)
     page.selectbox(key="place").set_value(family).run()
-    before, key = equation(page), f"h-k0-0-{own}"
+    before, key = equation(page), f"{own}0"
     moved(page, key, 0.7)
     assert complaints(page) == [] and equation(page) != before
 
@@ -307,17 +307,17 @@ def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(page):
     """No slider for what changes nothing: a line's variance beside its slope; regression kriging has no smooth term."""
     coarser(page)
     labels = {slider.key: slider.label for slider in page.select_slider}
-    place = labels[slider_key("h-k0-0-0")].removeprefix("Lengthscale: ")
+    place = labels["l0"].removeprefix("Lengthscale: ")
     expected = {
-        "h-k1-0-0": "Lengthscale: surface altitude", "h-k2-0-0": "Sd of the slope: surface altitude",
-        "h-k3s": "Variance of the unknown mean", "h-k0-0-alpha": f"α of Powered exponential: {place}",
+        "l1": "Lengthscale: surface altitude", "l2": "Sd of the slope: surface altitude",
+        "s3": "Variance of the unknown mean", "alpha0": f"α of Powered exponential: {place}",
     }  # fmt: skip
-    assert {key: labels[slider_key(key)] for key in expected} == expected
-    assert slider_key("h-k2s") not in labels and slider_key("h-k3-0-0") not in labels
+    assert {key: labels[key] for key in expected} == expected
+    assert "s2" not in labels and "l3" not in labels
     line = KernelSpec((Term((Factor("linear", ("surface_altitude",), (4.0,)),)),))
-    assert slider_values(ModelSpec("area_to_point_gp", line), 10)[slider_key("h-k0-0-0")] == 0.25
+    assert slider_values(ModelSpec("area_to_point_gp", line), 10)["l0"] == 0.25
     before = table(page)
-    moved(page, "h-k2-0-0", 0.02)
+    moved(page, "l2", 0.02)
     assert complaints(page) == [] and table(page) != before and "(sd of the slope 0.02)" in equation(page)
     assert [box.key for box in page.selectbox if box.key in ("place", "fam")] == ["place", "fam"]
     page.selectbox(key="model").set_value("regression_kriging").run()
@@ -346,7 +346,7 @@ def test_without_coordinates_models_of_the_place_are_not_offered(page):
 def test_what_was_learned_of_a_familys_own_parameter_reaches_its_slider():
     factor = Factor("rational_quadratic", ("y", "x"), (0.4,), {"alpha": 0.2})
     spec = ModelSpec("bag_gp", KernelSpec((Term((factor,)),)), None, 1e-3, 0.1)
-    assert slider_values(spec, 10)[slider_key("h-k0-0-alpha")] == 0.2
+    assert slider_values(spec, 10)["alpha0"] == 0.2
 
 
 def equation(page: AppTest) -> str:
@@ -393,7 +393,7 @@ def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scal
     learned = current(page)["learned"]
     assert learned["model"] == chosen
     first = learned["kernel"]["terms"][0]
-    assert log_slider(page, "h-k0s").value == pytest.approx(first["scale"], rel=1e-5)
+    assert log_slider(page, "s0").value == pytest.approx(first["scale"], rel=1e-5)
     page.selectbox(key="model").set_value("area_to_point_gp").run()
     assert page.selectbox(key="model").value == "area_to_point_gp", "what was chosen is not pressed on anybody"
     page.selectbox(key="model").set_value("shrinkage_cmp").run()

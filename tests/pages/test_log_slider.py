@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.state import STEP, log_stops, on_sliders, slider_key, slider_text
+from pages.kit.state import STEP, log_stops, on_sliders, slider_text
 from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """
@@ -39,7 +39,7 @@ def value(app: AppTest) -> float:
 
 
 def asked(app: AppTest) -> str:
-    return "".join(app.query_params.get(slider_key("noise"), []))
+    return "".join(app.query_params.get("noise", []))
 
 
 def test_it_opens_at_its_default_and_reads_its_values():
@@ -48,7 +48,7 @@ def test_it_opens_at_its_default_and_reads_its_values():
     assert value(app) == slider.value == 0.05 and slider.label == "σ²"
     assert [slider.options[0], slider.options[-1]] == ["0.0001", "10"]
     assert {"0.001", "0.01", "0.05", "0.1", "1", "1.12"} < set(slider.options) and "0.0501" not in slider.options
-    assert slider.proto.query_param_key == slider_key("noise")
+    assert slider.proto.query_param_key == "noise"
 
 
 @given(st.floats(-14, 3), st.floats(0.5, 8), st.floats(0, 1))
@@ -57,9 +57,9 @@ def test_stops_are_one_step_apart_and_hold_ends_and_default(low10: float, decade
     default = min(max(low * (high / low) ** share, low), high)
     found = log_stops(low, high, {slider_text(value): value for value in (low, high, default)})
     stops = list(found)
-    assert stops[0] == pytest.approx(low, rel=1e-5) and stops[-1] == pytest.approx(high, rel=1e-5)
+    assert stops[0] == pytest.approx(low, rel=6e-4) and stops[-1] == pytest.approx(high, rel=6e-4)
     assert default in stops and len(set(found.values())) == len(stops)
-    assert all(float(text) == pytest.approx(value, rel=1e-5) for value, text in found.items())
+    assert all(float(text) == pytest.approx(value, rel=6e-4) for value, text in found.items())
     gaps = [math.log10(right / left) for left, right in pairwise(stops)]
     assert min(gaps) > 0 and max(gaps) < 1.5 * STEP + 0.005
     assert sum(gap < STEP / 2 - 0.005 for gap in gaps) <= 2  # where the default is next to an end
@@ -74,19 +74,19 @@ def test_a_moved_handle_gives_the_value_that_it_reads_one_step_on():
     assert value(app) == 0.112 and not log_slider(app, "noise").proto.set_value
 
 
-def test_a_learned_value_is_kept_exactly_through_reruns_and_remains_a_stop():
+def test_a_learned_value_is_kept_to_four_digits_through_reruns_and_remains_a_stop():
     app = page().run()
     app.button[0].click().run()
-    assert value(app) == 0.0017342918234567 and log_slider(app, "noise").proto.raw_value == ["0.00173429"]
+    assert value(app) == 0.001734 and log_slider(app, "noise").proto.raw_value == ["0.001734"]
     app.checkbox[0].check().run()
-    assert value(app) == 0.0017342918234567
+    assert value(app) == 0.001734
     moved(app, "noise", 100)
     assert value(app) == 0.178
-    log_slider(app, "noise").set_value(0.0017342918234567).run()
-    assert value(app) == 0.0017342918234567
+    log_slider(app, "noise").set_value(0.001734).run()
+    assert value(app) == 0.001734
 
 
-@pytest.mark.parametrize(("learned", "kept"), [(1e9, 10.0), (1e-9, 1e-4), (1.0, 1.0), (0.0500000001, 0.0500000001)])
+@pytest.mark.parametrize(("learned", "kept"), [(1e9, 10.0), (1e-9, 1e-4), (1.0, 1.0), (0.0500000001, 0.05)])
 def test_a_value_set_from_the_program_is_brought_inside(learned: float, kept: float):
     app = page(learned=learned).run()
     app.button[0].click().run()
@@ -97,7 +97,7 @@ def test_a_value_set_from_the_program_is_brought_inside(learned: float, kept: fl
 
 @pytest.mark.parametrize("text", ["0.00173429", "1.12e-3", "0.112", "1e-4", "10", ".5", "0.0017342918234567"])
 def test_an_address_is_followed_to_its_last_digit(text: str):
-    app = page(**{slider_key("noise"): text}).run()
+    app = page(**{"noise": text}).run()
     assert value(app) == float(text) and asked(app) == text
     app.checkbox[0].check().run()
     assert value(app) == float(text)
@@ -105,25 +105,19 @@ def test_an_address_is_followed_to_its_last_digit(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["inf", "-inf", "nan", "1e999", "-1", "0", "", "abc", "11", "1e-5", "9" * 400, "1_0", "٣", "0x1", "$$", "[0]"],
+    ["inf", "-inf", "nan", "1e999", "-1", "", "abc", "9" * 400, "1_0", "٣", "0x1", "$$", "[0]"],
 )
-@pytest.mark.parametrize("key", ["noise", slider_key("noise")])
-def test_an_impossible_address_gives_the_default(text: str, key: str):
-    if key == "noise" and text in ("-1", "0", "1e-5"):
-        pytest.skip("log10 of a value on offer")
-    app = page(**{key: text}).run()
+def test_an_impossible_address_gives_the_default(text: str):
+    app = page(noise=text).run()
     assert value(app) == 0.05 and not asked(app)
 
 
-@pytest.mark.parametrize(("text", "expected"), [("-2.75", 10**-2.75), ("0", 1.0), ("1", 10.0), ("-4.0", 1e-4)])
-def test_an_older_address_holds_the_logarithm_and_is_rewritten(text: str, expected: float):
+@pytest.mark.parametrize(("text", "end"), [("11", 10.0), ("1e99", 10.0), ("1e-5", 1e-4), ("0", 1e-4)])
+def test_an_address_beyond_an_end_gives_that_end(text: str, end: float):
     app = page(noise=text).run()
-    assert value(app) == pytest.approx(expected, rel=1e-12)
-    assert asked(app) == slider_text(expected) and "noise" not in app.query_params
-
-
-def test_a_value_in_both_forms_is_the_newer_one():
-    assert value(page(noise="-2", **{slider_key("noise"): "0.2"}).run()) == 0.2
+    assert value(app) == end and asked(app) == slider_text(end)
+    app.checkbox[0].check().run()
+    assert value(app) == end
 
 
 @pytest.mark.parametrize(
@@ -133,7 +127,7 @@ def test_a_value_in_both_forms_is_the_newer_one():
         (1120.0, "1120"),
         (1e-5, "1e-5"),
         (1.12e-14, "1.12e-14"),
-        (0.00017782794, "0.000177828"),
+        (0.00017782794, "0.0001778"),
         (1e6, "1e6"),
     ],
 )
@@ -142,4 +136,4 @@ def test_handles_read_numbers(number: float, text: str):
 
 
 def test_sliders_are_set_by_the_keys_that_pages_give_them():
-    assert on_sliders({"a": 1.0}) == {slider_key("a"): 1.0}
+    assert on_sliders({"a": 1.0}) == {"a": 1.0}

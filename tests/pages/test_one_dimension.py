@@ -4,7 +4,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.kernels.families.registry import FAMILIES
-from pages.kit.state import slider_key
 from pages.one_dimension.controls import OFFERED
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
@@ -72,7 +71,7 @@ def test_every_family_is_conditioned_and_its_own_parameters_move_the_result(page
 def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):
     before = words(page)
     page.segmented_control(key="o-method").set_value("dme").run()
-    assert words(page) != before and slider_key("o-l-size") not in [slider.key for slider in page.select_slider]
+    assert words(page) != before and "o-l-size" not in [slider.key for slider in page.select_slider]
     assert "ℓ1 variance" not in page.selectbox(key="o-up").options
 
 

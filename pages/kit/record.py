@@ -1,0 +1,74 @@
+"""What a page shows in this run: its controls, pictures and scores, for undo, pinning and links."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from pages.kit.plotly_live import Prepared
+
+_SEEN = "_seen"
+Scores = Mapping[str, Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control in the address: what it is called, holds, would hold by itself, and how its value reads."""
+
+    key: str
+    label: str
+    value: Any
+    default: Any
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of scores: what stands above it, its rows by model, their names, the field's units."""
+
+    caption: str
+    rows: Scores
+    names: Mapping[str, str]
+    units: str
+
+
+@dataclass
+class Seen:
+    """One page at one state of its controls; a fragment that runs alone renews its part."""
+
+    page: str = ""
+    controls: dict[str, Control] = field(default_factory=dict)
+    figures: "dict[str, Prepared]" = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def values(self) -> dict[str, Any]:
+        """The controls' values by their keys."""
+        return {key: control.value for key, control in self.controls.items()}
+
+
+def begin(page: str) -> None:
+    """A run of the whole page begins."""
+    st.session_state[_SEEN] = Seen(page)
+
+
+def seen() -> Seen:
+    """What this run has shown so far; empty where no page is run by the router."""
+    found: Seen = st.session_state.setdefault(_SEEN, Seen())
+    return found
+
+
+def saw_control(key: str, label: str, value: Any, default: Any, text: str) -> None:
+    """A control has been drawn."""
+    seen().controls[key] = Control(key, label, value, default, text)
+
+
+def saw_figure(key: str, figure: "Prepared") -> None:
+    """A picture has been drawn."""
+    seen().figures[key] = figure
+
+
+def saw_scores(caption: str, rows: Scores, names: Mapping[str, str], units: str) -> None:
+    """A table of scores has been drawn."""
+    seen().tables[caption] = Table(caption, rows, names, units)
