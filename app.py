@@ -5,6 +5,8 @@ import streamlit as st
 from pages.kit.address import told_address
 from pages.kit.asked import count_asked
 from pages.kit.pages import FAVICON, listed_pages
+from pages.kit.record import begin
+from pages.kit.tools import finish
 from pages.kit.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
@@ -12,6 +14,8 @@ warm_up()
 page = st.navigation(listed_pages())
 if page.url_path:
     wait_for_arrays()
+begin(page.url_path)
 with told_address(page.url_path):
     page.run()
+    finish()
     count_asked()

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.distribution_regression import picture, risk
 from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.model import learning
+from pages.distribution_regression.presets import PRESETS
 from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
@@ -14,7 +15,9 @@ from pages.kit.picture_first import picture_first
 def main() -> None:
     """Read the controls, regress by every method, draw."""
     page_header(
-        "Distribution regression", "An outcome explained by a whole distribution, of which only measures are seen."
+        "Distribution regression",
+        "An outcome explained by a whole distribution, of which only measures are seen.",
+        PRESETS,
     )
     apply_values()
     with refusals():

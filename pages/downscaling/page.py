@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.downscaling import data, learn, model, numbers, out, picture, trust, words
+from pages.downscaling.presets import PRESETS
 from pages.kit.asked import apply_values
 from pages.kit.layout import notes, page_header, refusals
 
@@ -10,7 +11,9 @@ from pages.kit.layout import notes, page_header, refusals
 def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
-        "Downscaling", "A coarse field and what is known at high resolution become a fine field with its doubt."
+        "Downscaling",
+        "A coarse field and what is known at high resolution become a fine field with its doubt.",
+        PRESETS,
     )
     apply_values()
     run = learn.current_run()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.filtering import camera, recorded, rotation
+from pages.filtering.presets import PRESETS
 from pages.kit import bound
 from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
@@ -12,7 +13,9 @@ SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "
 
 def main() -> None:
     """Read the controls, follow, play."""
-    page_header("Filtering", "A hidden state is followed from noisy looks, by a filter that has only seen examples.")
+    page_header(
+        "Filtering", "A hidden state is followed from noisy looks, by a filter that has only seen examples.", PRESETS
+    )
     apply_values()
     with refusals():
         with st.sidebar:

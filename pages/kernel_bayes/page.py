@@ -7,6 +7,7 @@ from core.studies.kernel_bayes.study import GaussianSpec
 from pages.kernel_bayes import errors, prior, several
 from pages.kernel_bayes.controls import problem_of
 from pages.kernel_bayes.one import observed, table
+from pages.kernel_bayes.presets import PRESETS
 from pages.kernel_bayes.words import equation
 from pages.kit import bound
 from pages.kit.asked import apply_values
@@ -21,7 +22,7 @@ MORE = {"dimension": "error against d", "size": "error against n and time", "pri
 
 def main() -> None:
     """Read the controls, apply every rule, draw."""
-    page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.")
+    page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.", PRESETS)
     apply_values()
     with refusals():
         body()

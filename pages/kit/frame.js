@@ -77,6 +77,17 @@ const watchTables = () => {
   }
 };
 
+// ---- undo and redo by keyboard -----------------------------------------------------------------------------------
+const TYPED = 'input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=true]';
+
+addEventListener('keydown', event => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 'z' || event.target.closest?.(TYPED)) return;
+  const button = document.querySelector(`.st-key-lab-${event.shiftKey ? 'redo' : 'undo'} button`);
+  if (!button) return;
+  event.preventDefault();
+  if (!button.disabled) button.click();
+});
+
 let waiting = false;
 const look = () => {
   if (waiting) return;

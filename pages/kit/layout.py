@@ -12,42 +12,20 @@ from pages.kit.address import leave_out_absurd
 from pages.kit.frame import frame
 from pages.kit.mathematics import in_parts
 from pages.kit.record import saw_scores
+from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 from pages.kit.theme import palette_css
+from pages.kit.tools import Preset, reserve
 from pages.kit.warm_up import is_warm, warm_up
 from pages.kit.words import sentence_of
 
 _CSS = Path(__file__).with_name("layout.css").read_text(encoding="utf-8")
-LOWER_IS_BETTER = ("rmse", "mae", "crps", "mse", "distance", "mse_rotation", "angle", "posterior_risk")
-HIGHER_IS_BETTER = ("pearson", "ssim", "r2")
-SCORE_NAMES: dict[str, str] = {
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "bias": "Bias",
-    "pearson": "Pearson r",
-    "ssim": "SSIM",
-    "ssim_range": "SSIM data range",
-    "crps": "CRPS",
-    "coverage50": "Coverage of 50 %",
-    "coverage90": "Coverage of 90 %",
-    "coverage95": "Coverage of 95 %",
-    "coverage_2sd": "Coverage of ±2 sd",
-    "distance": "Distance",
-    "mse": "MSE",
-    "mse_rotation": "MSE of the nearest rotation",
-    "angle": "Mean angle, °",
-    "ms_per_step": "ms a step",
-    "ms": "Time, ms",
-    "posterior_risk": "Posterior risk",
-    "r2": "R², held out",
-    "r2_low": "2.5 %",
-    "r2_high": "97.5 %",
-    "noise": "σ²",
-}
-WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
 
 
-def page_header(title: str, sentence: str) -> None:
-    """Title, one sentence on what the page does, and the device with its memory. Call it first on every page."""
+def page_header(title: str, sentence: str, presets: Sequence[Preset] | None = None) -> None:
+    """Title, one sentence on what the page does, and the device with its memory. Call it first on every page.
+
+    A page with ``presets`` has controls: the line of tools stands below its header (`pages.kit.tools`).
+    """
     warm_up()
     leave_out_absurd()
     frame()
@@ -56,6 +34,8 @@ def page_header(title: str, sentence: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
         st.markdown(sentence, width="content")
         _device() if is_warm() else _awaited_device()
+    if presets is not None:
+        reserve(presets)
 
 
 def _device() -> None:

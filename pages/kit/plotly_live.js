@@ -92,8 +92,8 @@ const nearest = (centres, at) => {
   return best;
 };
 
-const valueAt = (plot, x, y) => {
-  const trace = plot._fullData?.find(t => t.type === 'heatmap'), z = plot.calcdata?.[trace?.index]?.[0]?.z;
+const valueAt = (node, x, y) => {
+  const plot = node.chart.plot, trace = shownTrace(node, x), z = plot.calcdata?.[trace?.index]?.[0]?.z;
   if (!z) return undefined;
   const cell = (axis, n, at) => trace[axis]?.length ? nearest(trace[axis], at)
     : Math.round((at - trace[`${axis}0`]) / trace[`d${axis}`]);
@@ -126,7 +126,7 @@ const say = ([lat, lon]) => `${degrees(lat, 'NS')}, ${degrees(((lon + 180) % 360
 
 const showTip = (node, x, y) => {
   const { plot, tip, layout } = node.chart, { xaxis, yaxis } = plot._fullLayout;
-  const left = xaxis._offset + xaxis.d2p(x), top = yaxis._offset + yaxis.d2p(y), z = valueAt(plot, x, y);
+  const left = xaxis._offset + xaxis.d2p(x), top = yaxis._offset + yaxis.d2p(y), z = valueAt(node, x, y);
   const out = left < xaxis._offset || left > xaxis._offset + xaxis._length
     || top < yaxis._offset || top > yaxis._offset + yaxis._length;
   tip.hidden = out;
@@ -144,6 +144,7 @@ const listen = node => {
   const chart = node.chart, { plot } = chart;
   plot.on('plotly_relayout', event => {
     chart.tip.hidden = true;
+    placeDivider(node);
     const moved = Object.keys(event).some(k => /^[xy]axis\.(range|autorange)/.test(k));
     if (moved && !chart.silent) { const zoom = ranges(plot); if (zoom) zoomTogether(node, zoom); }
   });
@@ -171,9 +172,10 @@ const config = (node, P, more) => ({
 });
 
 const draw = (P, node, data) => {
-  const chart = node.chart, theme = themeOf(node), stamp = `${data.stamp}|${theme.ink}|${theme.paper}`;
+  const chart = node.chart, theme = themeOf(node), stamp = `${data.stamp}|${data.pinned_stamp}|${theme.ink}|${theme.paper}`;
   if (chart.stamp === stamp || !node.clientWidth) return;
   const figure = JSON.parse(data.figure), layout = figure.layout;
+  joinPinned(node, figure, data.pinned);
   applyTheme(layout, theme);
   layout.uirevision ??= data.key;
   chart.layout = { ...layout };
@@ -201,6 +203,7 @@ const draw = (P, node, data) => {
     node.dataset.revision = data.stamp;
     node.dataset.ms = (performance.now() - start).toFixed(0);
     if (!chart.drawn) { chart.drawn = true; listen(node); }
+    placeDivider(node);
   });
 };
 

@@ -1,4 +1,7 @@
-"""A plotly chart that keeps its zoom when its data change, zooms with its group and tells where it was clicked."""
+"""A plotly chart that keeps its zoom when its data change, zooms with its group and tells where it was clicked.
+
+Where the page is pinned as A, its curves stay as ghosts and its maps lie left of a divider (compare.js).
+"""
 
 import hashlib
 import json
@@ -11,7 +14,7 @@ import streamlit as st
 
 from pages.kit.picture_first import ahead_of_page
 from pages.kit.plotly_asset import ensure_plotly
-from pages.kit.record import saw_figure
+from pages.kit.record import pinned_figure, saw_figure
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -22,7 +25,7 @@ _CHART = st.components.v2.component(
     "lab_plotly_live",
     html=_HTML,
     css=(_HERE / "plotly_live.css").read_text(encoding="utf-8"),
-    js=(_HERE / "plotly_live.js").read_text(encoding="utf-8"),
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("compare.js", "plotly_live.js")),
     isolate_styles=False,
 )
 _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
@@ -76,9 +79,14 @@ def plotly_live(
     """
     ready = figure if isinstance(figure, Prepared) else prepare(figure)
     saw_figure(key, ready)
+    pinned = pinned_figure(key)
+    if pinned is not None and pinned.stamp == ready.stamp:
+        pinned = None
     data = {
         "figure": ready.text,
         "stamp": ready.stamp,
+        "pinned": pinned.text if pinned else "",
+        "pinned_stamp": pinned.stamp if pinned else "",
         "key": key,
         "group": group,
         "alt": alt or ready.alt,

@@ -9,7 +9,7 @@ import streamlit as st
 if TYPE_CHECKING:
     from pages.kit.plotly_live import Prepared
 
-_SEEN = "_seen"
+_SEEN, _PINNED = "_seen", "_pinned"
 Scores = Mapping[str, Mapping[str, float | None]]
 
 
@@ -42,6 +42,8 @@ class Seen:
     controls: dict[str, Control] = field(default_factory=dict)
     figures: "dict[str, Prepared]" = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
+    presets: tuple[Any, ...] = ()
+    places: dict[str, Any] = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
         """The controls' values by their keys."""
@@ -72,3 +74,26 @@ def saw_figure(key: str, figure: "Prepared") -> None:
 def saw_scores(caption: str, rows: Scores, names: Mapping[str, str], units: str) -> None:
     """A table of scores has been drawn."""
     seen().tables[caption] = Table(caption, rows, names, units)
+
+
+def pin() -> None:
+    """What the page shows now is A, until another state is pinned."""
+    now = seen()
+    st.session_state[_PINNED] = Seen(now.page, dict(now.controls), dict(now.figures), dict(now.tables))
+
+
+def unpin() -> None:
+    """There is no A any more."""
+    st.session_state.pop(_PINNED, None)
+
+
+def pinned() -> Seen | None:
+    """A, where this page is the one that was pinned."""
+    found: Seen | None = st.session_state.get(_PINNED)
+    return found if found is not None and found.page == seen().page else None
+
+
+def pinned_figure(key: str) -> "Prepared | None":
+    """A's picture under the key of one of B's."""
+    found = pinned()
+    return found.figures.get(key) if found is not None else None

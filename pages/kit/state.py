@@ -106,7 +106,7 @@ def log_slider(
     """
     _clip(key, low, high)
     ends_and_default = [low, high, min(max(default, low), high)]
-    own = _from_elsewhere(key, low, high, ends_and_default) | _by_text(ends_and_default)
+    own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
     texts = log_stops(low, high, own)
     begin = own[slider_text(ends_and_default[2])]
     value = st.select_slider(
@@ -173,7 +173,9 @@ def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> di
 def _clip(key: str, low: float, high: float) -> None:
     """An address that is being opened and asks for more than an end gets that end."""
     asked = st.query_params.get(key, "")
-    if key in st.session_state or not _NUMBER.fullmatch(asked) or low <= float(asked) <= high:
+    if key in st.session_state or not _NUMBER.fullmatch(asked) or not math.isfinite(float(asked)):
+        return
+    if low <= float(asked) <= high:
         return
     value = low if float(asked) < low else high
     st.query_params[key] = slider_text(value)

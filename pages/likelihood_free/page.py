@@ -9,6 +9,7 @@ from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.likelihood_free import checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
+from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.words import equation, said, table
 
 SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
@@ -16,7 +17,9 @@ SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
 
 def main() -> None:
     """Read the controls, infer, draw."""
-    page_header("Likelihood-free inference", "A posterior where a simulator takes the place of the likelihood.")
+    page_header(
+        "Likelihood-free inference", "A posterior where a simulator takes the place of the likelihood.", PRESETS
+    )
     apply_values()
     with refusals():
         body()

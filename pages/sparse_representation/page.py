@@ -7,12 +7,13 @@ from pages.kit.layout import page_header, refusals
 from pages.sparse_representation.controls import choose_learning, choose_toy
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
 from pages.sparse_representation.picture import pictures
+from pages.sparse_representation.presets import PRESETS
 from pages.sparse_representation.words import equation, table
 
 
 def main() -> None:
     """Read the controls, represent, draw."""
-    page_header("Sparse representation", "How few points can stand for all the data?")
+    page_header("Sparse representation", "How few points can stand for all the data?", PRESETS)
     apply_values()
     with refusals():
         body()

@@ -6,12 +6,15 @@ from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.swiss_roll import compare, controls, picture
 from pages.swiss_roll.learn import learn_button, watch
+from pages.swiss_roll.presets import PRESETS
 from pages.swiss_roll.words import equation, situation
 
 
 def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
-    page_header("Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?")
+    page_header(
+        "Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?", PRESETS
+    )
     apply_values()
     with refusals():
         body()

@@ -40,6 +40,11 @@ def complaints(page: AppTest) -> list[str]:
     return [box.value for box in (*page.exception, *page.error)]
 
 
+def broken(page: AppTest) -> list[str]:
+    """What no sentence of ours says; clipped numbers, such as cells of 200 × 200 pixels, may be refused in one."""
+    return [text for text in complaints(page) if "This app has encountered" in text] + [e.value for e in page.exception]
+
+
 def said(page: AppTest) -> str:
     return as_shown(" ".join(box.value for box in page.info if "The address says" in box.value))
 
@@ -56,7 +61,7 @@ def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
     keys = controls(usual)
     for value in ABSURD:
         page = opened(name, dict.fromkeys(keys, value))
-        assert complaints(page) == complaints(usual), value
+        assert broken(page) == [], value
         if value in REFUSED:
             assert values(page, keys) == values(usual, keys), value
             told = [key for key in keys if key not in FOLLOWING]
@@ -70,14 +75,14 @@ def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
         rest = [key for key in controls(usual) if key not in address]
         absurd = {key: ABSURD[place % len(ABSURD)] for place, key in enumerate(rest)}
         page = opened(name, absurd | address)
-        assert complaints(page) == complaints(usual), absurd
+        assert broken(page) == [], absurd
 
 
 def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None:
     page = opened("swiss_roll", {"r-seed": "inf", "r-points": "1e9", "r-noise": "nan", "r-bags": "30"})
     assert said(page) == (
         "The address says r-seed=inf, which is no whole number: 0 is used. "
-        "The address says r-points=1e9, which is outside its limits: 2000 is used. "
+        "The address says r-points=1e9, which is outside its limits: 5000 is used. "
         "The address says r-noise=nan, which is no finite number: 0.05 is used."
     )
     assert page.session_state["r-bags"] == 30

@@ -1,0 +1,12 @@
+"""Named settings of page Distribution regression, each of which tells something."""
+
+from pages.kit.tools import Preset, fixed
+
+PRESETS = (
+    Preset("Few measures", "Twenty measures of each subject: distributions are known badly.", fixed(d_m=20)),
+    Preset(
+        "Subjects that differ", "A small concentration: distributions far apart are easy to tell.", fixed(d_alpha=2.0)
+    ),
+    Preset("Too smooth", "A lengthscale that sees no difference between distributions.", fixed(d_s_scale=5.0)),
+    Preset("Follows the noise", "A short lengthscale and hardly any noise.", fixed(d_s_scale=0.1, d_s_noise=1e-4)),
+)

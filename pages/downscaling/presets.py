@@ -1,0 +1,59 @@
+"""Named settings of page Downscaling, each of which tells something about the model that is chosen."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pages.kit.record import Control
+from pages.kit.tools import Controls, Preset, fixed
+
+_HYPERPARAMETER = re.compile(r"(m-)?[a-z]+\d(-\d+-\d+)?|noise|point|lam")
+_PLACE = re.compile(r"latitude|longitude|projection|unit vector|\b[xyz]\b", re.IGNORECASE)
+
+
+def _learned(controls: Controls) -> dict[str, Any]:
+    """Every hyperparameter where the sliders began."""
+    return {key: control.default for key, control in controls.items() if _HYPERPARAMETER.fullmatch(key)}
+
+
+def _of(controls: Controls, letter: str, place: bool) -> list[Control]:
+    """Sliders of k that begin with this letter, of its terms in the place or of those in the covariates."""
+    return [
+        control
+        for key, control in controls.items()
+        if re.fullmatch(rf"{letter}\d(-\d+-\d+)?", key)
+        and ":" in control.label
+        and bool(_PLACE.search(control.label)) == place
+    ]
+
+
+def _times(factor: float, found: list[Control]) -> dict[str, float]:
+    return {control.key: control.default * factor for control in found}
+
+
+def _too_smooth(controls: Controls) -> Mapping[str, Any]:
+    return _learned(controls) | _times(8.0, _of(controls, "l", True)) | {"noise": 1.0}
+
+
+def _trusting(controls: Controls) -> Mapping[str, Any]:
+    more, less = _of(controls, "s", False), _of(controls, "s", True)
+    short = [one for one in _of(controls, "l", False) if one.label.startswith("Lengthscale")]
+    return _learned(controls) | _times(30.0, more) | _times(0.1, short) | _times(0.01, less)
+
+
+def _without(controls: Controls) -> Mapping[str, Any]:
+    slopes = [one for one in _of(controls, "l", False) if not one.label.startswith("Lengthscale")]
+    return _learned(controls) | _times(1e-4, _of(controls, "s", False)) | _times(1e-3, slopes)
+
+
+PRESETS = (
+    Preset("The evidence's choice", "Hyperparameters as they were learned, or begin.", _learned),
+    Preset("Too smooth", "Long lengthscales and much noise: the map forgets what the cells say.", _too_smooth),
+    Preset(
+        "Trusts the covariate too much", "Nearly everything is left to a wiggly function of the covariates.", _trusting
+    ),
+    Preset(
+        "Without the covariate", "Only the place is left: smooth blobs, and the doubt of not knowing more.", _without
+    ),
+    Preset("Half the cells hidden", "What does the model say where it was told nothing?", fixed(withhold=0.5)),
+)

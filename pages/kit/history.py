@@ -1,0 +1,119 @@
+"""Undo and redo of a page's settings, and settings that the program puts back as a whole.
+
+Setting one control may change what others hold or offer, so a wish (earlier settings, a preset, the defaults) is put
+again at the end of a run until the page agrees with it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pages.kit.asked import ask, set_values
+from pages.kit.record import seen
+from pages.kit.state import recall, remember, remembered
+
+_HISTORY, _WISH = "_history", "_wish"
+#: States that can be gone back to, and how often a wish is put again.
+KEPT, ROUNDS = 60, 4
+
+
+@dataclass
+class History:
+    """A page's states in the order in which they were seen, and the one that is shown."""
+
+    states: list[dict[str, Any]] = field(default_factory=list)
+    at: int = -1
+
+
+@dataclass
+class Wish:
+    """Settings a page is to have; ``values`` None means its defaults. ``steps`` moves in the history at its end."""
+
+    page: str
+    values: dict[str, Any] | None
+    steps: int = 0
+    rounds: int = 0
+
+
+def history() -> History:
+    """That of the page that is shown."""
+    kept: dict[str, History] = remembered(_HISTORY, {})
+    return kept.setdefault(seen().page, History())
+
+
+def can_go(steps: int) -> bool:
+    """Whether there is a state so many steps on (back where negative)."""
+    found = history()
+    return 0 <= found.at + steps < len(found.states)
+
+
+def go(steps: int) -> None:
+    """Go so many steps through the history; call it in a button's callback."""
+    if can_go(steps):
+        found = history()
+        wish(found.states[found.at + steps], steps)
+
+
+def wish(values: Mapping[str, Any] | None, steps: int = 0) -> None:
+    """Ask for these settings of the page, or with None for its worked example; call it in a button's callback."""
+    now = seen()
+    asked = {key: control.default for key, control in now.controls.items()} if values is None else dict(values)
+    remember(_WISH, Wish(now.page, None if values is None else asked, steps))
+    ask(asked)
+
+
+def settle() -> None:
+    """At the end of a page: put again what it has not taken, then keep its state."""
+    now, wanted = seen(), recall(_WISH)
+    if wanted is not None and wanted.page == now.page:
+        missing = _missing(wanted)
+        if missing and wanted.rounds < ROUNDS:
+            wanted.rounds += 1
+            set_values(missing)
+        remember(_WISH, None)
+        if wanted.steps:
+            _moved(wanted.steps)
+            return
+    _keep(now.values())
+
+
+def _missing(wanted: Wish) -> dict[str, Any]:
+    """What the page's controls are to hold and do not."""
+    controls = seen().controls
+    if wanted.values is None:
+        asked = {key: control.default for key, control in controls.items()}
+    else:
+        asked = {key: value for key, value in wanted.values.items() if key in controls}
+    return {key: value for key, value in asked.items() if not same(value, controls[key].value)}
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two values of a control read the same."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second))
+    if numbers:
+        return math.isclose(first, second, rel_tol=5e-4, abs_tol=1e-12)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def _moved(steps: int) -> None:
+    found = history()
+    found.at = min(max(found.at + steps, 0), len(found.states) - 1)
+    found.states[found.at] = seen().values()
+
+
+def _keep(values: dict[str, Any]) -> None:
+    found = history()
+    if not values or (found.states and _alike(found.states[found.at], values)):
+        return
+    del found.states[found.at + 1 :]
+    found.states.append(values)
+    del found.states[:-KEPT]
+    found.at = len(found.states) - 1
+
+
+def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether the controls that both states have agree; others come and go with the model."""
+    return all(same(first[key], second[key]) for key in first.keys() & second.keys())

@@ -1,0 +1,18 @@
+"""Named settings of page Swiss roll, each of which tells something."""
+
+from pages.kit.tools import Preset, fixed
+
+PRESETS = (
+    Preset(
+        "A bag GP in disguise",
+        "λ next to nothing: the conditional mean process becomes a GP on bags.",
+        fixed(r_lam=1e-9),
+    ),
+    Preset("Shrunk too far", "λ so large that the mediation loses the slices.", fixed(r_lam=0.1)),
+    Preset(
+        "Unmatched slices",
+        "Targets of other slices than the points: only the height connects them.",
+        fixed(r_match="indirect"),
+    ),
+    Preset("Ten slices", "A target for every fifth slice only.", fixed(r_bags=10)),
+)
