@@ -21,7 +21,7 @@ def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
     if a is None or b is None or first["layout"].get("uirevision") != second["layout"].get("uirevision"):
         return None
     values, finer = _subtracted(a, b)
-    reach = float(np.nanmax(np.abs(values), initial=0.0)) or 1e-12
+    reach = float(f"{np.nanmax(np.abs(values), initial=0.0):.2g}") or 1e-12
     scale = MapScale("B − A", second["layout"].get("meta", {}).get("units", ""), "diverging", -reach, reach)
     figure = copy.deepcopy(second)
     heat = _heat(figure)
@@ -30,7 +30,7 @@ def difference_map(first: Figure, second: Figure, title: str) -> Figure | None:
         heat.pop(name, None)
         if name in finer:
             heat[name] = finer[name]
-    places, words = zip(*scale.ticks(), strict=True)
+    places, words = zip(*scale.ticks(scale.extend(values)), strict=True)
     heat |= {"z": compact(values), "zmin": -reach, "zmax": reach, "colorscale": colour_scale("diverging")}
     heat["colorbar"] = heat["colorbar"] | {"tickvals": places, "ticktext": words}
     layout = figure["layout"]

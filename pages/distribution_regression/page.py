@@ -7,7 +7,6 @@ from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.model import learning
 from pages.distribution_regression.presets import PRESETS
 from pages.kit import bound
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
 
@@ -19,7 +18,6 @@ def main() -> None:
         "An outcome explained by a whole distribution, of which only measures are seen.",
         PRESETS,
     )
-    apply_values()
     with refusals():
         body()
     risk.show()

@@ -4,7 +4,6 @@ import streamlit as st
 
 from pages.downscaling import data, learn, model, numbers, out, picture, trust, words
 from pages.downscaling.presets import PRESETS
-from pages.kit.asked import apply_values
 from pages.kit.layout import notes, page_header, refusals
 
 
@@ -15,7 +14,6 @@ def main() -> None:
         "A coarse field and what is known at high resolution become a fine field with its doubt.",
         PRESETS,
     )
-    apply_values()
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)

@@ -5,7 +5,6 @@ import streamlit as st
 from pages.filtering import camera, recorded, rotation
 from pages.filtering.presets import PRESETS
 from pages.kit import bound
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 
 SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
@@ -16,7 +15,6 @@ def main() -> None:
     page_header(
         "Filtering", "A hidden state is followed from noisy looks, by a filter that has only seen examples.", PRESETS
     )
-    apply_values()
     with refusals():
         with st.sidebar:
             name = (

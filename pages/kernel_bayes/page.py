@@ -10,7 +10,6 @@ from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.presets import PRESETS
 from pages.kernel_bayes.words import equation
 from pages.kit import bound
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
 
@@ -23,7 +22,6 @@ MORE = {"dimension": "error against d", "size": "error against n and time", "pri
 def main() -> None:
     """Read the controls, apply every rule, draw."""
     page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.", PRESETS)
-    apply_values()
     with refusals():
         body()
 

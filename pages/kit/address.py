@@ -65,15 +65,27 @@ def _absurd() -> dict[str, list[str]]:
     return {key: values for key, values in _address().items() if any(map(_is_absurd, values))}
 
 
+def correct(key: str, texts: list[str]) -> None:
+    """Let the address that is being opened ask for this instead; before the control of that key is built."""
+    st.query_params[key] = texts
+    with _parameters() as parameters:
+        parameters.set_initial_query_params_from_current()
+
+
 def _take_out(keys: dict[str, list[str]]) -> None:
+    with _parameters() as parameters:
+        for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
+            parameters.remove_param(key)
+        parameters.set_initial_query_params_from_current()
+
+
+def _parameters() -> Any:
+    """What Streamlit keeps of the address, to be changed."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx()
     assert context is not None  # pages run in one
-    with context.session_state.query_params() as parameters:
-        for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
-            parameters.remove_param(key)
-        parameters.set_initial_query_params_from_current()
+    return context.session_state.query_params()
 
 
 def _is_absurd(value: str) -> bool:

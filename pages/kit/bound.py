@@ -4,13 +4,14 @@ Each takes Streamlit's arguments (a ``key`` always) and, as ``place``, the colum
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
+from pages.kit.address import correct
 from pages.kit.record import saw_control
-from pages.kit.state import is_known, put
+from pages.kit.state import is_known
 
 Limited = float | int
 _ADDRESS = "query-params"
@@ -119,10 +120,8 @@ def _clip(key: str, low: Any, high: Any, default: Any) -> None:
     several = isinstance(default, list | tuple)
     if inside is None or len(inside) != (len(default) if several else 1):
         return
-    kind: Callable[[float], Any] = type(default[0] if several else default)
-    numbers = [kind(number) for number in inside]
-    st.query_params[key] = [str(number) for number in numbers]
-    put({key: tuple(numbers) if several else numbers[0]})
+    known = next(value for value in ((default[0] if several else default), low, high) if value is not None)
+    correct(key, [str(type(known)(number)) for number in inside])
 
 
 def _numbers(value: Any) -> str:

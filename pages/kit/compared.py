@@ -20,13 +20,16 @@ def show() -> None:
         return
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**A** is pinned, **B** is live: dotted curves and the left of each divided map are A.")
+            st.markdown("**A** is pinned, **B** is live: dotted curves and the left of divided maps are A.")
             st.button("Back to A", key="lab-back", on_click=history.wish, args=(first.values(),))
             st.button("Swap", key="lab-swap", on_click=_swap, help="Pin B, and go to the settings of A")
             st.button("Unpin", key="lab-unpin", on_click=record.unpin)
-        _settings(first, second)
-        _scores(first, second)
-        _difference(first, second)
+        left, right = st.columns([1.3, 1])
+        with left:
+            _settings(first, second)
+            _scores(first, second)
+        with right:
+            _difference(first, second)
 
 
 def _swap() -> None:
@@ -65,10 +68,9 @@ def _table(name: str, head: str, body: str) -> None:
 
 
 def _scores(first: Seen, second: Seen) -> None:
-    """For each table of both: the first model of each, or every model that both name."""
+    """For the tables of both, in order: every model that both name, and the first ones that only one does."""
     body = ""
-    for caption in first.tables.keys() & second.tables.keys():
-        a, b = first.tables[caption], second.tables[caption]
+    for a, b in zip(first.tables.values(), second.tables.values(), strict=False):
         for label, left, right in _pairs(a, b):
             for name in SCORE_NAMES:
                 x, y = left.get(name), right.get(name)

@@ -1,5 +1,6 @@
 """What a page shows in this run: its controls, pictures and scores, for undo, pinning and links."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from pages.kit.plotly_live import Prepared
 
 _SEEN, _PINNED = "_seen", "_pinned"
+#: Letters of a caption by which a table is known again: what follows may tell numbers of the moment.
+_SAME_TABLE = 20
 Scores = Mapping[str, Mapping[str, float | None]]
 
 
@@ -73,7 +76,8 @@ def saw_figure(key: str, figure: "Prepared") -> None:
 
 def saw_scores(caption: str, rows: Scores, names: Mapping[str, str], units: str) -> None:
     """A table of scores has been drawn."""
-    seen().tables[caption] = Table(caption, rows, names, units)
+    table = Table(caption, rows, names, units)
+    seen().tables[re.sub(r"[\W\d_]+", " ", caption)[:_SAME_TABLE]] = table
 
 
 def pin() -> None:

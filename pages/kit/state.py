@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.kit.address import correct
 from pages.kit.record import saw_control
 from pages.kit.visitor import sees_everything, visitor_mark
 
@@ -177,6 +178,4 @@ def _clip(key: str, low: float, high: float) -> None:
         return
     if low <= float(asked) <= high:
         return
-    value = low if float(asked) < low else high
-    st.query_params[key] = slider_text(value)
-    st.session_state[key] = value
+    correct(key, [slider_text(low if float(asked) < low else high)])

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.kit import compared, history, record
+from pages.kit.asked import apply_values
 from pages.kit.record import Control, seen
 
 Controls = Mapping[str, Control]
@@ -31,6 +32,7 @@ def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
 
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
+    apply_values()
     now = seen()
     now.presets = tuple(presets)
     now.places = {"tools": st.container(key="lab-tools"), "compared": st.container(key="lab-compared")}

@@ -5,7 +5,6 @@ import streamlit as st
 from core.errors import InputError
 from core.likelihood_free.inference import METHODS
 from pages.kit import bound
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.likelihood_free import checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
@@ -20,7 +19,6 @@ def main() -> None:
     page_header(
         "Likelihood-free inference", "A posterior where a simulator takes the place of the likelihood.", PRESETS
     )
-    apply_values()
     with refusals():
         body()
 

@@ -1,7 +1,6 @@
 """Page One dimension: deconditioning you can touch."""
 
 from pages.kit import bound
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.one_dimension import bayes, recover, trip
 from pages.one_dimension.presets import PRESETS
@@ -12,7 +11,6 @@ VIEWS = {"Recover f": recover.show, "There and back": trip.show, "Bayes' rule": 
 def main() -> None:
     """One of the views."""
     page_header("One dimension", "Two scatters that never meet, and the function that connects them.", PRESETS)
-    apply_values()
     view = bound.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", label_visibility="collapsed")
     with refusals():
         VIEWS[view or "Recover f"]()

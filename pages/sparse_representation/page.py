@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.sparse_representation.controls import choose_learning, choose_toy
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
@@ -14,7 +13,6 @@ from pages.sparse_representation.words import equation, table
 def main() -> None:
     """Read the controls, represent, draw."""
     page_header("Sparse representation", "How few points can stand for all the data?", PRESETS)
-    apply_values()
     with refusals():
         body()
 

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from pages.kit.asked import apply_values
 from pages.kit.layout import page_header, refusals
 from pages.swiss_roll import compare, controls, picture
 from pages.swiss_roll.learn import learn_button, watch
@@ -15,7 +14,6 @@ def main() -> None:
     page_header(
         "Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?", PRESETS
     )
-    apply_values()
     with refusals():
         body()
     st.subheader("The paper's Table 1, with our numbers", anchor=False)

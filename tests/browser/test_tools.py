@@ -1,0 +1,94 @@
+"""The line of tools: undo by keyboard, pin as A with a divider, presets, the link with its QR code; also on a phone."""
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import move_slider, opened, overflow, redrawn, revision, settled
+
+CLIPPED = """() => [...document.querySelectorAll('[data-key="map-mean"] .heatmaplayer .hm')]
+  .map(layer => layer.getAttribute('clip-path') || '').join('|')"""
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    settled(page)
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_undo_and_redo_by_keyboard(page: Page) -> None:
+    opened(page, "/line")
+    move_slider(page, "Lengthscale of k", 3)
+    page.wait_for_url(re.compile("o-k-scale="))
+    settled(page)
+    moved = query(page)["o-k-scale"]
+    page.keyboard.press("Control+z")
+    page.wait_for_url(lambda url: "o-k-scale" not in url)
+    settled(page)
+    page.keyboard.press("Control+Shift+z")
+    page.wait_for_url(re.compile("o-k-scale="))
+    assert query(page)["o-k-scale"] == moved and not page.errors
+
+
+def test_a_pinned_map_lies_left_of_a_divider_that_keys_move(page: Page) -> None:
+    opened(page, "/downscale")
+    press(page, "Pin as A")
+    before = revision(page, "map-mean")
+    press(page, "Too smooth")
+    redrawn(page, "map-mean", before)
+    node = page.locator("[data-key=map-mean]")
+    expect(node).to_have_attribute("data-divider", "50")
+    assert re.fullmatch(r"\|url\(#lab-split-\w+\)", page.evaluate(CLIPPED))
+    divider = node.get_by_role("slider")
+    divider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(node).to_have_attribute("data-divider", "40")
+    expect(page.locator("[data-key=map-spread]")).to_have_attribute("data-divider", "40")
+    expect(
+        page.get_by_text("Settings that differ").or_(page.locator("[data-name='Settings that differ']"))
+    ).to_be_visible()
+    expect(page.locator("[data-key=lab-difference]")).to_be_visible()
+    press(page, "Unpin")
+    expect(node).not_to_have_attribute("data-divider", re.compile(".*"))
+    assert not page.errors
+
+
+def test_a_pinned_curve_stays_as_a_ghost(page: Page) -> None:
+    opened(page, "/line")
+    names = "() => document.querySelector('[data-key=o-function] .live-plot').data.map(trace => trace.name)"
+    before = page.evaluate(names)
+    press(page, "Pin as A")
+    shown = revision(page, "o-function")
+    move_slider(page, "Lengthscale of k", 6)
+    redrawn(page, "o-function", shown)
+    settled(page)
+    ghosts = [name for name in page.evaluate(names) if name not in before]
+    assert ghosts and all(name.startswith("A: ") for name in ghosts)
+
+
+def test_the_link_brings_the_same_page_and_has_a_qr_code(new_page: Callable[..., Page]) -> None:
+    page = opened(new_page(), "/bayes?k-dim=1")
+    move_slider(page, "Observed y", 5)
+    page.wait_for_url(re.compile("k-y0="))
+    settled(page)
+    page.get_by_role("button", name="Link", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("img")).to_be_visible()
+    address = dialog.locator("code").inner_text().strip()
+    assert query(page) == parse_qs(urlsplit(address).query) and urlsplit(address).path == "/bayes"
+    again = opened(new_page(), urlsplit(address)._replace(scheme="", netloc="").geturl())
+    expect(again.get_by_text(re.compile(r"^Given y = 4\.50"))).to_be_visible()
+
+
+def test_the_tools_fit_a_phone(new_page: Callable[..., Page]) -> None:
+    page = opened(new_page(width=390, height=844), "/downscale")
+    press(page, "Pin as A")
+    press(page, "Half the cells hidden")
+    expect(page.locator("[data-key=map-mean] .live-divider")).to_be_attached()
+    assert overflow(page) == 0

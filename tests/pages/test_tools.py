@@ -1,0 +1,134 @@
+"""Undo, redo, presets, the worked example, pin as A: whole pages in AppTest."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.kit import compared, history, record
+from pages.kit.pages import PAGES
+from pages.kit.record import Control, Seen, Table
+from tests.pages.sliders import log_slider, moved
+
+WITH_TOOLS = [page.folder for page in PAGES if page.folder not in ("start", "benchmarks", "runs")]
+
+
+def press(page: AppTest, key: str) -> AppTest:
+    return page.button(key=f"lab-{key}").click().run()
+
+
+def held(page: AppTest) -> dict[str, object]:
+    return page.session_state["_seen"].values()
+
+
+def wrong(page: AppTest) -> list[str]:
+    return [box.value for box in (*page.exception, *page.error)]
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_every_preset_changes_the_page_can_be_undone_and_the_worked_example_comes_back(
+    name: str, open_page: Callable[..., AppTest]
+) -> None:
+    page = open_page(name)
+    opening, presets = held(page), page.session_state["_seen"].presets
+    assert 3 <= len(presets) <= 5 and page.button(key="lab-undo").disabled
+    changing = [i for i in range(len(presets)) if not page.button(key=f"lab-preset-{i}").disabled]
+    assert len(changing) >= 3
+    for index in changing:
+        press(page, f"preset-{index}")
+        wanted = presets[index].values(page.session_state["_seen"].controls)
+        now = held(page)
+        assert wrong(page) == []
+        assert any(not history.same(now[key], opening[key]) for key in wanted if key in opening and key in now)
+        press(page, "undo")
+        assert {key: value for key, value in held(page).items() if not history.same(value, opening[key])} == {}
+    press(page, f"preset-{changing[0]}")
+    press(page, "reset")
+    assert {key: value for key, value in held(page).items() if not history.same(value, opening[key])} == {}
+
+
+def test_undo_and_redo_go_through_what_was_done(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("one_dimension")
+    first = log_slider(page, "o-k-scale").value
+    second = log_slider(moved(page, "o-k-scale", 3), "o-k-scale").value
+    page.selectbox(key="o-k-family").set_value("matern32").run()
+    press(page, "undo")
+    assert page.selectbox(key="o-k-family").value == "rbf" and log_slider(page, "o-k-scale").value == second
+    press(page, "undo")
+    assert log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
+    press(page, "redo")
+    assert log_slider(page, "o-k-scale").value == second
+    moved(page, "o-lam", 10)  # another way from here: what was ahead is gone
+    assert page.button(key="lab-redo").disabled
+    press(page, "undo")
+    assert log_slider(page, "o-k-scale").value == second
+
+
+def test_undo_brings_back_a_model_with_its_sliders(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling")
+    kept = log_slider(moved(page, "l0", 3), "l0").value
+    page.selectbox(key="model").set_value("bag_gp").run()
+    press(page, "undo")
+    assert page.selectbox(key="model").value == "area_to_point_gp"
+    assert log_slider(page, "l0").value == pytest.approx(kept, rel=5e-4)
+
+
+def test_reset_comes_back_from_another_data_set(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling", data="ukv-75m", model="bag_gp", withhold="0.5")
+    press(page, "reset")
+    assert page.selectbox(key="data").value == "ukv-645m" and page.selectbox(key="model").value == "area_to_point_gp"
+    assert page.slider(key="withhold").value == 0.0 and not wrong(page)
+
+
+def test_what_is_pinned_stands_beside_what_is_live(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("one_dimension")
+    before = held(page)
+    press(page, "pin")
+    assert any("No setting differs yet" in box.value for box in page.caption)
+    now = log_slider(moved(page, "o-noise", 5), "o-noise").value
+    (settings, scores) = [box.proto.body for box in page.get("html") if ">A</th>" in box.proto.body]
+    assert "σ²" in settings and f"{before['o-noise']:g}" in settings and f"{now:g}" in settings
+    assert "Lengthscale" not in settings and "RMSE" in scores and ("better" in scores or "worse" in scores)
+    press(page, "swap")
+    assert history.same(log_slider(page, "o-noise").value, before["o-noise"])
+    press(page, "back")
+    assert log_slider(page, "o-noise").value == now
+    press(page, "unpin")
+    assert not [box for box in page.get("html") if ">A</th>" in box.proto.body]
+
+
+def table(model: str, rmse: float, coverage: float) -> Table:
+    return Table("t", {model: {"rmse": rmse, "coverage95": coverage}}, {}, "K")
+
+
+def state(**values: object) -> Seen:
+    return Seen("p", {k: Control(k, k.upper(), v, v, str(v)) for k, v in values.items()})
+
+
+def test_settings_that_one_state_lacks_are_named_too() -> None:
+    first, second = state(a=1.0, b="x", c=True), state(a=1.00001, b="y", d=[1])
+    assert compared.changed(first, second) == [("B", "x", "y"), ("D", "–", "[1]"), ("C", "True", "–")]
+
+
+def test_scores_of_other_models_are_compared_as_the_pages_own() -> None:
+    ((name, a, b),) = compared._pairs(table("cmp", 1.0, 0.9), table("bag_gp", 0.5, 0.8))
+    assert "→" in name and (a["rmse"], b["rmse"]) == (1.0, 0.5)
+    assert compared._arrow("rmse", -0.5) == "▼ −0.5 better" and compared._arrow("pearson", 0.1) == "▲ 0.1 better"
+    assert compared._arrow("coverage95", 0.1) == "▲ 0.1" and compared._arrow("crps", 0.1) == "▲ 0.1 worse"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [(1.0, 1.0004, True), (1.0, 1.01, False), (0.0, 0.0, True), (True, 1, True), ("a", "b", False),
+     ((1.0, 2.0), [1.0, 2.0], True), ((1.0, 2.0), (1.0,), False), (None, "a", False)],
+)  # fmt: skip
+def test_values_that_read_the_same(first: object, second: object, alike: bool) -> None:
+    assert history.same(first, second) is alike
+
+
+def test_nothing_is_pinned_on_another_page(open_page: Callable[..., AppTest]) -> None:
+    page = press(open_page("one_dimension"), "pin")
+    assert page.session_state["_pinned"].page == "line"
+    page.switch_page(str(PAGES[3].path)).run()
+    assert not [box for box in page.markdown if "is pinned" in box.value]
+    assert record.Seen().values() == {}
