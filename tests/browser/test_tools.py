@@ -62,9 +62,9 @@ def test_a_pinned_map_lies_left_of_a_divider_that_keys_move(page: Page) -> None:
 def test_a_pinned_curve_stays_as_a_ghost(page: Page) -> None:
     opened(page, "/line")
     names = "() => document.querySelector('[data-key=o-function] .live-plot').data.map(trace => trace.name)"
+    shown = revision(page, "o-function")
     before = page.evaluate(names)
     press(page, "Pin as A")
-    shown = revision(page, "o-function")
     move_slider(page, "Lengthscale of k", 6)
     redrawn(page, "o-function", shown)
     settled(page)
