@@ -11,12 +11,14 @@ from core.device import choose
 from core.downscaling.assumptions import Assumption, assumptions, refused
 from core.downscaling.boosting import gradient_boosting
 from core.downscaling.guard import Guard, beside_bilinear, bilinear_error
+from core.downscaling.kept_map import FILE, THUMBNAIL
 from core.downscaling.learning import learn_model
 from core.downscaling.prediction import Prediction, matched_data, predict
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, spec_to_settings, starting_spec
 from core.engine.reporting import Quiet, Stopwatch, peak_mb
 from core.errors import Cancelled, Check, never
 from core.fields import DownscalingProblem, explained_share
+from core.figures.thumbnail import field_thumbnail
 from core.models.learning import Learned, learn
 from core.models.named_posterior import named_posterior
 from core.models.pseudo_targets import with_pseudo_targets
@@ -219,7 +221,8 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
             return kept
         context.best(kept)
     found = downscale(problem, chosen, context, learned=learned)
-    context.save("downscaled.nc", export(problem, found))
+    context.save(FILE, export(problem, found))
+    context.save(THUMBNAIL, field_thumbnail(found.mean))
     return _kept(problem, found.settings, found.warnings) | {
         "cancelled": False,
         "scores": found.scores,

@@ -1,5 +1,6 @@
 """Runs side by side: where their settings differ, and their scores, as rows for a table."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,6 +51,32 @@ def run_model(run: Run) -> str:
     nested = given.get("model") if isinstance(given, Mapping) else given
     named = [name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)]
     return next(iter([*named, *run_scores(run), run.spec.task]))
+
+
+def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Rows ``{model, seed, scores}`` of the chosen runs' models, from all runs of the same task, data and problem.
+
+    What only the seed changes counts as the same problem: its cells are drawn anew. Of several runs of one model and
+    seed the newest counts.
+    """
+    problems = {_problem(run) for run in chosen}
+    if len(problems) != 1:
+        return []
+    models = {run_model(run) for run in chosen}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for run in sorted([*runs, *chosen], key=lambda run: run.created):
+        model = run_model(run)
+        scores = run_scores(run).get(model)
+        if model in models and scores and _problem(run) in problems:
+            found[model, run.spec.seed] = {"model": model, "seed": run.spec.seed, "scores": scores}
+    return list(found.values())
+
+
+def _problem(run: Run) -> str:
+    """What a run is about, but for its seed and its model."""
+    given = run.spec.settings.get("problem")
+    problem = {name: value for name, value in given.items() if name != "seed"} if isinstance(given, Mapping) else given
+    return json.dumps([run.spec.task, run.spec.settings.get("source"), problem], sort_keys=True)
 
 
 def _number(value: Any) -> bool:

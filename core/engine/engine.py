@@ -10,6 +10,7 @@ from typing import Any
 
 from core.engine.disk import as_bytes
 from core.engine.keeper import APP_GONE, Keeper
+from core.engine.labels import Label
 from core.engine.live import Live
 from core.engine.owner import Owner, is_alive
 from core.engine.records import Run, RunSpec
@@ -74,7 +75,7 @@ class Engine:
         """One run as it stands; ``InputError`` when there is none of that id."""
         live = self._keeper.live(run_id)
         if live is not None:
-            return live.view(time.time())
+            return replace(live.view(time.time()), label=self._store.label(run_id))
         run, status = self._store.read(run_id)
         if run.active and self._is_lost(run_id, status):
             return self._mark_interrupted(run_id)
@@ -119,8 +120,16 @@ class Engine:
             raise InputError(f"Run {run_id} has ended already: there is nothing to cancel.")
         self._store.ask_to_cancel(run_id)
 
+    def call(self, run_id: str, label: Label) -> None:
+        """Give a run its name, star and tags."""
+        self._store.write_label(self.get(run_id).id, label)
+
+    def restore(self, run_id: str) -> None:
+        """Bring back a run that was deleted not long ago."""
+        self._store.restore(run_id)
+
     def delete(self, run_id: str) -> None:
-        """Remove an ended run and its files for good."""
+        """Remove an ended run and its files; for a day `restore` brings it back."""
         if self.get(run_id).active:
             raise InputError(f"Run {run_id} is still going on: cancel it first.")
         self._keeper.forget(run_id)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from core.engine.labels import Label
 from core.errors import InputError
 from core.plain_data import check_seed
 
@@ -88,7 +89,7 @@ class Run:
     sentence the task (or the engine) said; ``heard`` is when the worker was last heard of;
     ``attempt`` counts starts (2 when a lost worker process made the run start again);
     ``owner`` is the mark of the visitor who began it (``core.engine.visitor``), empty when that is nobody;
-    ``result`` is the task's result, or its best so far when the run did not end.
+    ``result`` is the task's result, or its best so far when the run did not end; ``label`` what a person calls it.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Run:
     heard: float | None = None
     attempt: int = 0
     owner: str = ""
+    label: Label = field(default_factory=Label)
 
     @property
     def active(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from core.engine import disk
 from core.engine.context import check_file_name, is_file_name
+from core.engine.labels import Label
 from core.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from core.errors import InputError
 
@@ -19,7 +20,9 @@ _ID = re.compile(r"\d{8}-\d{6}-(?:[0-9a-f]{8}){1,2}")
 _OWNER = re.compile(r"[0-9a-f]{64}")
 _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody else's
 _LARGEST = 2**63 - 1  # larger whole numbers are none of ours; tables and floats cannot hold them
-PARTS = ("spec.json", "status.json", "trace.jsonl", "result.json")
+#: Deleted runs that can be brought back: their folders' names begin so, so many are kept, so many seconds.
+_ASIDE, _KEPT_ASIDE, _KEPT_S = ".deleted-", 20, 24 * 3600.0
+PARTS = ("spec.json", "status.json", "trace.jsonl", "result.json", "label.json")
 
 
 class Store:
@@ -146,22 +149,53 @@ class Store:
         """Whether another process left that note."""
         return os.path.lexists(self.root / run_id / "cancel")
 
-    def remove(self, run_id: str) -> None:
-        """Delete a run's folder; it disappears from the list at once."""
-        folder = self.folder(run_id)
-        away = self.root / f".deleted-{run_id}-{secrets.token_hex(4)}"
+    def label(self, run_id: str) -> Label:
+        """What a person calls the run."""
+        return Label.read(_read_json(self.folder(run_id), "label.json"))
+
+    def write_label(self, run_id: str, label: Label) -> None:
+        """Replace a run's label, at once and whole."""
         try:
-            folder.rename(away)
+            disk.write_json(self.folder(run_id), "label.json", label.to_dict())
+        except OSError as error:
+            raise InputError(f"The name of run {run_id} cannot be kept ({error.strerror}): make room.") from None
+
+    def remove(self, run_id: str) -> None:
+        """Put a run's folder aside; it disappears from the list at once, and for good after a day or 20 others."""
+        folder = self.folder(run_id)
+        try:
+            folder.rename(self._aside(run_id))
+            os.utime(self._aside(run_id))
         except OSError as error:
             raise InputError(f"Run {run_id} cannot be deleted ({error.strerror}): check the runs folder.") from None
-        shutil.rmtree(away, ignore_errors=True)
         self._seen.pop(run_id, None)
         self._traces.pop(run_id, None)
+        self._empty()
+
+    def restore(self, run_id: str) -> None:
+        """Bring back a run that was put aside."""
+        if _ID.fullmatch(str(run_id)) is None or not self._aside(run_id).is_dir():
+            raise InputError(f"Run {str(run_id)[:60]!r} cannot be brought back: it was deleted for good meanwhile.")
+        try:
+            self._aside(run_id).rename(self.root / run_id)
+        except OSError as error:
+            raise InputError(f"Run {run_id} cannot be brought back ({error.strerror}): check the folder.") from None
+
+    def _aside(self, run_id: str) -> Path:
+        return self.root / f"{_ASIDE}{run_id}"
+
+    def _empty(self) -> None:
+        """Delete for good what was put aside long ago, or before many others."""
+        aside = sorted(self.root.glob(f"{_ASIDE}*"), key=lambda folder: folder.lstat().st_mtime, reverse=True)
+        oldest = time.time() - _KEPT_S
+        for index, folder in enumerate(aside):
+            if index >= _KEPT_ASIDE or folder.lstat().st_mtime < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stamp(folder: Path) -> tuple[Any, ...]:
     stamps: list[Any] = []
-    for name in ("spec.json", "status.json", "result.json", "files"):
+    for name in ("spec.json", "status.json", "result.json", "label.json", "files"):
         try:
             stat = (folder / name).lstat()
             stamps.append((stat.st_mtime_ns, stat.st_size, stat.st_ino))
@@ -253,5 +287,6 @@ def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:
         heard=_number(status.get("heard")),
         owner=_owner(folder),
         attempt=int(_number(status.get("attempt"), 0, 1e6) or 0),
+        label=Label.read(_read_json(folder, "label.json")),
     )
     return run, status

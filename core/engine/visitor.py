@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.engine import Engine
+from core.engine.labels import Label
 from core.engine.records import Run, RunSpec
 from core.errors import InputError
 
@@ -84,8 +85,20 @@ class Visitor:
         self._check(run_id, "cancelled")
         self.engine.cancel(run_id)
 
+    def call(self, run_id: str, label: Label) -> None:
+        """Give one of the visitor's runs its name, star and tags."""
+        self._check(run_id, "named")
+        self.engine.call(run_id, label)
+
+    def restore(self, run_id: str) -> None:
+        """Bring back a run that this visitor deleted not long ago."""
+        self.engine.restore(run_id)
+        if not self.is_mine(self.get(run_id)):
+            self.engine.delete(run_id)
+            raise InputError(f"Run {run_id} is somebody else's: only they can bring it back.")
+
     def delete(self, run_id: str) -> None:
-        """Remove one of the visitor's ended runs for good."""
+        """Remove one of the visitor's ended runs; `restore` brings it back for a day."""
         self._check(run_id, "deleted")
         self.engine.delete(run_id)
 

@@ -9,9 +9,10 @@ import streamlit as st
 
 from core.engine import Run, Visitor
 from core.errors import InputError
-from pages.kit.state import forget, is_known, recall
+from pages.kit.state import forget, is_known, put, recall
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.kit.words import plain
+from pages.runs.library import MOST
 from pages.runs.names import described
 
 
@@ -36,28 +37,46 @@ def rights() -> None:
 def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:
     """Runs that the address names and that are somebody else's."""
     known, found = {run.id for run in own}, []
-    for asked in dict.fromkeys(st.query_params.get(query) for query in ("run", "with")):
+    for asked in dict.fromkeys([st.query_params.get("run"), *st.query_params.get_all("with")]):
         if asked and asked not in known:
             with suppress(InputError):  # `chosen` says so
                 found.append(engine.get(asked))
     return found
 
 
-def chosen(place: Any, label: str, query: str, runs: Sequence[Run], *, optional: bool = False) -> Run | None:
-    """A run chosen in a list, kept in the address as ``?query=ID``."""
+def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
+    """The run that is looked at, kept in the address as ``?run=ID``."""
     by_id = {run.id: run for run in runs}
-    ids: list[str | None] = [None, *by_id] if optional else list(by_id)
-    asked = st.query_params.get(query)
-    if asked and asked not in by_id and not is_known(f"box-{query}"):
+    asked = st.query_params.get("run")
+    if asked and asked not in by_id and not is_known("box-run"):
         place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or belongs to another runs folder.")
-    if recall(f"box-{query}", asked) not in ids:
-        forget(f"box-{query}")
-    index = ids.index(asked) if asked in ids else 0
-    pick = place.selectbox(
-        label, ids, index, lambda i: described(by_id[i]) if i else "no other run", key=f"box-{query}"
-    )
+    if recall("box-run", asked) not in by_id:
+        forget("box-run")
+    ids = list(by_id)
+    index = ids.index(asked) if asked in by_id else 0
+    pick = place.selectbox("Run", ids, index, lambda i: described(by_id[i]), key="box-run")
     if pick is None:
-        st.query_params.pop(query, None)
         return None
-    st.query_params[query] = pick
+    st.query_params["run"] = pick
     return by_id[pick]
+
+
+def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
+    """Runs that it is compared with, kept in the address as ``?with=ID&with=ID``."""
+    by_id = {run.id: run for run in runs}
+    asked = st.query_params.get_all("with")
+    gone = [run_id for run_id in asked if run_id not in by_id]
+    if gone and not is_known("box-with"):
+        place.warning(f"There is no run {plain(gone[0][:40])} here to compare with: it was deleted.")
+    if is_known("box-with"):
+        put({"box-with": [run_id for run_id in recall("box-with") if run_id in by_id]})
+    usual = [run_id for run_id in asked if run_id in by_id][: MOST - 1]
+    picked = place.multiselect(
+        "Compare with", list(by_id), None if is_known("box-with") else usual, format_func=lambda i: described(by_id[i]),
+        key="box-with", max_selections=MOST - 1, placeholder="up to five other runs",
+    )  # fmt: skip
+    if picked:
+        st.query_params["with"] = picked
+    else:
+        st.query_params.pop("with", None)
+    return [by_id[run_id] for run_id in picked]

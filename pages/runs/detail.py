@@ -20,23 +20,35 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_whose
 from pages.kit.theme import is_dark
 from pages.kit.words import plain, sentence_of
+from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, said, units_of
-from pages.runs.overview import attempt, going_on
+from pages.runs.overview import going_on
+from pages.runs.pictures import maps, tests
+
+#: Runs beside each other.
+A_ROW = 3
 
 
-def detail(engine: Visitor, run_id: str, other_id: str | None) -> None:
-    """Everything about a run, beside another one where asked."""
+def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
+    """Everything about a run, beside others where asked."""
     try:
-        runs = [engine.get(found) for found in (run_id, other_id) if found]
+        runs = [engine.get(found) for found in ids]
     except InputError as error:
         st.warning(sentence_of(error))
         return
-    for run, column in zip(runs, st.columns(len(runs), gap="medium"), strict=True):
-        with column:
-            heading(engine, run)
-            trace_plots(engine, run)
-            scores(run)
-    settings_table(runs)
+    maps(engine, runs)
+    if len(runs) > 1:
+        tests(runs, own)
+        settings_table(runs)
+    for first in range(0, len(runs), A_ROW):
+        row = runs[first : first + A_ROW]
+        for run, column in zip(row, st.columns(min(len(runs), A_ROW), gap="medium"), strict=False):
+            with column:
+                heading(engine, run)
+                trace_plots(engine, run)
+                scores(run)
+    if len(runs) == 1:
+        settings_table(runs)
     for run in runs:
         files(engine, run)
 
@@ -65,10 +77,9 @@ def heading(engine: Visitor, run: Run) -> None:
             run_again(engine, run)
         if not engine.is_mine(run):
             return
-        with st.popover("Delete"):
-            st.markdown("Delete this run and its files for good?")
-            if st.button("Delete for good", key=f"delete-{run.id}", type="primary"):
-                attempt(engine.delete, run.id, f"{name_of(run)} was deleted.")
+        label_form(engine, run)
+        if st.button("Delete", key=f"delete-{run.id}", help="It can be brought back for a day"):
+            delete(engine, run)
 
 
 def trace_plots(engine: Visitor, run: Run) -> None:

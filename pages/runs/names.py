@@ -23,14 +23,29 @@ def units_of(run: Run) -> str:
 
 
 def name_of(run: Run) -> str:
-    """A run's title."""
-    return run.spec.title or run.spec.task
+    """What a person calls the run, else its title."""
+    return run.label.name or run.spec.title or run.spec.task
+
+
+def data_of(run: Run) -> str:
+    """The data set of a run, by its key; empty where it has none."""
+    source = run.spec.settings.get("source")
+    found = source.get("fields") if isinstance(source, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def model_title(name: str) -> str:
+    """A model as pages call it."""
+    from core.figures.colours import model_name
+
+    return model_name(name)
 
 
 def described(run: Run) -> str:
     """A run in a list."""
     begun = time.strftime("%m-%d %H:%M:%S", time.gmtime(run.created))
-    return f"{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
+    star = "★ " if run.label.star else ""
+    return f"{star}{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
 
 
 def said(value: Any) -> str:

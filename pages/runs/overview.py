@@ -1,4 +1,4 @@
-"""The list of runs, and the progress of those that go on."""
+"""The progress of runs that go on."""
 
 import time
 from collections.abc import Sequence
@@ -7,11 +7,10 @@ from typing import Any
 import streamlit as st
 
 from core.engine import Run, Visitor
-from core.engine.compare import run_model, run_scores
 from core.errors import InputError
 from core.wording import duration
 from pages.kit.words import plain, sentence_of
-from pages.runs.names import STATES, name_of, units_of
+from pages.runs.names import STATES, name_of
 
 
 def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -20,7 +19,7 @@ def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
-    """The list of runs and the progress of those that go on; redraws the page when a run begins or ends."""
+    """The progress of runs that go on; redraws the page when one begins or ends."""
     runs = engine.runs()
     if states(runs) != seen:
         st.rerun(scope="app")
@@ -28,32 +27,6 @@ def overview(engine: Visitor, seen: list[tuple[str, str]]) -> None:
         if run.active:
             with st.container(border=True):
                 going_on(engine, run, "list")
-    if runs:
-        rows = [overview_row(run) for run in runs]
-        progress = st.column_config.ProgressColumn("Progress", min_value=0.0, max_value=1.0, format="percent")
-        st.dataframe(
-            rows,
-            hide_index=True,
-            width="stretch",
-            height=min(38 + 35 * len(rows), 318),
-            column_config={"Progress": progress},
-        )
-
-
-def overview_row(run: Run) -> dict[str, Any]:
-    """One run as a row of the list."""
-    rmse = run_scores(run).get(run_model(run), {}).get("rmse")
-    units = units_of(run)
-    return {
-        "State": STATES[run.status][0],
-        "Title": name_of(run),
-        "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
-        "Took": duration(run.ended - run.started) if run.ended and run.started else "",
-        "Progress": run.progress,
-        "Seed": run.spec.seed,
-        "RMSE": "" if rmse is None else f"{rmse:.3g} {units}".strip(),
-        "Message": run.message,
-    }
 
 
 def going_on(engine: Visitor, run: Run, where: str) -> None:

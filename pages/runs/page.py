@@ -1,4 +1,4 @@
-"""Page Runs: every fit, its state and what came of it; compare two, take all of it home."""
+"""Page Runs: every fit with its picture and what came of it; compare up to six, take all of it home."""
 
 import streamlit as st
 
@@ -6,8 +6,10 @@ from pages.kit.asked import apply_values
 from pages.kit.layout import page_header
 from pages.kit.pages import page_link
 from pages.kit.state import get_engine
-from pages.runs.choice import chosen, linked, rights
+from pages.runs.choice import beside, chosen, linked, rights
 from pages.runs.detail import detail, take_home
+from pages.runs.label import bring_back
+from pages.runs.library import library
 from pages.runs.overview import overview, states
 
 
@@ -17,6 +19,7 @@ def main() -> None:
     apply_values()
     engine = get_engine()
     rights()
+    bring_back(engine)
     own = engine.runs()
     runs = [*own, *linked(engine, own)]
     if not runs:
@@ -25,12 +28,14 @@ def main() -> None:
     st.fragment(overview, run_every=1.0 if active else 5.0)(engine, states(own))
     if not runs:
         return
+    library(engine, own)
     left, right = st.columns(2)
-    run = chosen(left, "Run", "run", runs)
-    other = chosen(right, "Compare with", "with", [found for found in runs if found is not run], optional=True)
+    run = chosen(left, runs)
     if run is None:
         return
-    st.fragment(detail, run_every=1.0 if run.active else None)(engine, run.id, other.id if other else None)
+    others = beside(right, [found for found in runs if found is not run])
+    ids = [run.id, *(other.id for other in others)]
+    st.fragment(detail, run_every=1.0 if run.active else None)(engine, ids, own)
     if own:
         take_home(engine, own)
 

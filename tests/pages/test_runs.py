@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
@@ -59,6 +60,10 @@ def words(page: AppTest) -> str:
     return "\n".join(str(part.value) for part in parts)
 
 
+def box(page: AppTest, label: str) -> TextInput:
+    return next(found for found in page.text_input if found.label == label)
+
+
 def test_an_empty_page_says_what_to_do(folder: Path) -> None:
     page = opened()
     assert "press Learn" in page.info[0].value
@@ -73,7 +78,7 @@ def test_the_newest_run_is_open(folder: Path) -> None:
     table = page.dataframe[0].value
     assert list(table["Title"]) == ["Second", "First"] and list(table["State"]) == ["Done", "Done"]
     assert "The prior ran away." in words(page) and "The grid is cut." in words(page)
-    assert list(table["RMSE"]) == ["1.5 K", "0.5 K"] and table["Took"][1] == "1 min 35 s"
+    assert list(table["RMSE"]) == [1.5, 0.5] and list(table["Units"]) == ["K", "K"] and table["Took"][1] == "1 min 35 s"
 
 
 def test_a_link_opens_a_run_and_a_comparison(folder: Path) -> None:
@@ -91,9 +96,9 @@ def test_choosing_changes_the_address(folder: Path) -> None:
     page = opened()
     page.selectbox(key="box-run").select(first).run()
     assert page.subheader[0].value == "First" and page.query_params["run"] == first
-    page.selectbox(key="box-with").select(second).run()
+    page.multiselect(key="box-with").select(second).run()
     assert page.query_params["with"] == second
-    page.selectbox(key="box-with").select(None).run()
+    page.multiselect(key="box-with").unselect(second).run()
     assert "with" not in page.query_params and not page.exception
 
 
@@ -112,12 +117,72 @@ def test_failures_and_interruptions_are_told(folder: Path) -> None:
     assert "run it again" in words(page) and page.dataframe[0].value["State"][0] == "Interrupted"
 
 
-def test_delete_asks_first_and_leaves_the_others(folder: Path) -> None:
+def test_a_deleted_run_leaves_the_others_and_can_be_brought_back(folder: Path) -> None:
     first, second = made(folder, "First", 0), made(folder, "Second", 1)
+    before = {path.name: path.read_bytes() for path in (folder / first).iterdir() if path.is_file()}
     page = opened(run=first)
     page.button(key=f"delete-{first}").click().run()
     assert not page.exception and not (folder / first).exists() and (folder / second).exists()
     assert page.subheader[0].value == "Second"
+    page.button(key="bring-back").click().run()
+    assert {path.name: path.read_bytes() for path in (folder / first).iterdir() if path.is_file()} == before
+    assert page.subheader[0].value == "First" and not page.exception
+
+
+def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
+    first, second = made(folder, "First", 0), made(folder, "Second", 1)
+    page = opened(run=first)
+    page.button(key=f"star-{first}").click().run()
+    page.text_input[[box.label for box in page.text_input].index("Name")].set_value("Alps *by night*")
+    page.text_input[[box.label for box in page.text_input].index("Tags, with commas between")].set_value(
+        "talk,  a b ,,"
+    )
+    next(button for button in page.button if button.label == "Keep").click().run()
+    assert not page.exception and page.subheader[0].value == r"Alps \*by night\*"
+    again = opened(run=first)
+    row = again.dataframe[0].value.set_index("Title").loc["Alps *by night*"]
+    assert row["Star"] == "★" and list(row["Tags"]) == ["talk", "a b"]
+    again.text_input(key="find").set_value("TALK alps").run()
+    assert list(again.dataframe[0].value["Title"]) == ["Alps *by night*"]
+    again.text_input(key="find").set_value("nothing of the kind").run()
+    assert "No run is like that" in words(again)
+    again.text_input(key="find").set_value("").run()
+    again.toggle(key="stars").set_value(True).run()
+    assert list(again.dataframe[0].value["Title"]) == ["Alps *by night*"]
+    again.toggle(key="stars").set_value(False).run()
+    again.selectbox(key="sort").set_value("rmse").run()
+    assert list(again.dataframe[0].value["RMSE"]) == [0.5, 1.5]
+    assert (folder / second / "label.json").exists() is False
+
+
+def test_a_name_that_is_too_much_is_a_sentence_and_nothing_is_changed(folder: Path) -> None:
+    first = made(folder, "First")
+    page = opened(run=first)
+    box(page, "Tags, with commas between").set_value("x" * 40)
+    next(button for button in page.button if button.label == "Keep").click().run()
+    assert "A tag has 40 letters" in words(page) and not (folder / first / "label.json").exists()
+
+
+def test_six_runs_are_compared(folder: Path) -> None:
+    ids = [made(folder, f"Run {seed}", seed) for seed in range(7)]
+    page = opened(run=ids[0], **{"with": ids[1:6]})
+    assert [part.value for part in page.subheader] == [f"Run {seed}" for seed in range(6)]
+    assert page.query_params["with"] == ids[1:6] and not page.exception
+    assert page.dataframe[1].value.shape[1] == 7
+
+
+def test_models_are_tested_over_the_seeds_of_one_problem(folder: Path) -> None:
+    store, last = Store(folder), {}
+    for seed in range(7):
+        for model, rmse in (("cmp", 1.0 + 0.1 * seed), ("bag_gp", 0.5 + 0.1 * seed + 0.01 * seed**2)):
+            settings = {"model": model, "problem": {"block": [9, 9], "seed": seed}, "source": {"fields": "ukv-645m"}}
+            last[model] = store.create(RunSpec("downscale", settings, seed=seed, title=f"{model} {seed}"))
+            store.write_status(last[model], {"status": "done", "created": time.time() + seed})
+            store.write_result(last[model], {"model": model, "scores": {model: {"rmse": rmse}}})
+    page = opened(run=last["cmp"], **{"with": last["bag_gp"]})
+    said = next(box.value for box in page.caption if box.value.startswith("RMSE over 7 common seeds"))
+    # all seven differences have one sign: the exact two-sided p is 2 / 2⁷
+    assert "p = 0.016" in said and "Bag GP" in said and "0.41" in said
 
 
 def test_rubbish_in_the_folder_does_not_stop_the_page(folder: Path) -> None:

@@ -224,7 +224,7 @@ def test_the_task_reports_saves_and_survives_cancelling():
     assert set(told) == {"log evidence (cells thinned to 3 points)"}  # not the evidence of all pixels
     again = Context()
     finished = learn_task({**settings, "settings": {**result["learned"]}}, again)
-    assert not finished["cancelled"] and set(again.files) == {"downscaled.nc"}
+    assert not finished["cancelled"] and set(again.files) == {"downscaled.nc", "thumbnail.png"}
     assert math.isfinite(finished["scores"]["bag_gp"]["rmse"])
 
 

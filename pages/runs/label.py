@@ -1,0 +1,73 @@
+"""A run's name, star and tags; a deleted one brought back."""
+
+import streamlit as st
+
+from core.engine import Run, Visitor
+from core.engine.labels import LONGEST_NAME, Label
+from core.errors import InputError
+from pages.kit.layout import refusal
+from pages.kit.state import forget, recall, remember
+from pages.kit.words import plain, sentence_of
+from pages.runs.names import name_of
+
+_DELETED = "_deleted-run"
+
+
+def label_form(engine: Visitor, run: Run) -> None:
+    """Star at once; name and tags in a popover."""
+    star = run.label.star
+    if st.button("★ Starred" if star else "☆ Star", key=f"star-{run.id}", help="Keep it among your favourites"):
+        _call(engine, run, Label(run.label.name, not star, run.label.tags))
+    with st.popover("Name and tags"), st.form(f"label-{run.id}", border=False):
+        name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder=run.spec.title)
+        tags = st.text_input("Tags, with commas between", ", ".join(run.label.tags), max_chars=300)
+        if st.form_submit_button("Keep", type="primary"):
+            try:
+                label = Label(name, star, tuple(tags.split(",")))
+            except InputError as error:
+                refusal(error)
+                return
+            _call(engine, run, label)
+
+
+def _call(engine: Visitor, run: Run, label: Label) -> None:
+    try:
+        engine.call(run.id, label)
+    except InputError as error:
+        refusal(error)
+        return
+    st.rerun(scope="app")
+
+
+def delete(engine: Visitor, run: Run) -> None:
+    """Put the run aside, and remember that it can be brought back."""
+    try:
+        engine.delete(run.id)
+    except InputError as error:
+        st.toast(sentence_of(error))
+        return
+    remember(_DELETED, (run.id, name_of(run)))
+    st.rerun(scope="app")
+
+
+def bring_back(engine: Visitor) -> None:
+    """Under the header, after a run was deleted: a way to have it again."""
+    deleted = recall(_DELETED)
+    if deleted is None:
+        return
+    run_id, name = deleted
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.markdown(f"{plain(name)} was deleted; for a day it can be brought back.")
+        if st.button("Bring it back", key="bring-back"):
+            forget(_DELETED)
+            try:
+                engine.restore(run_id)
+            except InputError as error:
+                refusal(error)
+                return
+            st.query_params["run"] = run_id
+            forget("box-run")
+            st.rerun(scope="app")
+        if st.button("Leave it", key="leave-it"):
+            forget(_DELETED)
+            st.rerun(scope="app")

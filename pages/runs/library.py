@@ -1,0 +1,133 @@
+"""The list of runs with their small pictures: filtered, sorted, grouped; rows that are chosen are opened."""
+
+import base64
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.downscaling.kept_map import THUMBNAIL
+from core.engine import Run, Visitor
+from core.engine.compare import run_model, run_scores
+from core.engine.series import trace_series
+from core.errors import InputError
+from core.figures.thumbnail import curve_thumbnail
+from core.wording import duration
+from pages.kit import bound
+from pages.kit.state import put, recall, remember
+from pages.kit.words import plain
+from pages.runs.names import STATES, data_of, name_of, units_of
+
+#: Runs that are compared at once.
+MOST = 6
+ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "CRPS"}
+_ROWS = 7
+_COLUMNS: dict[str, Any] = {
+    "RMSE": st.column_config.NumberColumn(format="%.3g"),
+    "CRPS": st.column_config.NumberColumn(format="%.3g"),
+    "In 95 %": st.column_config.NumberColumn(format="percent"),
+    "Picture": st.column_config.ImageColumn(width="small"),
+    "Tags": st.column_config.ListColumn(),
+}
+
+
+def library(engine: Visitor, runs: Sequence[Run]) -> None:
+    """Filter, order, and the list; what is chosen in it goes to the controls below."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = bound.text_input("Find", key="find", max_chars=80, placeholder="name, tag, data set, model")
+        order = bound.selectbox("Sort by", list(ORDERS), key="sort", format_func=ORDERS.__getitem__, width=170)
+        stars = bound.toggle("Only stars", key="stars")
+        grouped = bound.toggle("Group by data set", key="group")
+    found = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
+    if not found:
+        st.caption("No run is like that: change what is looked for.")
+    groups: dict[str, list[Run]] = {}
+    for run in ordered(found, order):
+        groups.setdefault(data_of(run) or "without data" if grouped else "", []).append(run)
+    for name, members in groups.items():
+        if name:
+            st.markdown(f"**{plain(name)}**, {len(members)} run{'s' if len(members) > 1 else ''}")
+        _table(engine, members, f"library-{name}")
+
+
+def matches(run: Run, words: str) -> bool:
+    """Whether every word stands in the run's name, title, tags, data set, model or state."""
+    told = [name_of(run), run.spec.title, *run.label.tags, data_of(run), run_model(run), run.status]
+    text = " ".join(told).lower()
+    return all(word in text for word in words.lower().split())
+
+
+def ordered(runs: Sequence[Run], order: str) -> list[Run]:
+    """The runs, the newest first or the smallest score; those without a score come last."""
+    if order == "name":
+        return sorted(runs, key=lambda run: name_of(run).lower())
+    if order in ("rmse", "crps"):
+        scores = {run.id: score_of(run, order) for run in runs}
+        return sorted(runs, key=lambda run: (scores[run.id] is None, scores[run.id] or 0.0))
+    return sorted(runs, key=lambda run: run.created, reverse=True)
+
+
+def score_of(run: Run, name: str) -> float | None:
+    """A score of the run's own model."""
+    return run_scores(run).get(run_model(run), {}).get(name)
+
+
+def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
+    """One run as a row of the list."""
+    return {
+        "Picture": _picture(run, engine),
+        "Star": "★" if run.label.star else "",
+        "Title": name_of(run),
+        "RMSE": score_of(run, "rmse"),
+        "CRPS": score_of(run, "crps"),
+        "In 95 %": score_of(run, "coverage95"),
+        "Units": units_of(run),
+        "Data": data_of(run),
+        "Tags": list(run.label.tags),
+        "State": STATES[run.status][0],
+        "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
+        "Took": duration(run.ended - run.started) if run.ended and run.started else "",
+        "Seed": run.spec.seed,
+        "Message": run.message,
+    }
+
+
+def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
+    rows = [row_of(engine, run) for run in runs]
+    remember(f"_{key}", [run.id for run in runs])
+    st.dataframe(
+        rows, hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
+        column_config=_COLUMNS, on_select=lambda: _open(key), selection_mode="multi-row",
+    )  # fmt: skip
+
+
+def _open(key: str) -> None:
+    """The first chosen row is the run, the others are compared with it."""
+    chosen: Mapping[str, Any] = recall(key, {})
+    listed = recall(f"_{key}", [])
+    ids = [listed[row] for row in chosen.get("selection", {}).get("rows", ()) if row < len(listed)][:MOST]
+    if ids:
+        put({"box-run": ids[0], "box-with": ids[1:]})
+
+
+def _picture(run: Run, engine: Visitor) -> str | None:
+    """The run's small picture as a data address: its map, else the way its objective went."""
+    if run.active:
+        return None
+    return _drawn(run.id, run.ended or 0.0, THUMBNAIL in run.files, engine)
+
+
+@st.cache_data(show_spinner=False, max_entries=512)
+def _drawn(run_id: str, ended: float, mapped: bool, _engine: Visitor) -> str | None:
+    try:
+        picture = _engine.file(run_id, THUMBNAIL) if mapped else _curve(_engine.trace(run_id))
+    except InputError:
+        return None
+    return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+
+
+def _curve(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    objectives, _ = trace_series(rows)
+    lines = [values for _, named in objectives.values() for values in named.values()]
+    return curve_thumbnail(lines[0] if lines else ())

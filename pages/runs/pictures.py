@@ -1,0 +1,81 @@
+"""The maps of runs, side by side on shared scales, and what their scores say over seeds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.downscaling.kept_map import FILE, KeptMap, kept_map
+from core.engine import Run, Visitor
+from core.engine.compare import over_seeds
+from core.errors import InputError
+from core.figures.maps import field_map
+from core.figures.panel import MapScale, Panel
+from core.metrics.significance import pairwise_wilcoxon
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+from pages.runs.names import model_title, name_of
+
+_A_ROW = 3
+
+
+@st.cache_data(show_spinner="Reading the map …", max_entries=12)
+def _kept(run_id: str, ended: float, _engine: Visitor) -> KeptMap:
+    return kept_map(_engine.file(run_id, FILE))
+
+
+def maps(engine: Visitor, runs: Sequence[Run]) -> None:
+    """Mean (and sd, of a single run) of those that keep a map; of one unit on one scale."""
+    found: list[tuple[Run, KeptMap]] = []
+    for run in runs:
+        if FILE in run.files:
+            try:
+                found.append((run, _kept(run.id, run.ended or 0.0, engine)))
+            except InputError as error:
+                st.caption(f"No map of this run: {sentence_of(error)}")
+    if not found:
+        return
+    panels = [
+        (run.id, _panel(kept, name_of(run), [k for _, k in found if k.units == kept.units])) for run, kept in found
+    ]
+    run, kept = found[0]
+    if len(found) == 1 and kept.sd is not None:
+        high = float(np.nanquantile(2 * kept.sd, 0.98)) or 1.0
+        scale = MapScale("2 sd", kept.units, "uncertainty", 0.0, high)
+        panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * kept.sd, kept.grid, scale)))
+    for first in range(0, len(panels), _A_ROW):
+        row = panels[first : first + _A_ROW]
+        for column, (name, panel) in zip(st.columns(max(len(row), min(len(panels), 2))), row, strict=False):
+            with column:
+                plotly_live(
+                    field_map(panel, height=380, dark=is_dark()), f"run-map-{name}", group="run-maps", later=True
+                )
+
+
+def _panel(kept: KeptMap, title: str, alike: Sequence[KeptMap]) -> Panel:
+    """The mean on the scale of all runs in its units."""
+    ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in alike if each.units == kept.units]
+    low, high = float(min(end[0] for end in ends)), float(max(end[1] for end in ends))
+    scale = MapScale(kept.name, kept.units, "sequential", low, high if high > low else low + 1.0)
+    return Panel("mean", title, kept.mean, kept.grid, scale)
+
+
+def tests(runs: Sequence[Run], own: Sequence[Run]) -> None:
+    """Models of the compared runs against each other, over the seeds of all runs of the same data set."""
+    for score, name in (("rmse", "RMSE"), ("crps", "CRPS")):
+        rows = over_seeds(runs, own)
+        try:
+            pairs = pairwise_wilcoxon(rows, score)
+        except InputError:
+            continue
+        for pair in pairs:
+            first, second = model_title(pair.first), model_title(pair.second)
+            if pair.note:
+                st.caption(f"{name}, {first} against {second}: {pair.note}")
+            else:
+                better = first if pair.difference < 0 else second
+                st.caption(
+                    f"{name} over {pair.n} common seeds: {better} is the better one by {abs(pair.difference):.3g} in "
+                    f"the median; signed-rank test, Holm: p = {pair.p_holm:.2g}."
+                )

@@ -1,0 +1,30 @@
+"""What a run keeps, read back: against the result that was exported."""
+
+import numpy as np
+import pytest
+
+from core.downscaling.kept_map import kept_map
+from core.downscaling.run import downscale, export
+from core.downscaling.source import Source, build_problem
+from core.errors import InputError
+from core.fields import DownscalingSpec
+
+
+@pytest.mark.parametrize("key", ["ukv-645m", "atmosphere-small"])
+def test_a_map_comes_back_on_its_grid(key: str) -> None:
+    from core.datasets import catalogue
+
+    default = next(entry.default for entry in catalogue() if entry.key == key)
+    problem = build_problem(Source(key), DownscalingSpec.from_dict(default))
+    result = downscale(problem, {"model": "regression_kriging" if problem.matched else "bag_gp", "learn": False})
+    found = kept_map(export(problem, result))
+    np.testing.assert_allclose(found.mean, result.mean, atol=1e-4)
+    np.testing.assert_allclose(found.sd, result.sd, atol=1e-4)
+    np.testing.assert_allclose(found.grid.latitude, problem.grid.latitude, atol=1e-6)
+    assert found.units == problem.units and found.name and not found.name.startswith("posterior")
+
+
+@pytest.mark.parametrize("data", [b"", b"CDF", b"\x89HDF\r\n\x1a\n" + b"0" * 99])
+def test_another_file_is_a_sentence(data: bytes) -> None:
+    with pytest.raises(InputError, match="run it again"):
+        kept_map(data)
