@@ -56,7 +56,7 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
 def _panel(kept: KeptMap, title: str, alike: Sequence[KeptMap]) -> Panel:
     """The mean on the scale of all runs in its units."""
     ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in alike if each.units == kept.units]
-    low, high = float(min(end[0] for end in ends)), float(max(end[1] for end in ends))
+    low, high = (float(f"{end:.4g}") for end in (min(end[0] for end in ends), max(end[1] for end in ends)))
     scale = MapScale(kept.name, kept.units, "sequential", low, high if high > low else low + 1.0)
     return Panel("mean", title, kept.mean, kept.grid, scale)
 
