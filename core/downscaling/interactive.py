@@ -178,7 +178,7 @@ def preview(
         return _preview_through(spec, data, problem, look)
     place = columns_of(problem).place if named(spec.model).partial else None
     key = sums_key(key, spec)
-    parts = [(term.scale, *_quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
+    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
     mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
     for scale, sums, whole in parts:
@@ -192,7 +192,7 @@ def preview(
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
 
 
-def _quick_sums(
+def quick_sums(
     term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | PartedPicture | None,
     look: Sketch, place: tuple[str, ...] | None,
 ) -> tuple[PictureSums, bool]:  # fmt: skip

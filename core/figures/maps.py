@@ -40,7 +40,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     x0, x1, y0, y1 = bounds = frame(grid)
     picture = layout(panel.title, height=height, dark=dark, role="map", plot_bgcolor=MISSING[dark])
     picture["margin"] = {"l": 2, "r": 2, "t": 30 if panel.title else 6, "b": 56}
-    stretch, extend = _stretch(grid), scale.extend(panel.values)
+    stretch, extend = stretch_of(grid), scale.extend(panel.values)
     picture["xaxis"] = _map_axis(x0, x1, dark)
     picture["yaxis"] = _map_axis(y0, y1, dark) | {"scaleanchor": "x", "scaleratio": stretch}
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
@@ -118,7 +118,7 @@ def _below(text: str, shift: int) -> dict[str, Any]:
     return where | {"text": literal(text), "showarrow": False, "font": {"size": 11}}
 
 
-def _stretch(grid: Grid) -> float:
+def stretch_of(grid: Grid) -> float:
     """Height of a unit of y over width of a unit of x: a degree of longitude shrinks by cos φ on regional grids."""
     if grid.kind != "latlon":
         return 1.0 if grid.kind in ("rotated", "projected") else _curvilinear_stretch(grid)

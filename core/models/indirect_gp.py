@@ -196,18 +196,35 @@ class IndirectPosterior:
             (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in self._seen
         ]
         means = torch.cat([bags.mean(_everywhere(prior, bags.inputs)) for prior, bags in draws])
-        fine = _normal(len(means), generator, means)
-        coarse = _normal(len(given.residual), generator, means)
-        if named(self.spec.model).knows_unknown:
-            fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
-        else:
-            fine = fine * (self.bags.bags.contamination * self.spec.point_noise).sqrt()
-            coarse = coarse * self.spec.noise**0.5
-        if given.carried is not None:
-            coarse = coarse + linalg.root(given.carried) @ _normal(len(coarse), generator, means)
-        dual = given.weights @ given.factor.solve(given.residual - given.weights.T @ (means + fine) - coarse)
+        dual = pathwise_dual(self.spec, given, means[:, None], self.bags.bags.contamination, generator)[:, 0]
         moved = [self._sums(x).T @ dual for x in inputs.split(POINTS)]
         return self.spec.mean + sum(_everywhere(prior, inputs) for prior, _ in draws) + torch.cat(moved)
+
+
+def pathwise_dual(
+    spec: ModelSpec,
+    given: Conditioning,
+    means: Float[Tensor, "n D"],
+    contamination: Float[Tensor, " B"],
+    generator: torch.Generator,
+) -> Float[Tensor, "n D"]:
+    """``W S⁻¹ (z̃ − m − Wᵀ(f̄ + e_fine) − e)``: what moves D prior draws with these bag ``means`` f̄ to the data.
+
+    ``e_fine`` is the point noise averaged over each bag, ``e`` that of the targets (with what is unknown of the
+    mediation, and what estimated targets carry). Source: Wilson et al. 2020, eq. 11.
+    """
+    rows, draws = means.shape
+    fine = _normal(rows * draws, generator, means).reshape(draws, rows).T
+    coarse = _normal(len(given.residual) * draws, generator, means).reshape(draws, -1).T
+    if named(spec.model).knows_unknown:
+        fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
+    else:
+        fine = fine * (contamination * spec.point_noise).sqrt()[:, None]
+        coarse = coarse * spec.noise**0.5
+    if given.carried is not None:
+        more = _normal(len(coarse) * draws, generator, means).reshape(draws, -1).T
+        coarse = coarse + linalg.root(given.carried) @ more
+    return given.weights @ given.factor.solve(given.residual[:, None] - given.weights.T @ (means + fine) - coarse)
 
 
 def _everywhere(prior: PriorDraw, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.downscaling import data, learn, model, numbers, out, picture, trust, words
+from pages.downscaling import data, draws, learn, model, numbers, out, picture, trust, words
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
 
@@ -52,6 +52,7 @@ def body() -> None:
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
     words.what_it_shows(problem, spec, view)
+    draws.show(choice, problem, spec, view, maps.scale)
     numbers.one_cell(problem, view, cell)
     st.subheader("Scores", anchor=False)
     numbers.scores(choice.key, problem, spec, view)

@@ -157,6 +157,14 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     return View(mean, sd, found.approximations, None, 0.0, exact=False, every=every, sd_every=sd_every)
 
 
+def inputs_of_draws(
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec
+) -> tuple[IndirectData, Picture | PartedPicture | None, interactive.Sketch]:
+    """What joint draws are made from: the model's data, the picture of its sums, the pixels of a preview."""
+    picture = _picture(interactive.sums_key(choice.key, spec), problem, spec)
+    return data_for(choice, problem, spec), picture, _sketch(choice.key, problem)
+
+
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
     key = spec_key(choice, spec)

@@ -1,0 +1,160 @@
+"""Joint draws of a posterior over a whole picture: fields that all fit the same coarse cells, for flipping through."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from core.bag_sums.grid_draws import grid_draws
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.parted import PartedPicture
+from core.bag_sums.pixel_sums import Picture
+from core.device import one_thread
+from core.downscaling.interactive import Sketch, quick_sums, sums_key
+from core.downscaling.prediction import reads_bags, total
+from core.downscaling.settings import columns_of
+from core.downscaling.surroundings import scale_at
+from core.errors import Check, never
+from core.fields import DownscalingProblem, reaggregate
+from core.kernels.families.draws import normal
+from core.kernels.fourier import draw_features
+from core.kernels.spec import KernelSpec, Term
+from core.models.catalogue import named
+from core.models.indirect_gp import condition_on_gram, pathwise_dual
+from core.models.named_posterior import named_posterior
+from core.models.spec import ModelSpec
+from core.observations import IndirectData
+
+#: Draws that are flipped through, and the seed that they share.
+COUNT, SEED = 20, 20
+#: Rows whose random features are held at once.
+_TILE = 4096
+
+
+@dataclass(frozen=True)
+class Draws:
+    """``fields`` (D, H, W) and their ``mean`` (H, W), in the target's units, missing where the problem has no pixel.
+
+    ``off`` is the largest distance of any draw's cell average from the mean's at a measured cell, in the same units;
+    None where cells are matched through mediators only. ``stride``: the fields hold every so many-th pixel each way.
+    """
+
+    fields: np.ndarray
+    mean: np.ndarray
+    off: float | None
+    stride: int
+
+
+@one_thread()
+def posterior_draws(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    key: str,
+    store: SumsStore,
+    picture: Picture | PartedPicture | None,
+    look: Sketch,
+    *,
+    count: int = COUNT,
+    seed: int = SEED,
+    check: Check = never,
+) -> Draws:
+    """``count`` joint draws of f given the data, at the pixels of a preview, from the sums that a page keeps.
+
+    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the place alone on a regular grid are drawn exactly
+    (`grid_draws`), the others by 1,024 random features whose frequencies all draws share: over amplitudes their prior
+    covariance is k to about 3 %. The same ``seed`` gives the same random numbers, so that draws change with the
+    hyperparameters as smoothly as the posterior does. Where the model has a local scale κ, a draw is
+    ``mean + κ (draw − mean)``. Raises ``InputError`` for kernels whose functions cannot be drawn.
+    Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    if picture is None or not reads_bags(spec):
+        found, mean, kappa = _sampled(spec, data, problem, look, count, generator)
+    else:
+        found, mean, kappa = _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
+    fields = mean[:, None] + kappa[:, None] * (found - mean[:, None])
+    shown = [problem.physical_mean(values[look.mean_at.repeat]) for values in (mean, *fields.T)]
+    stride = look.mean_at.stride
+    thin = np.stack(shown)[:, ::stride, ::stride]
+    return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride)
+
+
+def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray]) -> float | None:
+    """How far draws leave the mean's cell averages where a cell was measured."""
+    if not problem.matched:
+        return None
+    cells = reaggregate(problem, mean)
+    apart = [np.abs(reaggregate(problem, draw) - cells)[problem.observed] for draw in draws]
+    return float(np.nanmax(apart))
+
+
+def _sampled(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch, count: int,
+    generator: torch.Generator,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Models through inducing points or on centroids: their own joint draws."""
+    given, at = named_posterior(spec, data, columns_of(problem)), problem.inputs[look.mean_at.chosen]
+    mean = given.mean(at)
+    return given.sample(at, count, generator).T, mean, torch.ones_like(mean)
+
+
+def _pathwise(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture, look: Sketch, count: int, generator: torch.Generator, check: Check,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    columns, place = columns_of(problem), None
+    if named(spec.model).partial:
+        place = columns.place
+    name, at = sums_key(key, spec), look.mean_at.chosen
+    parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
+    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
+    prior, means = _priors(spec, problem, picture, at, len(given.weights), count, generator, check)
+    contamination = data.bags.contamination
+    dual = pathwise_dual(spec, given, means, contamination, generator)
+    moved = torch.zeros_like(prior)
+    mean = torch.full((len(at),), spec.mean, dtype=prior.dtype)
+    for scale, sums, whole in parts:
+        check()
+        for draw in range(count):
+            part = scale * sums.cross.across(dual[:, draw]).to(prior.dtype)
+            moved[:, draw] += part[at] if whole else part
+        part = scale * sums.cross.across(given.dual).to(prior.dtype)
+        mean += part[at] if whole else part
+    kappa = scale_at(spec, problem, given)
+    return spec.mean + prior + moved, mean, torch.ones_like(mean) if kappa is None else kappa[at].to(mean.dtype)
+
+
+def _priors(
+    spec: ModelSpec, problem: DownscalingProblem, picture: Picture | PartedPicture, at: Tensor, rows: int, count: int,
+    generator: torch.Generator, check: Check,
+) -> tuple[Float[Tensor, "P D"], Float[Tensor, "n D"]]:  # fmt: skip
+    """Prior draws at the pixels ``at``, and their bag means in the rows of the sums; term by term."""
+    prior: Tensor = torch.zeros(len(at), count, dtype=problem.inputs.dtype)
+    means: Tensor = torch.zeros(rows, count, dtype=problem.inputs.dtype)
+    for term in spec.kernel.terms:
+        seen = picture.of(term)
+        values = grid_draws(seen.layout, term, problem.columns, problem.inputs, count, generator, check)
+        if values is None:
+            values = _prior_of(term, problem.columns, problem.inputs, count, generator, check)
+        prior += values[at]
+        own = torch.stack([seen.bags.mean(column[seen.points]) for column in values.T], dim=1)
+        first = picture.rest.bags.count if isinstance(picture, PartedPicture) and picture.sees_place(term) else 0
+        means[first : first + len(own)] += own
+    return prior, means
+
+
+def _prior_of(
+    term: Term, names: tuple[str, ...], inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator,
+    check: Check,
+) -> Float[Tensor, "P D"]:  # fmt: skip
+    """``count`` functions of one term at every input, with frequencies of their own only term by term."""
+    features = draw_features(KernelSpec((term,)), names, generator)
+    amplitudes = normal((count, features.frequencies[0].shape[0]), generator).T
+    found = []
+    for tile in inputs.split(_TILE):
+        check()
+        found.append(features(tile) @ amplitudes)
+    return torch.cat(found)

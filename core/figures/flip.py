@@ -1,0 +1,64 @@
+"""Fields to flip through, as the browser takes them: bytes on one colour scale, and the coastline in shares."""
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.fields.grid import Grid
+from core.figures.colours import colour_scale
+from core.figures.maps import stretch_of
+from core.figures.panel import MapScale
+from core.figures.projection import coast_on, frame
+from core.figures.style import rimmed_line
+
+#: A byte 0 is a missing value; 1 … 255 go through the colours.
+LEVELS = 254
+_NOTHING = np.empty(0), np.empty(0)
+
+
+def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 1) -> dict[str, Any]:
+    """Frames (N, h, w), rows from south to north, of every ``stride``-th pixel of a grid, as plain JSON data.
+
+    ``frames`` in it is base64 of N · h · w bytes, rows from north to south; ``colours`` 256 RGB triples, ``coast``
+    lines of (x, y) as shares of width and height from the upper left, drawn in each colour and width of ``ink``;
+    ``aspect`` height over width of the map.
+    Raises ``InputError`` for frames of another shape than the grid's.
+    """
+    rows, columns = (-(-n // stride) for n in grid.shape)
+    if frames.ndim != 3 or frames.shape[1:] != (rows, columns):
+        raise InputError(f"`frames` has shape {frames.shape}, the grid asks for (N, {rows}, {columns}).")
+    x0, x1, y0, y1 = frame(grid)
+    return {
+        "frames": base64.b64encode(coded(frames[:, ::-1], scale.low, scale.high).tobytes()).decode("ascii"),
+        "count": len(frames), "rows": rows, "columns": columns, "colours": _table(scale),
+        "coast": _shares(*coast_on(grid), (x0, x1, y0, y1)), "aspect": round(_aspect(grid), 4),
+        "ink": [[trace["line"]["color"], trace["line"]["width"]] for trace in rimmed_line(*_NOTHING, width=0.9)],
+        "low": scale.low, "high": scale.high, "label": scale.label,
+    }  # fmt: skip
+
+
+def coded(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Values as bytes: 1 at ``low`` and below, 255 at ``high`` and above, 0 where missing."""
+    share = np.clip((np.nan_to_num(values, nan=low) - low) / (high - low), 0, 1)
+    return np.where(np.isfinite(values), 1 + np.round(LEVELS * share), 0).astype(np.uint8)
+
+
+def _table(scale: MapScale) -> list[int]:
+    colours = [[int(text[at : at + 2], 16) for at in (1, 3, 5)] for _, text in colour_scale(scale.colours, 255)]
+    return [128, 128, 128, *np.array(colours).ravel().tolist()]
+
+
+def _shares(x: np.ndarray, y: np.ndarray, edges: tuple[float, float, float, float]) -> list[list[float]]:
+    """Lines between gaps, each x, y, x, y, …"""
+    x0, x1, y0, y1 = edges
+    points = np.stack([(x - x0) / (x1 - x0), (y1 - y) / (y1 - y0)], axis=1)
+    gaps = np.flatnonzero(~np.isfinite(points).all(1))
+    lines = [line[np.isfinite(line).all(1)] for line in np.split(points, gaps)]
+    return [np.round(line, 4).ravel().tolist() for line in lines if len(line) > 1]
+
+
+def _aspect(grid: Grid) -> float:
+    x0, x1, y0, y1 = frame(grid)
+    return (y1 - y0) * stretch_of(grid) / (x1 - x0)

@@ -1,0 +1,58 @@
+"""Flip through joint draws: what the cells force is the same in all, where they differ nothing is known."""
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from core.downscaling.draws import COUNT, Draws, posterior_draws
+from core.fields import DownscalingProblem
+from core.figures.flip import flip_book
+from core.figures.panel import MapScale
+from core.models.spec import ModelSpec
+from pages.downscaling import picture
+from pages.downscaling.data import Choice
+from pages.kit import bound
+from pages.kit.background import awaited
+from pages.kit.flip import flip
+from pages.kit.words import plain
+
+
+def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, scale: MapScale) -> None:
+    """The switch, and the flip book under it; computed once the exact picture is there, whose sums it takes."""
+    about = f"{COUNT} fields, each as probable as the next under the posterior; the mean is none of them"
+    if not bound.toggle(f"Flip through {COUNT} draws", key="draws", help=about):
+        return
+    if not view.exact:
+        st.caption("The draws follow the exact picture …")
+        return
+    found = awaited(f"draws-{picture.spec_key(choice, spec)}", "draws", _drawing(choice, problem, spec), "Drawing …")
+    if found is not None:
+        _book(problem, found, scale)
+
+
+def _drawing(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> Callable[[Callable[[], None]], Draws]:
+    data, sums, look = picture.inputs_of_draws(choice, problem, spec)
+
+    def work(check: Callable[[], None]) -> Draws:
+        return posterior_draws(spec, data, problem, choice.key, picture.sums_store(), sums, look, check=check)
+
+    return work
+
+
+def _book(problem: DownscalingProblem, found: Draws, scale: MapScale) -> None:
+    frames = np.concatenate([found.mean[None], found.fields])
+    book = flip_book(frames, problem.grid, scale, stride=found.stride)
+    names = ("mean", *(f"draw {number} of {len(found.fields)}" for number in range(1, len(found.fields) + 1)))
+    spread, units = float(np.nanmean(found.fields.std(0, ddof=1))), plain(problem.units)
+    flip(book, "draws-book", names=names, alt=f"{COUNT} draws of the posterior on the scale of the maps, one by one.")
+    held = (
+        ""
+        if found.off is None
+        else f" Averaged over a measured cell, no draw is further than {found.off:.2g} "
+        f"{units} from the mean's own average: all honour the same coarse values."
+    )
+    st.caption(
+        f"What stays is known, what flickers is not: in a pixel the draws differ by {spread:.2g} {units} (sd, on "
+        f"average).{held} The same random numbers are used while sliders move. Space plays and stops, arrows leaf."
+    )

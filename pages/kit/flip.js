@@ -1,0 +1,134 @@
+// A flip book: frames of bytes become colours on a canvas; between two frames their values are mixed.
+
+const CALM = matchMedia('(prefers-reduced-motion: reduce)');
+
+const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+
+const take = (book, data) => {
+  const parsed = JSON.parse(data.book), size = parsed.rows * parsed.columns, bytes = bytesOf(parsed.frames);
+  Object.assign(book, parsed, { stamp: data.stamp, names: data.names, size });
+  book.pages = Array.from({ length: parsed.count }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+  book.table = new Uint32Array(256);
+  for (let i = 0; i < 256; i++) {
+    const [r, g, b] = parsed.colours.slice(3 * i, 3 * i + 3);
+    book.table[i] = (255 << 24) | (b << 16) | (g << 8) | r;
+  }
+  book.small.width = parsed.columns;
+  book.small.height = parsed.rows;
+  book.image = book.small.getContext('2d').createImageData(parsed.columns, parsed.rows);
+  book.pixels = new Uint32Array(book.image.data.buffer);
+  book.at = Math.min(book.at, parsed.count - 1);
+  book.slider.max = parsed.count - 1;
+};
+
+const fill = (book, first, second, share) => {
+  const { pixels, table, size } = book;
+  for (let i = 0; i < size; i++) {
+    const a = first[i], b = second[i];
+    pixels[i] = table[a && b ? Math.round(a + share * (b - a)) : 0];
+  }
+};
+
+const drawCoast = (book, context, width, height) => {
+  for (const [colour, thick] of book.ink) {
+    context.strokeStyle = colour;
+    context.lineWidth = thick * devicePixelRatio;
+    context.beginPath();
+    for (const line of book.coast) for (let i = 0; i < line.length; i += 2) {
+      context[i ? 'lineTo' : 'moveTo'](line[i] * width, line[i + 1] * height);
+    }
+    context.stroke();
+  }
+};
+
+const paint = book => {
+  const { canvas } = book, width = Math.round(canvas.clientWidth * devicePixelRatio);
+  if (!width || !book.pages) return;
+  const height = Math.round(width * book.aspect);
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const low = Math.floor(book.at) % book.count, share = book.at - Math.floor(book.at);
+  fill(book, book.pages[low], book.pages[(low + 1) % book.count], share);
+  book.small.getContext('2d').putImageData(book.image, 0, 0);
+  const context = canvas.getContext('2d');
+  context.imageSmoothingEnabled = false;
+  context.drawImage(book.small, 0, 0, width, height);
+  drawCoast(book, context, width, height);
+  const shown = Math.round(book.at) % book.count;
+  book.slider.value = shown;
+  if (book.output.textContent !== book.names[shown]) book.output.textContent = book.names[shown];
+  book.node.dataset.frame = shown;
+  book.node.dataset.painted = Number(book.node.dataset.painted || 0) + 1;
+};
+
+const label = book => {
+  book.button.textContent = book.playing ? 'Pause' : 'Play';
+  book.node.dataset.playing = book.playing;
+};
+
+const step = now => {
+  for (const book of BOOKS) {
+    if (!book.node.isConnected) { BOOKS.delete(book); continue; }
+    if (!book.playing) continue;
+    book.at = (book.at + Math.min(0.2, (now - (book.then || now)) / 1000) * book.speed) % book.count;
+    book.then = now;
+    paint(book);
+  }
+  going = [...BOOKS].some(book => book.playing) && (requestAnimationFrame(step), true);
+};
+const BOOKS = new Set();
+let going = false;
+
+const play = (book, on) => {
+  book.playing = on;
+  book.then = 0;
+  if (!on) { book.at = Math.round(book.at) % book.count; paint(book); }
+  label(book);
+  if (on && !going) { going = true; requestAnimationFrame(step); }
+};
+
+const turn = (book, steps) => {
+  play(book, false);
+  book.at = (Math.round(book.at) + steps + book.count) % book.count;
+  paint(book);
+};
+
+const begin = node => {
+  const find = selector => node.querySelector(selector);
+  const book = node.book = {
+    node, canvas: find('canvas'), button: find('.flip-play'), slider: find('.flip-bar > input'), output: find('output'),
+    small: document.createElement('canvas'), at: 0, speed: 2, playing: !CALM.matches,
+  };
+  book.button.addEventListener('click', () => play(book, !book.playing));
+  find('.flip-back').addEventListener('click', () => turn(book, -1));
+  find('.flip-next').addEventListener('click', () => turn(book, 1));
+  book.slider.addEventListener('input', () => {
+    const wanted = Number(book.slider.value); // stopping writes the slider
+    play(book, false);
+    book.at = wanted;
+    paint(book);
+  });
+  find('.flip-speed').addEventListener('input', event => { book.speed = Number(event.target.value); });
+  book.canvas.addEventListener('keydown', event => {
+    const act = { ' ': () => play(book, !book.playing), ArrowLeft: () => turn(book, -1), ArrowRight: () => turn(book, 1) }[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+  new ResizeObserver(() => paint(book)).observe(book.canvas);
+  return book;
+};
+
+export default function ({ parentElement, data }) {
+  const node = parentElement.querySelector('.flip'), book = node.book || begin(node);
+  BOOKS.add(book);
+  book.canvas.setAttribute('aria-label', data.alt);
+  if (book.stamp !== data.stamp) {
+    take(book, data);
+    const [low, high] = node.querySelectorAll('.flip-scale span'), bar = node.querySelector('.flip-scale i');
+    const stops = [1, 64, 128, 192, 255].map(i => `rgb(${book.colours.slice(3 * i, 3 * i + 3)})`);
+    low.textContent = Number(book.low.toPrecision(4));
+    high.textContent = `${Number(book.high.toPrecision(4))} ${book.label}`;
+    bar.style.background = `linear-gradient(90deg, ${stops})`;
+    node.dataset.stamp = data.stamp;
+    paint(book);
+    play(book, book.playing);
+  }
+}

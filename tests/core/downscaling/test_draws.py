@@ -1,0 +1,137 @@
+"""Joint draws: against dense posteriors, the cells that they must honour, and small steps of hyperparameters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from core.bag_sums.grid_draws import grid_draws
+from core.bag_sums.kept import SumsStore
+from core.bag_sums.offsets import Cells, GridLayout
+from core.downscaling import interactive
+from core.downscaling.draws import Draws, posterior_draws
+from core.downscaling.prediction import matched_data
+from core.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from core.downscaling.source import Source, build_problem
+from core.fields import DownscalingProblem, DownscalingSpec
+from core.kernels.spec import Factor, Term
+from core.models.catalogue import named
+from core.models.named_posterior import named_posterior
+from core.models.spec import ModelSpec
+
+
+def problem_of(key: str, **changes) -> DownscalingProblem:
+    from core.datasets import catalogue
+
+    default = next(entry.default for entry in catalogue() if entry.key == key)
+    return build_problem(Source(key), DownscalingSpec.from_dict(default | changes))
+
+
+@pytest.fixture(scope="module")
+def matched() -> DownscalingProblem:
+    return problem_of("ukv-645m", withhold=0.3)
+
+
+@pytest.fixture(scope="module")
+def unmatched() -> DownscalingProblem:
+    return problem_of("atmosphere-small")
+
+
+def drawn(problem: DownscalingProblem, spec: ModelSpec, count: int, **more) -> Draws:
+    data = problem.data if named(spec.model).reads(problem.data) else matched_data(problem, spec)
+    picture, look, store = interactive.picture_or_none(problem, spec), interactive.sketch(problem), SumsStore()
+    interactive.exact(spec, data, problem, "key", store, picture)
+    return posterior_draws(spec, data, problem, "key", store, picture, look, count=count, **more)
+
+
+@pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
+def test_draws_have_the_posteriors_mean_and_covariance(matched: DownscalingProblem, model: str) -> None:
+    spec = replace(starting_spec(matched, DownscaleSettings(model=model)), noise=1e-3)
+    found = drawn(matched, replace(spec, noise=1e-3), 400)
+    assert found.stride == 1
+    at = torch.arange(5, len(matched.inputs), 4001)
+    given = named_posterior(spec, matched.data, columns_of(matched))
+    dense = given.covariance(matched.inputs[at]).numpy()
+    unit = float(np.nanmean(matched.physical_sd(torch.ones(len(matched.inputs)))))
+    fields = (found.fields - found.mean).reshape(400, -1)[:, matched.pixel[at.numpy()]] / unit
+    if model == "area_to_point_gp":  # κ, which the dense posterior does not know
+        kappa = fields.std(0) / np.sqrt(np.diag(dense))
+        assert 0.2 < kappa.min() and kappa.max() < 5
+        fields = fields / kappa * np.clip(kappa, 1, 1)
+    sd = np.sqrt(np.diag(dense))
+    error = np.abs(np.cov(fields.T) - dense) / np.outer(sd, sd)
+    assert error.max() < 0.3  # of 400 draws, and of 1,024 features
+    assert np.abs(fields.mean(0) / sd).max() < 0.25
+    np.testing.assert_allclose(
+        found.mean.flat[matched.pixel[at.numpy()]], matched.physical_mean(given.mean(matched.inputs)).flat[
+            matched.pixel[at.numpy()]], rtol=0, atol=1e-6)  # fmt: skip
+
+
+def test_all_draws_honour_the_measured_cells_and_differ_elsewhere(matched: DownscalingProblem) -> None:
+    spec = replace(starting_spec(matched, DownscaleSettings(model="bag_gp")), noise=1e-6, point_noise=0.0)
+    found = drawn(matched, spec, 6)
+    cell = matched.cell
+    known = np.flatnonzero(matched.observed.ravel())
+    for field in found.fields:
+        means = np.array([np.nanmean(field[cell == one]) for one in known[::17]])
+        np.testing.assert_allclose(means, matched.coarse_truth.ravel()[known[::17]], atol=0.05)
+    assert found.off is not None and found.off < 0.05
+    assert np.nanmean(found.fields.std(0)) > 3 * found.off
+
+
+@pytest.mark.parametrize("model", ["shrinkage_cmp", "partial_cmp", "area_to_point_gp", "centroid_gp"])
+def test_unmatched_models_are_drawn_with_their_own_spread(unmatched: DownscalingProblem, model: str) -> None:
+    spec = starting_spec(unmatched, DownscaleSettings(model=model))
+    data = unmatched.data if named(model).reads(unmatched.data) else matched_data(unmatched, spec)
+    found = drawn(unmatched, spec, 30)
+    exact = interactive.exact(spec, data, unmatched, "other", SumsStore(), interactive.picture_or_none(unmatched, spec))
+    sd = unmatched.physical_sd(exact.sd_latent if exact.sd_latent is not None else exact.sd)
+    ratio = np.sqrt(np.nanmean(found.fields.var(0, ddof=1)) / np.nanmean(sd[:: found.stride, :: found.stride] ** 2))
+    assert 0.75 < ratio < 1.25 and found.off is None
+    step = found.stride
+    mean = unmatched.physical_mean(exact.mean)[::step, ::step]
+    assert np.nanmax(np.abs(found.mean - mean)) < 0.02 * np.nanstd(mean)
+
+
+def test_a_small_step_of_a_slider_moves_the_draws_a_little(matched: DownscalingProblem) -> None:
+    spec = starting_spec(matched, DownscaleSettings(model="area_to_point_gp"))
+    first, again = drawn(matched, spec, 3), drawn(matched, spec, 3)
+    np.testing.assert_array_equal(first.fields, again.fields)
+    nearby = drawn(matched, replace(spec, noise=max(spec.noise, 1e-4) * 1.05), 3)
+    other = drawn(matched, spec, 3, seed=1)
+    moved, apart = (float(np.nanstd(each.fields - first.fields)) for each in (nearby, other))
+    assert moved < 0.2 * apart
+
+
+def lattice(rows: int, columns: int) -> GridLayout:
+    row, column = torch.arange(rows).repeat_interleave(columns), torch.arange(columns).repeat(rows)
+    return GridLayout(Cells((rows, columns), row, column), (0.3, 0.2), (0, 1))
+
+
+def test_draws_on_a_grid_have_the_kernels_covariance() -> None:
+    layout = lattice(5, 7)
+    term = Term((Factor("powered_exponential", ("y", "x"), (0.8,), (("alpha", 1.2),)),), 1.7)
+    like = torch.stack([0.3 * layout.cells.row, 0.2 * layout.cells.column], dim=1).double()
+    found = grid_draws(layout, term, ("y", "x"), like, 6000, torch.Generator().manual_seed(0))
+    assert found is not None
+    distance = torch.cdist(like, like)
+    expected = 1.7 * torch.exp(-((distance / 0.8) ** 1.2))
+    error = (found @ found.T / 6000 - expected).abs().max()
+    assert float(error) < 6 * 1.7 * (2 / 6000) ** 0.5
+
+
+def test_other_terms_and_layouts_are_not_drawn_on_a_grid() -> None:
+    layout, generator = lattice(3, 4), torch.Generator()
+    of_height = Term((Factor("rbf", ("z",), (1.0,), ()),), 1.0)
+    like = torch.zeros(12, 3, dtype=torch.float64)
+    assert grid_draws(layout, of_height, ("y", "x", "z"), like, 2, generator) is None
+    assert grid_draws(None, of_height, ("z",), like, 2, generator) is None
+
+
+def test_where_no_torus_is_large_enough_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout, like = lattice(3, 4), torch.zeros(12, 2, dtype=torch.float64)
+    rough = Term((Factor("powered_exponential", ("y", "x"), (0.8,), (("alpha", 1.9),)),), 1.0)
+    assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is not None
+    monkeypatch.setattr("core.bag_sums.grid_draws.NEGATIVE", -1.0)
+    assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is None
