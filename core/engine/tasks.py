@@ -10,6 +10,7 @@ from core.errors import InputError
 # Short name → "module:function". A task is `def task(settings: dict, context: Context) -> dict`.
 TASKS: dict[str, str] = {
     "downscale": "core.downscaling.run:learn_task",
+    "sweep": "core.downscaling.sweep:sweep_task",
     "predict-store": "core.downscaling.predict_store:predict_store_task",
     "swiss-roll": "core.studies.swiss_roll.study:roll_task",
     "one-dimension": "core.studies.one_dimension.problem:line_task",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.downscaling import data, draws, learn, model, numbers, out, picture, trust, words
+from pages.downscaling import data, draws, learn, model, numbers, out, picture, sweep, trust, words
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
 
@@ -53,6 +53,7 @@ def body() -> None:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
     words.what_it_shows(problem, spec, view)
     draws.show(choice, problem, spec, view, maps.scale)
+    sweep.show(choice, problem, spec)
     numbers.one_cell(problem, view, cell)
     st.subheader("Scores", anchor=False)
     numbers.scores(choice.key, problem, spec, view)

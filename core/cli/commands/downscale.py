@@ -44,17 +44,22 @@ MODEL_SETTINGS = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "input", metavar="INPUT", help="NetCDF file, or the key of a data set (python -m core datasets)"
-    )
-    _data_arguments(parser.add_argument_group("data"))
-    _model_arguments(parser.add_argument_group("model"))
+    data_and_model_arguments(parser)
     _learning_arguments(parser.add_argument_group("learning"))
     out = parser.add_argument_group("output")
     out.add_argument(
         "--output", metavar="OUT.nc", help="CF NetCDF of mean, sd, coarse, error (OUT_seedN.nc for several seeds)"
     )
     add_output_options(out)
+
+
+def data_and_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is downscaled, and by which model."""
+    parser.add_argument(
+        "input", metavar="INPUT", help="NetCDF file, or the key of a data set (python -m core datasets)"
+    )
+    _data_arguments(parser.add_argument_group("data"))
+    _model_arguments(parser.add_argument_group("model"))
 
 
 def _data_arguments(group: Any) -> None:
@@ -182,6 +187,15 @@ def run(options: argparse.Namespace) -> None:
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
     everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
+
+
+def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, DownscalingSpec]":
+    """The problem of the options with one seed, and its settings."""
+    fields, default = _open(options)
+    spec = problem_spec(options, default)
+    problem = _problem(options, fields, spec)
+    _tell(problem, options.quiet)
+    return problem, spec
 
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":

@@ -1,0 +1,34 @@
+"""Sweep this, in a browser and by keyboard: begun, drawn, a click on a heat map adopts."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import opened, revision, settled
+from tests.waiting import wait_for
+
+HEAT = (
+    """() => document.querySelector('[data-key="sweep-rmse"] .heatmaplayer image')?.getBoundingClientRect().toJSON()"""
+)
+
+
+def test_two_sliders_are_swept_and_a_click_adopts(page: Page) -> None:
+    opened(page, "/downscale?rows=18&columns=18&withhold=0.3&sweep=true&sweep-x=noise+σ²&sweep-y=k1+variance")
+    for box in page.get_by_role("spinbutton", name="values").all():
+        box.fill("3")
+        box.press("Enter")
+        settled(page)
+    begin = page.get_by_role("button", name="Sweep 9 settings")
+    begin.focus()
+    page.keyboard.press("Enter")
+    revision(page, "sweep-rmse")
+    page.wait_for_url(re.compile("swept="))
+    expect(page.locator("[data-key=sweep-maps]")).to_be_visible()
+    settled(page)
+    page.locator("[data-key=sweep-rmse]").scroll_into_view_if_needed()
+    wait_for(lambda: page.evaluate(HEAT), "the heat map")
+    heat = page.evaluate(HEAT)
+    page.mouse.move(heat["x"] + heat["width"] * 0.8, heat["y"] + heat["height"] * 0.2)
+    page.mouse.click(heat["x"] + heat["width"] * 0.85, heat["y"] + heat["height"] * 0.15)
+    page.wait_for_url(re.compile("noise=|s0="))
+    assert not page.errors

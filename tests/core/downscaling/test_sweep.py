@@ -1,0 +1,143 @@
+"""Sweeps: each setting against the ordinary route, going on against going through, axes that are none."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from core.downscaling.interactive import traced_spec
+from core.downscaling.prediction import predict
+from core.downscaling.settings import DownscaleSettings, starting_spec
+from core.downscaling.source import Source, build_problem
+from core.downscaling.sweep import Axis, best, settings_of, small_map, sweep, sweep_task, sweepable
+from core.engine import Context
+from core.errors import Cancelled, InputError
+from core.fields import DownscalingProblem, DownscalingSpec
+from core.figures.downscaled_maps import field_scale
+from core.figures.sweep import small_multiples, sweep_plot, table_of
+from core.metrics import score_field
+from core.models.spec import ModelSpec
+
+PLACE = "k1 lengthscale [grid_latitude+grid_longitude]"
+AXES = (Axis("noise σ²", 1e-4, 1.0, 2), Axis(PLACE, 0.5, 5.0, 3))
+SOURCE = Source("ukv-645m")
+
+
+@pytest.fixture(scope="module")
+def problem() -> DownscalingProblem:
+    from core.datasets import catalogue
+
+    default = next(entry.default for entry in catalogue() if entry.key == "ukv-645m")
+    return build_problem(SOURCE, DownscalingSpec.from_dict(default | {"withhold": 0.4, "block": [18, 18]}))
+
+
+@pytest.fixture(scope="module")
+def spec(problem: DownscalingProblem) -> ModelSpec:
+    return starting_spec(problem, DownscaleSettings(model="area_to_point_gp", local_scale=False))
+
+
+@pytest.fixture(scope="module")
+def rows(problem: DownscalingProblem, spec: ModelSpec) -> list[dict]:
+    return list(sweep(problem, spec, AXES))
+
+
+def test_each_setting_is_what_the_ordinary_route_says(problem, spec, rows) -> None:
+    assert len(rows) == 6 and [row["values"] for row in rows] == settings_of(AXES)
+    for row in rows[::2]:
+        found = predict(traced_spec(spec, problem, row["values"]), problem.data, problem)
+        mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+        scores = score_field(problem.truth, mean, sd)
+        assert row["evidence"] == pytest.approx(found.evidence, rel=1e-8)
+        for name in ("rmse", "crps", "coverage95"):
+            assert row[name] == pytest.approx(scores[name], rel=1e-6), name
+        scale, small = field_scale(problem), small_map(row["picture"])
+        step = -(-max(mean.shape) // 60)
+        expected = np.clip((mean[::step, ::step] - scale.low) / (scale.high - scale.low), 0, 1)
+        assert np.nanmax(np.abs(small - expected)) <= 0.5 / 254 + 1e-9
+
+
+def test_the_costly_axis_is_the_outer_one() -> None:
+    names = [list(setting.values()) for setting in settings_of(AXES)]
+    assert [first for first, _ in names] == sorted(first for first, _ in names)
+    assert list(settings_of(AXES)[0]) == [PLACE, "noise σ²"]
+
+
+def test_a_stopped_sweep_goes_on_where_it_was(problem, spec, rows) -> None:
+    settings = {
+        "source": SOURCE.to_dict(), "problem": problem.spec.to_dict(), "model": spec.to_dict(),
+        "axes": [vars(axis) for axis in AXES],
+    }  # fmt: skip
+    told: list[dict] = []
+    stopping = Context(told.append, stop=lambda: len(told) >= 2)
+    with pytest.raises(Cancelled):
+        sweep_task(settings, stopping)
+    kept = stopping.best_result
+    assert kept is not None and len(kept["cells"]) == 2 and kept["cancelled"]
+    again = sweep_task(json.loads(json.dumps(settings | {"rows": kept["cells"]})), Context())
+    assert not again["cancelled"] and again["cells"][:2] == kept["cells"]
+    for found, known in zip(again["cells"], rows, strict=True):
+        assert found["values"] == known["values"] and found["evidence"] == pytest.approx(known["evidence"], rel=1e-9)
+
+
+def test_rows_that_are_known_are_not_computed_again(problem, spec) -> None:
+    known = [{"values": values, "evidence": 7.0} for values in settings_of(AXES)]
+    assert list(sweep(problem, spec, AXES, known)) == known
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        ((Axis("nothing", 1, 2),), "no hyperparameter `nothing`"),
+        ((Axis("noise σ²", 1e-4, 1, 11), Axis(PLACE, 1, 2, 10)), "110 settings"),
+        ((AXES[0], AXES[0]), "two different ones"),
+        ((), "0 axes"),
+    ],
+)
+def test_axes_that_are_none(problem, spec, axes, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        next(sweep(problem, spec, axes))
+
+
+@pytest.mark.parametrize("numbers", [(0.0, 1.0, 3), (2.0, 1.0, 3), (1.0, math.inf, 3), (1.0, 2.0, 1), (1.0, 2.0, 101)])
+def test_ends_that_make_no_axis(numbers: tuple) -> None:
+    with pytest.raises(InputError, match="axis"):
+        Axis("noise σ²", *numbers)
+
+
+def test_axes_are_read_from_a_line() -> None:
+    assert Axis.read("noise σ²:1e-6:1:5") == Axis("noise σ²", 1e-6, 1.0, 5)
+    assert Axis.read("a:b:1:3:3:linear") == Axis("a:b", 1.0, 3.0, 3, False)
+    assert Axis.read("a:1:3:3:linear").values == [1.0, 2.0, 3.0] and Axis("a", 1, 100, 3).values == [1.0, 10.0, 100.0]
+    for text in ("", "noise", "noise:1:2", "noise:1:2:x"):
+        with pytest.raises(InputError, match="no axis"):
+            Axis.read(text)
+
+
+def test_what_can_be_swept_is_what_the_model_has(problem, spec) -> None:
+    names = sweepable(spec, problem)
+    assert names[PLACE] == pytest.approx(spec.kernel.terms[0].factors[0].lengthscales[0])
+    assert "noise σ²" in names and "regularisation λ" not in names
+    assert "regularisation λ" in sweepable(starting_spec(problem, DownscaleSettings(model="shrinkage_cmp")), problem)
+
+
+def test_the_best_setting() -> None:
+    rows = [
+        {"values": {"a": n}, "evidence": e, "rmse": r} for n, e, r in ((1, -2.0, 3.0), (2, -1.0, 4.0), (3, None, 1.0))
+    ]
+    assert best(rows, "evidence") == {"a": 2} and best(rows, "rmse") == {"a": 3} and best(rows, "crps") is None
+
+
+def test_pictures_of_a_sweep(rows) -> None:
+    x, y, z = table_of(rows, "rmse")
+    for row in rows:
+        first, second = row["values"].values()
+        assert z[list(y).index(second), list(x).index(first)] == row["rmse"]
+    figure = sweep_plot(
+        rows, "rmse", "RMSE", (best(rows, "rmse"), None, {PLACE: 1.0, "noise σ²": 0.1}), log=(True, True)
+    )
+    star, circle = figure["data"][1:]
+    assert (star["x"][0], star["y"][0]) == tuple(best(rows, "rmse").values()) and circle["x"] == [1.0]
+    assert "6 settings" in figure["layout"]["meta"]["alt"]
+    sheet = small_multiples([np.zeros((4, 5)), np.ones((4, 5)), np.ones((4, 5))], ["a", "b", "c"], 2)
+    assert [note["text"] for note in sheet["layout"]["annotations"]] == ["a", "b", "c"]

@@ -1,0 +1,39 @@
+"""Sweep this, on page Downscaling in AppTest: begun, shown, adopted, refused."""
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from core.engine import Visitor
+from pages.kit.state import get_engine
+from tests.pages.conftest import until
+from tests.pages.sliders import log_slider
+from tests.waiting import HANG_S
+
+
+def test_a_sweep_is_a_run_and_one_of_its_settings_is_adopted(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling", rows="18", columns="18", withhold="0.3", sweep="true")
+    page.selectbox(key="sweep-x").set_value("noise σ²").run()
+    page.number_input(key="sweep-x-noise σ²-low").set_value(0.001)
+    page.number_input(key="sweep-x-noise σ²-high").set_value(1.0)
+    page.number_input(key="sweep-x-noise σ²-count").set_value(4).run()
+    page.button(key="sweep-begin").click().run()
+    engine: Visitor = get_engine()
+    run_id = page.query_params["swept"]
+    run = engine.wait(run_id, HANG_S)
+    assert run.status == "done" and len(run.result["cells"]) == 4
+    until(page, lambda: any(box.key == "sweep-pick" for box in page.selectbox))
+    said = " ".join(box.value for box in page.markdown)
+    assert "The evidence is highest at noise σ² = " in said and "the error is lowest at" in said
+    page.selectbox(key="sweep-pick").set_value(2).run()
+    page.button(key="sweep-adopt").click().run()
+    assert abs(log_slider(page, "noise").value - 0.1) < 1e-4 and not page.exception
+    again = open_page("downscaling", rows="18", columns="18", withhold="0.3", sweep="true", swept=run_id)
+    assert any(box.key == "sweep-pick" for box in again.selectbox) and not again.exception
+
+
+def test_ends_that_make_no_axis_are_a_sentence(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling", rows="18", columns="18", sweep="true")
+    page.selectbox(key="sweep-x").set_value("noise σ²").run()
+    page.number_input(key="sweep-x-noise σ²-high").set_value(0.0).run()
+    assert any("goes from" in box.value for box in page.error) and page.button(key="sweep-begin").disabled
