@@ -163,6 +163,7 @@ class Store:
     def remove(self, run_id: str) -> None:
         """Put a run's folder aside; it disappears from the list at once, and for good after a day or 20 others."""
         folder = self.folder(run_id)
+        shutil.rmtree(self._aside(run_id), ignore_errors=True)  # an older one of the same id
         try:
             folder.rename(self._aside(run_id))
             os.utime(self._aside(run_id))

@@ -107,7 +107,7 @@ def small_multiples(maps: Sequence[np.ndarray], words: Sequence[str], columns: i
         sheet[bottom : bottom + height, left : left + width] = each
         notes.append({"x": left, "y": bottom + height, "text": literal(word), "xanchor": "left", "yanchor": "bottom",
                       "showarrow": False, "font": {"size": 11}})  # fmt: skip
-    pixels = int(np.clip(900 / columns * (height + room) / (width + gap), 60, 220))
+    pixels = int(np.clip(900 / columns * (height + room) / (width + gap), 60, 120))
     picture = layout("", height=pixels * rows + 10, dark=dark, showlegend=False, annotations=notes)
     picture["margin"] = {"l": 0, "r": 0, "t": 16, "b": 0}
     for name in ("xaxis", "yaxis"):

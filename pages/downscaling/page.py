@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.fields import DownscalingProblem
+from core.models.spec import ModelSpec
 from pages.downscaling import data, draws, learn, model, numbers, out, picture, sweep, trust, words
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
@@ -52,8 +54,7 @@ def body() -> None:
     if view.jitter:
         st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
     words.what_it_shows(problem, spec, view)
-    draws.show(choice, problem, spec, view, maps.scale)
-    sweep.show(choice, problem, spec)
+    explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)
     st.subheader("Scores", anchor=False)
     numbers.scores(choice.key, problem, spec, view)
@@ -64,6 +65,14 @@ def body() -> None:
     st.subheader("Take it home", anchor=False)
     out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked)
     notes(problem.notes)
+
+
+def explore(
+    choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
+) -> None:
+    """What is computed only when it is asked for: joint draws, a grid of settings."""
+    draws.show(choice, problem, spec, view, maps.scale)
+    sweep.show(choice, problem, spec)
 
 
 main()

@@ -75,8 +75,8 @@ def _axes(problem: DownscalingProblem, spec: ModelSpec) -> list[Axis]:
 
 def _axis(name: str, now: float, which: str, place: Any) -> Axis:
     low, high, count = place.columns(3)
-    usual = float(slider_text(max(now, 1e-6)))
-    ends = float(slider_text(usual / 8)), float(slider_text(usual * 8))
+    usual = float(slider_text(now))
+    ends = (float(slider_text(usual / 8)), float(slider_text(usual * 8))) if usual > 1e-5 else (1e-6, 1e-2)
     mark = f"sweep-{which}-{name}"
     begin = low.number_input("from", 0.0, None, ends[0], key=f"{mark}-low", format="%.4g")
     end = high.number_input("to", 0.0, None, ends[1], key=f"{mark}-high", format="%.4g")

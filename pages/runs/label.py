@@ -19,7 +19,7 @@ def label_form(engine: Visitor, run: Run) -> None:
     if st.button("★ Starred" if star else "☆ Star", key=f"star-{run.id}", help="Keep it among your favourites"):
         _call(engine, run, Label(run.label.name, not star, run.label.tags))
     with st.popover("Name and tags"), st.form(f"label-{run.id}", border=False):
-        name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder=run.spec.title)
+        name = st.text_input("Name", run.label.name, max_chars=LONGEST_NAME, placeholder="its own title")
         tags = st.text_input("Tags, with commas between", ", ".join(run.label.tags), max_chars=300)
         if st.form_submit_button("Keep", type="primary"):
             try:

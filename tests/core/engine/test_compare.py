@@ -47,6 +47,8 @@ def test_zip_of_runs(tmp_path: Path) -> None:
         f"{first}/status.json",
         f"{first}/trace.jsonl",
         f"{first}/files/field.nc",
+        f"{first}/run.py",
+        f"{second}/run.py",
         f"{second}/spec.json",
         f"{second}/status.json",
     }
