@@ -27,6 +27,15 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+#: A window begins with its sidebar as a new visitor has it: Streamlit keeps, page by page, whether one was closed, and
+#: windows of one person share that.
+SIDEBAR_AS_NEW = """try {
+  if (!sessionStorage.labBegun) {
+    const closed = Object.keys(localStorage).filter(key => key.startsWith('stSidebarCollapsed'));
+    closed.forEach(key => localStorage.removeItem(key));
+    sessionStorage.labBegun = 1;
+  }
+} catch { /* no storage on a blank page */ }"""
 LOCAL = ("", "127.0.0.1", "localhost")
 
 
@@ -89,6 +98,7 @@ def new_page(
         context = browser.new_context(base_url=url, reduced_motion="reduce") if url else windows
         context.set_default_timeout(HANG_MS)
         page = context.new_page()
+        page.add_init_script(SIDEBAR_AS_NEW)
         opened.append(context if url else page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
