@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import colour_scale, series_colour
-from core.figures.style import Figure, axis, compact, layout, literal
+from core.figures.style import DARK, LIGHT, Figure, axis, compact, layout, literal
 
 Values = Mapping[str, float]
 #: Marks: the best score, the evidence's optimum, where the sliders stand.
-MARKS = (("star", "best here"), ("diamond", "the evidence's choice"), ("circle-open", "the sliders"))
+MARKS = (("star", "best here"), ("diamond", "the evidence's choice"), ("circle", "the sliders"))
 
 
 def sweep_plot(
@@ -28,10 +28,10 @@ def sweep_plot(
     picture = layout(title, height=height, dark=dark, showlegend=False)
     picture["margin"] = {"l": 56, "r": 8, "t": 36, "b": 46}
     traces = [_curve(rows, score, names[0], dark)] if len(names) == 1 else [_heat(rows, score, names)]
-    for (symbol, words), values, size in zip(MARKS, places, (13, 11, 15), strict=True):
+    for (symbol, words), values, size in zip(MARKS, places, (14, 12, 10), strict=True):
         at = _place(rows, score, names, values)
         if at is not None:
-            traces.append(_mark(at, symbol, words, size, dark))
+            traces.append(_mark(at, symbol, words, size))
     kinds = ["log" if each else "linear" for each in log]
     picture["xaxis"] = axis(names[0], dark, type=kinds[0])
     picture["yaxis"] = axis(
@@ -86,11 +86,10 @@ def _place(
     return (values[names[0]], float(near[score])) if near.get(score) is not None else None
 
 
-def _mark(at: tuple[float, float], symbol: str, words: str, size: int, dark: bool) -> dict[str, Any]:
-    ink = series_colour(1, dark)
+def _mark(at: tuple[float, float], symbol: str, words: str, size: int) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "x": [at[0]], "y": [at[1]], "name": words,
-        "marker": {"symbol": symbol, "size": size, "color": ink, "line": {"width": 2, "color": ink}},
+        "marker": {"symbol": symbol, "size": size, "color": LIGHT, "line": {"width": 1.5, "color": DARK}},
         "hovertemplate": f"{words}<extra></extra>",
     }  # fmt: skip
 

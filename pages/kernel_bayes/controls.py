@@ -22,6 +22,11 @@ def choose_observation(dimension: int) -> np.ndarray:
     return np.array(y)
 
 
+def move_observation(at: float) -> None:
+    """Put the first slider of the observation where the rule in the picture was moved to, at its nearest stop."""
+    set_values({"k-y0": round(min(max(at, -8.0), 8.0), 1)})
+
+
 def choose_samples(dimension: int, tests: int) -> GaussianSpec:
     """Pairs, draws of the prior and the seed."""
     pairs = bound.slider("Pairs (X, Y)", 10, 500, 200, 10, key="k-n")

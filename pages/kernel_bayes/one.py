@@ -14,6 +14,7 @@ from pages.kernel_bayes.controls import (
     choose_observation,
     choose_rule,
     choose_samples,
+    move_observation,
     problem_of,
 )
 from pages.kernel_bayes.errors import TITLES
@@ -93,7 +94,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
     with left:
         figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
                             labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
-        plotly_live(figure, "k-pairs", later=True)
+        plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
         scale = lengthscale_of(sample.kernel)
         lines = {
             "this rule": sample.at(torch.from_numpy(grid)).numpy(),

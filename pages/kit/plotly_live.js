@@ -145,6 +145,8 @@ const listen = node => {
   plot.on('plotly_relayout', event => {
     chart.tip.hidden = true;
     placeDivider(node);
+    const ends = ['y0', 'y1'].map(end => event[`shapes[0].${end}`]).filter(Number.isFinite);
+    if (ends.length && chart.sendRule) chart.sendRule(ends.reduce((sum, at) => sum + at) / ends.length);
     const moved = Object.keys(event).some(k => /^[xy]axis\.(range|autorange)/.test(k));
     if (moved && !chart.silent) { const zoom = ranges(plot); if (zoom) zoomTogether(node, zoom); }
   });
@@ -234,7 +236,7 @@ const begin = node => {
 };
 
 export default function (component) {
-  const { parentElement, data, setStateValue } = component;
+  const { parentElement, data, setStateValue, setTriggerValue } = component;
   const node = parentElement.querySelector('.live-chart');
   if (!node.chart) begin(node);
   const chart = node.chart;
@@ -242,6 +244,7 @@ export default function (component) {
   chart.group.members.add(node);
   chart.clickable = data.clickable;
   chart.send = point => setStateValue('click', point);
+  chart.sendRule = data.movable ? at => { chart.stamp = ''; setTriggerValue('rule', at); } : null; // drawn anew, snapped
   chart.plot.setAttribute('aria-label', data.alt);
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;

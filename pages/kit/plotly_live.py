@@ -62,6 +62,7 @@ def plotly_live(
     clickable: bool = False,
     later: bool = False,
     on_click: Callable[[], None] | None = None,
+    on_rule: Callable[[float], None] | None = None,
     config: dict[str, Any] | None = None,
 ) -> tuple[float, float] | None:
     """Draw a plotly figure; return the last clicked point (x, y) in the figure's coordinates, or None.
@@ -76,6 +77,7 @@ def plotly_live(
     later : a new picture under an old key waits until those that are not `later` have been painted.
     clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.
+    on_rule : called with the height to which a person has moved the figure's first shape, a movable rule.
     """
     ready = figure if isinstance(figure, Prepared) else prepare(figure)
     saw_figure(key, ready)
@@ -92,11 +94,16 @@ def plotly_live(
         "alt": alt or ready.alt,
         "clickable": clickable or on_click is not None,
         "later": later,
+        "movable": on_rule is not None,
         "ahead": ahead_of_page(),
-        "config": config or {},
+        "config": (config or {}) | ({"edits": {"shapePosition": True}} if on_rule is not None else {}),
         "box": ready.box,
     }
-    result = _CHART(key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing)
+    result = _CHART(
+        key=key, data=data, default={"click": None}, on_click_change=on_click or _nothing, on_rule_change=_nothing
+    )
+    if on_rule is not None and result.get("rule") is not None:
+        on_rule(float(result["rule"]))
     point = result.get("click")
     return (float(point[0]), float(point[1])) if point else None
 

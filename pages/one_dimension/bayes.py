@@ -10,6 +10,7 @@ from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signe
 from core.kernels.spec import KernelSpec
 from core.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
 from pages.kit import bound
+from pages.kit.asked import set_values
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
@@ -54,6 +55,11 @@ def _posterior_of_y() -> tuple[LineSpec, float, float]:
     return spec, lam, epsilon
 
 
+def _observe(at: float) -> None:
+    """Put the slider where the rule in the picture was moved to, at its nearest stop."""
+    set_values({"b-x": round(round(min(max(at, -4.0), 4.0) / 0.05) * 0.05, 2)})
+
+
 def _said(found: Posterior, at: float) -> None:
     mean, sd = found.moments["exact"]
     words = f"Given x = {at:.2f}, the exact posterior of y has mean {mean:.2f} and sd {sd:.2f}"
@@ -78,7 +84,7 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
             line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
             labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, height=320, dark=dark,
         )  # fmt: skip
-        plotly_live(figure, "b-data", later=True)
+        plotly_live(figure, "b-data", later=True, on_rule=_observe)
         lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
         plotly_live(embeddings_plot(found.y, lines, title="Embedding of Y given X = x", dark=dark), "b-embedding",
                     later=True)  # fmt: skip

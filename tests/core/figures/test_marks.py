@@ -26,6 +26,7 @@ from core.figures import (
     roll,
     scale,
     scores,
+    sweep,
     traces,
 )
 from core.figures.colours import GROUND, SCALES, colour_scale
@@ -48,6 +49,7 @@ SIZES = [
 ]
 DOTS = [{"model": "cmp", "mean": 1.0, "sd": 0.1, "paper": (1.1, 0.1)}, {"model": "vbagg", "mean": 2.0, "sd": None}]
 WAYS = {"kbr_gauss": N, "kalman_matrix": N}
+SWEPT = [{"values": {"a": a, "b": b}, "rmse": a + b} for a in (1.0, 2.0) for b in (1.0, 2.0)]
 FLAT = np.ones((2, 2, 3))
 GRID = make_grid("latlon", np.linspace(50, 59, 7), np.linspace(-9, 3, 7))
 FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
@@ -147,6 +149,10 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
+    "sweep.small_multiples": lambda dark: sweep.small_multiples([M, M], ["a", "b"], 2, dark=dark),
+    "sweep.sweep_plot": lambda dark: sweep.sweep_plot(
+        SWEPT, "rmse", "t", (SWEPT[0]["values"], None, SWEPT[1]["values"]), log=(True, True), dark=dark
+    ),
     "traces.hyperparameter_trace": lambda dark: traces.hyperparameter_trace(
         [1, 2], {"a": [1, 2], "b": [2, 3]}, dark=dark
     ),
@@ -154,7 +160,8 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "traces.trace_plot": lambda dark: traces.trace_plot(list(range(9)), {str(i): [i] * 9 for i in range(9)}, dark=dark),
 }
 #: Pictures whose marks stand on a map or an image: they have a light and a dark edge.
-OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "line.surface_plot", "maps.field_map")
+OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "line.surface_plot", "maps.field_map",
+              "sweep.sweep_plot")  # fmt: skip
 
 
 def builders() -> Iterator[str]:

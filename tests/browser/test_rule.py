@@ -1,0 +1,41 @@
+"""The observation is dragged in the picture: the slider, the address and the posterior follow."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import opened, redrawn, revision, settled
+
+LINE = """key => {
+  const plot = document.querySelector(`[data-key="${key}"] .live-plot`), { xaxis, yaxis } = plot._fullLayout;
+  const box = plot.getBoundingClientRect(), at = plot.layout.shapes[0].y0;
+  return [box.x + xaxis._offset + 0.5 * xaxis._length, box.y + yaxis._offset + yaxis.d2p(at), yaxis._length]; }"""
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "shown", "control"),
+    [("/bayes?k-dim=1", "k-pairs", "k-posterior", "k-y0"),
+     ("/line?o-view=Bayes%27+rule", "b-data", "b-posterior", "b-x")],
+)  # fmt: skip
+def test_a_dragged_rule_moves_the_observation(
+    new_page: Callable[..., Page], address: str, key: str, shown: str, control: str
+) -> None:
+    page = opened(new_page(), address)
+    revision(page, key)
+    settled(page)
+    before = revision(page, shown)
+    page.locator(f"[data-key={key}]").scroll_into_view_if_needed()
+    x, y, height = page.evaluate(LINE, key)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 0.1 * height, steps=4)
+    page.mouse.move(x, y + 0.2 * height, steps=4)
+    page.mouse.up()
+    page.wait_for_url(re.compile(f"{control}="))
+    redrawn(page, shown, before)
+    expect(page.locator(f"[data-key={shown}]")).to_be_visible()
+    settled(page)
+    _, now, _ = page.evaluate(LINE, key)
+    assert 0.1 * height < now - y < 0.3 * height and not page.errors
