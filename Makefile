@@ -7,6 +7,9 @@
 
 VENV := .venv/bin/python
 WORKERS ?= 2
+SHARED_OUT := --dist=loadfile --no-loadscope-reorder
+# What the many processes of the tests import is compiled once, wherever Python is told otherwise.
+COMPILED := PYTHONDONTWRITEBYTECODE=
 THREADS := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 export STREAMLIT_SERVER_SHOW_EMAIL_PROMPT ?= false
@@ -35,7 +38,7 @@ test:
 	$(VENV) -m mypy
 	@ran=0; failed=0; \
 	for part in tensors computing browser; do \
-		$(THREADS) $(VENV) -m pytest --part $$part --numprocesses=$(WORKERS) --dist=loadfile $(ARGS); code=$$?; \
+		$(THREADS) $(COMPILED) $(VENV) -m pytest --part $$part --numprocesses=$(WORKERS) $(SHARED_OUT) $(ARGS); code=$$?; \
 		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
 	done; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
@@ -61,7 +64,7 @@ bench-latency:
 	@$(VENV) -m scripts.browser
 	$(VENV) $(BENCH) $(BROWSER) $(ARGS)
 
-# Twenty people at once, without a browser.
+# Thirty people at once, without a browser.
 bench-load:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(VENV) $(BENCH) $(LOAD) $(ARGS)

@@ -11,7 +11,7 @@ from pages.kit.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()
-page = st.navigation(listed_pages())
+page = st.navigation(listed_pages(), expanded=True)
 if page.url_path:
     wait_for_arrays()
 begin(page.url_path)

@@ -106,6 +106,8 @@ class IndirectData:
     covariance : (M, M) of the targets' joint error where they are estimates (pseudo-targets); posteriors carry it on.
     footprints : the ``M`` bags of the places that the targets' own cells cover, where they are known; of their inputs
         only the place is ever looked at (`core.models.catalogue.NamedModel.partial`).
+    importance : (B,) what each bag counts for in the regression on mediators, mean one, where targets have other
+        mediators than bags (`core.mediator_shift`); all the same without.
     """
 
     bags: Bags
@@ -114,6 +116,7 @@ class IndirectData:
     targets: Float[Tensor, " M"]
     covariance: Float[Tensor, "M M"] | None = None
     footprints: Bags | None = None
+    importance: Float[Tensor, " B"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.mediators) != self.bags.count:
@@ -139,6 +142,13 @@ class IndirectData:
             raise InputError(
                 f"There are {self.footprints.count} footprints and {len(self.targets)} targets: give one per target."
             )
+        if self.importance is not None and (
+            self.importance.shape != (self.bags.count,) or not bool((self.importance > 0).all())
+        ):
+            raise InputError(
+                f"`importance` has shape {tuple(self.importance.shape)} for {self.bags.count} bags, or values that are "
+                "not positive: give one positive number per bag."
+            )
         for name in ("mediators", "query_mediators", "targets"):
             if not bool(torch.isfinite(getattr(self, name)).all()):
                 raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
@@ -154,4 +164,7 @@ class IndirectData:
         query = mediators if self.matched else self.query_mediators.to(device)
         covariance = None if self.covariance is None else self.covariance.to(device)
         footprints = None if self.footprints is None else self.footprints.to(device)
-        return IndirectData(self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints)
+        importance = None if self.importance is None else self.importance.to(device)
+        return IndirectData(
+            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance
+        )

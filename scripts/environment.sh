@@ -56,8 +56,21 @@ install() {
     printf '%s\n' "$wanted" >"$stamp"
 }
 
+# optional NAME FILE: pip installs the file's packages where their wheels exist; what they are for is told when needed.
+optional() {
+    stamp=".venv/installed-$1"
+    wanted=$(cksum <"$2")
+    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+        return
+    fi
+    .venv/bin/python -m pip install --no-input --disable-pip-version-check --quiet --only-binary :all: -r "$2" ||
+        echo "$2 could not be installed, so that such files are not read: everything else works."
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
 suitable .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
 install run requirements.txt
+optional grib requirements-grib.txt
 if [ "${1:-run}" = test ]; then
     install test requirements.txt requirements-test.txt
 fi

@@ -26,7 +26,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 from streamlit.web.server.starlette import starlette_app
 
-from pages.kit.pages import PAGES
+from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
@@ -79,7 +79,7 @@ def page_routes() -> list[BaseRoute]:
             )
         return response
 
-    return [Route(folder + path, answer) for path in ("", *(page.url_path for page in PAGES[1:]))]
+    return [Route(folder + path, answer) for path in ("", *(page.url_path for page in (*PAGES[1:], SNAPSHOT)))]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,26 @@ TENSORS = [
         "metrics",
         "models",
         "studies",
+    )
+]
+#: The files that take longest, begun first so that no process waits for another in the end.
+LONGEST = [
+    TESTS / name
+    for name in (
+        "core/downscaling/test_run.py",
+        "core/downscaling/test_guard.py",
+        "core/downscaling/test_predict_store.py",
+        "core/studies/test_swiss_roll.py",
+        "pages/test_downscaling.py",
+        "pages/test_address.py",
+        "pages/test_sweeps.py",
+        "core/cli/test_downscale.py",
+        "browser/test_every_page.py",
+        "browser/test_downscaling.py",
+        "browser/test_phone.py",
+        "browser/test_hostile_files.py",
+        "browser/test_picture_first.py",
+        "browser/test_shared_server.py",
     )
 ]
 REAL_DATA = TESTS.parent / "data"
@@ -81,11 +102,16 @@ def _part(path: Path) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the other part, also where its files were named; skip what needs a GPU where there is none."""
+    """Leave out the other part, also where its files were named; skip what needs a GPU where there is none.
+
+    The longest files come first, then those of most tests.
+    """
     other = [item for item in items if _other_part(item.path, config)]
     if other:
         config.hook.pytest_deselected(items=other)
         items[:] = [item for item in items if item not in other]
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (LONGEST.index(item.path) if item.path in LONGEST else len(LONGEST), -sizes[item.path]))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _cuda():
         reason = "torch finds no CUDA device here (it needs an NVIDIA GPU and a torch built with CUDA)"
@@ -107,6 +133,14 @@ def unchecked() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prior draws of few random features: over draws their covariance is the kernel however many there are."""
+    from core.kernels import fourier
+
+    monkeypatch.setattr(fourier, "FEATURES", 32)
 
 
 @pytest.fixture

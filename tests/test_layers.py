@@ -10,12 +10,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated"}
+GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated", "sweeps"}
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 SUMS = KERNELS | {"bag_sums"}
 METHODS = SUMS | {"embeddings"}
-FIELDS = GROUND | {"observations", "fields"}
+FIELDS = GROUND | {"observations", "mediator_shift", "fields"}
 TABLES = {"tables"}
 SHOWN = {"metrics", "figures"}
 PROBLEMS = {"filtering", "distribution_regression", "likelihood_free"}
@@ -33,7 +33,9 @@ ALLOWED = {
     "jail": {"errors"},
     "sandbox": {"errors", "jail"},
     "separated": {"errors"},
+    "sweeps": {"errors"},
     "observations": {"errors"},
+    "mediator_shift": RECORDS | {"linalg"},
     "linalg": GROUND,
     "kernels": RECORDS | {"linalg"},
     "bag_sums": KERNELS,
@@ -42,16 +44,18 @@ ALLOWED = {
     "filtering": METHODS | FIELDS | TABLES,
     "distribution_regression": METHODS | {"models"},
     "likelihood_free": METHODS,
-    "fields": GROUND | {"observations"},
+    "fields": GROUND | {"observations", "mediator_shift"},
     "tables": FIELDS,
     "datasets": FIELDS,
     "metrics": {"errors", "lazy"},
     "figures": {"wording", "errors", "fields", "metrics"},
     "engine": GROUND,
+    "teaching": set(),
     "downscaling": LIBRARY | {"engine"},
+    "slides": {"errors", "fields", "metrics", "figures", "models", "downscaling"},
     "studies": LIBRARY | {"engine", "downscaling"},
-    "cli": LIBRARY | {"engine", "downscaling", "studies"},
-    "__main__": LIBRARY | {"engine", "downscaling", "studies", "cli"},
+    "cli": LIBRARY | {"engine", "downscaling", "studies", "slides"},
+    "__main__": LIBRARY | {"engine", "downscaling", "studies", "slides", "cli"},
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import Request
 from streamlit import config
 
-from pages.kit.pages import PAGES
+from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE
 from scripts.serve import WHERE, page_routes
 
@@ -15,7 +15,7 @@ from scripts.serve import WHERE, page_routes
 @pytest.mark.parametrize(("base", "before"), [("", ""), ("lab", "/lab"), ("/a/b/", "/a/b")])
 def test_every_page_has_a_document(monkeypatch: pytest.MonkeyPatch, base: str, before: str) -> None:
     monkeypatch.setattr(config, "get_option", {"server.baseUrlPath": base}.__getitem__)
-    paths = ["", *(page.url_path for page in PAGES[1:])]
+    paths = ["", *(page.url_path for page in (*PAGES[1:], SNAPSHOT))]
     assert [route.path for route in page_routes()] == [f"{before}/{path}" for path in paths]
 
 

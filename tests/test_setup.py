@@ -121,7 +121,8 @@ def test_make_test_runs_every_part_whatever_becomes_of_the_others(tmp_path: Path
     )
     assert (run.returncode == 0) == (set(codes) in ({0}, {0, 5}))
     ran = [line for line in run.stdout.splitlines() if line.startswith("-m pytest")]
-    assert ran == [f"-m pytest --part {part} --numprocesses=1 --dist=loadfile -k some" for part in parts]
+    shared_out = "--numprocesses=1 --dist=loadfile --no-loadscope-reorder"
+    assert ran == [f"-m pytest --part {part} {shared_out} -k some" for part in parts]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A browser as the app's server sees it: one websocket that speaks Streamlit's messages, without drawing anything.
 
-Twenty of them cost no more than the server's own work, so they can arrive at once on a small machine.
+Thirty of them cost no more than the server's own work, so they can arrive at once on a small machine.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ class Visitor:
             self.headings.append(said.body)
         elif kind == "exception":
             self.troubles.append(said.message)
-        elif kind in ("alert", "markdown"):
+        elif kind in ("alert", "markdown", "html"):
             self.texts.append(said.body)
         elif kind == "slider":
             self.sliders[said.id.split("-", 2)[-1]] = Control(said.id, delta.fragment_id)

@@ -9,6 +9,16 @@ from core.cli.document import add_json_option
 Options = argparse._ActionsContainer  # a parser or a group of one
 
 
+class Joined(argparse.Action):
+    """Several files of one option as one key (`core.fields.several`); nothing given is None."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Keep them under the option's name."""
+        from core.fields.several import joined
+
+        setattr(namespace, self.dest, joined(values) if values else None)
+
+
 def add_output_options(parser: Options) -> None:
     """``--quiet`` and ``--json``."""
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from core.datasets.edited import Edits
 from core.errors import InputError
 from core.expressions import Expression
 from core.observations import Bags, IndirectData
@@ -37,6 +38,7 @@ class LineSpec:
     simulation, target : r as an expression in y, f in x.
     input_noise, target_noise : sd of η and of ξ̃.
     half_width : h of ``U(−h, h)``.  seed : of all draws.
+    first_edits, second_edits : pairs (y, x) and (ỹ, z̃) changed by hand after the draw, as ``Edits.text``.
     """
 
     n: int = 200
@@ -47,6 +49,8 @@ class LineSpec:
     target_noise: float = 0.25
     half_width: float = 6.0
     seed: int = 0
+    first_edits: str = ""
+    second_edits: str = ""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -57,6 +61,8 @@ class LineSpec:
             if not least <= getattr(self, name) < math.inf:
                 raise InputError(f"`{name}` is {getattr(self, name)}: give a finite number that is not negative.")
         _ = self.r, self.f  # refuse what cannot be read
+        for edits, count, name in zip(self.edits, (self.n, self.m), ("first_edits", "second_edits"), strict=True):
+            edits.check(count, name)
 
     @property
     def r(self) -> Expression:
@@ -67,6 +73,17 @@ class LineSpec:
     def f(self) -> Expression:
         """The hidden function ``f(x)``."""
         return Expression(self.target, INPUT)
+
+    @property
+    def edits(self) -> tuple[Edits, Edits]:
+        """What was changed by hand in both scatters."""
+        return Edits.from_text(self.first_edits), Edits.from_text(self.second_edits)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many pairs both scatters hold once they are edited."""
+        first, second = self.edits
+        return first.count(self.n), second.count(self.m)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``."""
@@ -80,7 +97,7 @@ class LineSpec:
 
 @dataclass(frozen=True)
 class Line:
-    """A drawn problem: ``inputs`` x (n,), ``mediators`` y (n,), ``query`` ỹ (m,), ``targets`` z̃ (m,)."""
+    """A drawn problem: ``inputs`` x (n,), ``mediators`` y (n,), ``query`` ỹ (m,), ``targets`` z̃ (m,), edits done."""
 
     spec: LineSpec
     inputs: Float[Tensor, " n"]
@@ -128,10 +145,13 @@ class Line:
 
 
 def make_line(spec: LineSpec) -> Line:
-    """Draw the problem; the same seed gives the same numbers. ``InputError`` where r or f is no finite number."""
+    """Draw the problem, then edit it; one seed gives one draw. ``InputError`` where r or f is no finite number."""
     rng = np.random.default_rng(spec.seed)
     y, query = (rng.uniform(-spec.half_width, spec.half_width, count) for count in (spec.n, spec.m))
     x = spec.r(y) + spec.input_noise * rng.standard_normal(spec.n)
     hidden = spec.r(query) + spec.input_noise * rng.standard_normal(spec.m)
     z = spec.f(hidden) + spec.target_noise * rng.standard_normal(spec.m)
+    first, second = spec.edits
+    y, x = first.apply(y, x)
+    query, z = second.apply(query, z)
     return Line(spec, *(torch.from_numpy(values) for values in (x, y, query, z)))

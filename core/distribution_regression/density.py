@@ -18,6 +18,9 @@ from core.observations import Bags
 
 #: Rules for the bandwidth, all for one subject of sd s, interquartile range q and m measures.
 BANDWIDTHS = ("silverman", "silverman_0.9", "scott")
+#: What happens to the mass that leaks beyond the range of all measures: it stays there, is folded back inside, or is
+#: taken away and the rest made to sum to one.
+ENDS = ("open", "reflect", "cut")
 #: Grid spacing in bandwidths, reach beyond the measures in bandwidths, the most grid points.
 SPACING, REACH, MOST_POINTS = 0.5, 8.3, 4096
 TILE = 1 << 20
@@ -68,12 +71,14 @@ def _interquartile(bags: Bags) -> Float[Tensor, " n"]:
 class DensitySums:
     """The sums ``M`` and ``l`` of a kernel under estimated densities; the same uses as ``KernelSums``.
 
-    ``reflect`` folds what leaks beyond the range of all measures back inside (a correction at the boundary).
+    ``ends``: one of ``ENDS``; "reflect" and "cut" are corrections at the boundary.
     """
 
     def __init__(
-        self, subjects: Subjects, rule: str = "silverman", *, reflect: bool = False, check: Check = never
+        self, subjects: Subjects, rule: str = "silverman", ends: str = "open", *, check: Check = never
     ) -> None:
+        if ends not in ENDS:
+            raise InputError(f"The ends '{ends}' of densities are unknown: choose {', '.join(ENDS)}.")
         if len(subjects.columns) != 1:
             raise InputError(
                 f"Densities are estimated for one column of measures, there are {len(subjects.columns)}: choose one."
@@ -82,7 +87,10 @@ class DensitySums:
         x = subjects.bags.inputs[:, 0]
         low, high = float(x.min()), float(x.max())
         self.grid, self.weights = _on_grid(subjects.bags, self.width, low, high, check)
-        if reflect and high > low:
+        if ends == "cut" and high > low:
+            self.weights = self.weights * ((self.grid >= low) & (self.grid <= high))
+            self.weights = self.weights / self.weights.sum(1, keepdim=True)
+        if ends == "reflect" and high > low:
             inside = self.grid.clone()
             inside = torch.where(inside < low, 2 * low - inside, inside)
             self.grid = torch.where(inside > high, 2 * high - inside, inside).clamp(low, high)

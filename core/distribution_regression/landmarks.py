@@ -47,39 +47,48 @@ class LandmarkSums:
     def __init__(self, sums: KernelSums, landmarks: Float[Tensor, "r d"], prior: str = "weights") -> None:
         if prior not in PRIORS:
             raise InputError(f"The landmarks' prior '{prior}' is unknown: choose {' or '.join(PRIORS)}.")
-        self._sums, self._name = sums, prior
+        self.base, self._name = sums, prior
         self.landmarks = landmarks.to(sums.bags.inputs)
+        self._last: tuple[KernelSpec, Float[Tensor, "n r"]] | None = None
 
     def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
         """``M`` (n, n), of rank at most r."""
-        features = self._features(kernel)
+        features = self.features(kernel)
         return features @ features.T
 
     def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
         """``l(s)`` (n, P)."""
-        return self._features(kernel) @ self._at(kernel, inputs).T
+        return self.features(kernel) @ self.at(kernel, inputs).T
 
     def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
         """``K̃(s, t)``."""
-        return self._at(kernel, left) @ self._at(kernel, right).T
+        return self.at(kernel, left) @ self.at(kernel, right).T
 
     def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
         """``K̃(s, s)``: at most ``K(s, s)`` under the prior "function"."""
-        return self._at(kernel, inputs).square().sum(1)
+        return self.at(kernel, inputs).square().sum(1)
 
-    def _features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:
-        return self._sums.cross(kernel, self.landmarks) @ self._root(kernel)
+    def features(self, kernel: KernelSpec) -> Float[Tensor, "n k"]:
+        """Subjects' embeddings at the landmarks times the root of A: f's weights in them are independent, N(0, 1)."""
+        return self.seen(kernel) @ self.root(kernel)
 
-    def _at(self, kernel: KernelSpec, inputs: Tensor) -> Float[Tensor, "P k"]:
+    def seen(self, kernel: KernelSpec) -> Float[Tensor, "n r"]:
+        """The subjects' sample means of K(x, u), kept for the last kernel."""
+        if self._last is None or self._last[0] != kernel:
+            self._last = (kernel, self.base.cross(kernel, self.landmarks))
+        return self._last[1]
+
+    def at(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P k"]:
+        """The same of single values, ``K(s, u) A^½``."""
         with torch.no_grad():
-            near = evaluate(kernel.build(self._sums.columns).to(inputs.device), inputs, self.landmarks)
-        return near @ self._root(kernel)
+            near = evaluate(kernel.build(self.base.columns).to(inputs.device), inputs, self.landmarks)
+        return near @ self.root(kernel)
 
-    def _root(self, kernel: KernelSpec) -> Float[Tensor, "r k"]:
+    def root(self, kernel: KernelSpec) -> Float[Tensor, "r k"]:
         """A root of A: of the pseudo-inverse of K_uu, or the identity over the kernel's standard deviation."""
         if self._name == "weights":
             identity = torch.eye(len(self.landmarks), dtype=self.landmarks.dtype, device=self.landmarks.device)
             return identity / kernel.variance**0.5
-        values, vectors = linalg.eigen(self._sums.prior(kernel, self.landmarks, self.landmarks), "landmarks' kernel")
+        values, vectors = linalg.eigen(self.base.prior(kernel, self.landmarks, self.landmarks), "landmarks' kernel")
         kept = values > CUT * values[0]
         return vectors[:, kept] / values[kept].sqrt()

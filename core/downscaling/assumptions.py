@@ -11,6 +11,7 @@ from core.fields import DownscalingProblem, explained_share
 from core.fields.explained import WEAK
 from core.fields.limits import limits_of
 from core.kernels.tiles import evaluate
+from core.mediator_shift import mediator_shift
 from core.models.catalogue import named
 from core.models.mediation import MediatorGrams, shrinkage_weights
 from core.models.spec import ModelSpec
@@ -23,6 +24,8 @@ HALF = 0.5
 MOST_INSIDE = 0.95
 #: Skewness of the coarse values, either way, from which a Gaussian's intervals lean: a log-normal's whose σ is 0.3.
 SKEWED = 1.0
+#: Share of the targets that must lie where bags have taught W something.
+MOST_REACHED = 0.9
 #: Half a 95 % interval, in sds.
 _REACH = 1.96
 #: How near to a bound of its own, relative to the way between both, a parameter counts as ended there.
@@ -45,14 +48,15 @@ def assumptions(
     """What there is to be asked of a model's map (H, W), ``data`` those that it was conditioned on.
 
     ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
-    only: what mediators tell of the cells (`_told_by_mediators`). ``aggregation``: share of what varies inside the
-    cells that the posterior mean tells. ``intervals``: share of the area whose 95 % intervals stay inside what the
-    target can be, or the skewness of its coarse values. ``roughness``: the exponent of a rough term.
+    only: what mediators tell of the cells (`_told_by_mediators`). ``overlap``, those only too: the effective share of
+    the cells with covariates where the targets' mediators lie. ``aggregation``: share of what varies inside the cells
+    that the posterior mean tells. ``intervals``: share of the area whose 95 % intervals stay inside what the target can
+    be, or the skewness of its coarse values. ``roughness``: the exponent of a rough term.
     """
     explained = explained_share(problem)
     found = [Assumption("covariates", explained.share, explained.share >= WEAK, explained.sentence)]
     if not problem.matched:
-        found.append(_mediation(problem, spec, data))
+        found += [_mediation(problem, spec, data), _overlap(problem)]
     found.append(_aggregation(problem, mean, sd))
     found.append(intervals(problem, mean, sd))
     return (*found, *_roughness(spec))
@@ -76,6 +80,20 @@ def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData)
     return Assumption("mediation", share, share >= HALF, f"{said}.")
 
 
+def _overlap(problem: DownscalingProblem) -> Assumption:
+    """Source: `core.mediator_shift`."""
+    shift = mediator_shift(problem.data.mediators, problem.data.query_mediators)
+    said = (
+        f"Where the targets' mediators lie, {100 * shift.effective:.0f} % of the cells with covariates count; "
+        f"{100 * shift.reached:.0f} % of the targets have one as near as cells have one another"
+    )
+    holds = shift.effective >= HALF and shift.reached >= MOST_REACHED
+    if not holds:
+        done = "cells are weighed by that" if problem.data.importance is not None else "cells can be weighed by that"
+        said += f": mediators have shifted between the two ({done}), and where none is near W is a guess"
+    return Assumption("overlap", shift.effective, holds, f"{said}.")
+
+
 def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
     """``1 − Σ e² / Σ (x̄ − mean x̄)²`` with the errors e of each bag's mean inputs left out of their regression on
     mediators, weights as W has them; coordinates are no covariates here, save where there is nothing else."""
@@ -83,7 +101,8 @@ def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
     assert spec.mediator_kernel is not None
     ell = spec.mediator_kernel.build(columns.mediators).to(data.mediators.device)
     within = evaluate(ell, data.mediators, data.mediators).detach()
-    smoother = shrinkage_weights(MediatorGrams(within, within, data.bags.sizes), spec.regularisation).T
+    grams = MediatorGrams(within, within, data.bags.sizes, importance=data.importance)
+    smoother = shrinkage_weights(grams, spec.regularisation).T
     rest = [index for index, name in enumerate(columns.inputs) if name not in place] or list(range(len(place)))
     means = data.bags.mean(data.bags.inputs[:, rest])
     means = means - means.mean(0)

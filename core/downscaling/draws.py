@@ -1,5 +1,6 @@
 """Joint draws of a posterior over a whole picture: fields that all fit the same coarse cells, for flipping through."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,23 +13,26 @@ from core.bag_sums.kept import SumsStore
 from core.bag_sums.parted import PartedPicture
 from core.bag_sums.pixel_sums import Picture
 from core.device import one_thread
-from core.downscaling.interactive import Sketch, quick_sums, sums_key
-from core.downscaling.prediction import reads_bags, total
+from core.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
+from core.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
 from core.downscaling.settings import columns_of
 from core.downscaling.surroundings import scale_at
-from core.errors import Check, never
+from core.errors import Check, InputError, never
 from core.fields import DownscalingProblem, reaggregate
 from core.kernels.families.draws import normal
 from core.kernels.fourier import draw_features
 from core.kernels.spec import KernelSpec, Term
 from core.models.catalogue import named
-from core.models.indirect_gp import condition_on_gram, pathwise_dual
+from core.models.conditioning import Conditioning
+from core.models.indirect_gp import IndirectPosterior, condition_on_gram, pathwise_dual
 from core.models.named_posterior import named_posterior
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
 #: Draws that are flipped through, and the seed that they share.
 COUNT, SEED = 20, 20
+#: Values of all draws together that may leave.
+MOST_VALUES = 60_000_000
 #: Rows whose random features are held at once.
 _TILE = 4096
 
@@ -39,12 +43,14 @@ class Draws:
 
     ``off`` is the largest distance of any draw's cell average from the mean's at a measured cell, in the same units;
     None where cells are matched through mediators only. ``stride``: the fields hold every so many-th pixel each way.
+    ``seed`` is that of the random numbers.
     """
 
     fields: np.ndarray
     mean: np.ndarray
     off: float | None
     stride: int
+    seed: int = SEED
 
 
 @one_thread()
@@ -67,19 +73,40 @@ def posterior_draws(
     (`grid_draws`), the others by 1,024 random features whose frequencies all draws share: over amplitudes their prior
     covariance is k to about 3 %. The same ``seed`` gives the same random numbers, so that draws change with the
     hyperparameters as smoothly as the posterior does. Where the model has a local scale κ, a draw is
-    ``mean + κ (draw − mean)``. Raises ``InputError`` for kernels whose functions cannot be drawn.
+    ``mean + κ (draw − mean)``; of a look at every pixel of matched cells, ``P(κ (draw − mean))`` takes the place of the
+    second term, with P the step back to the cell averages that ``draw − mean`` has (`_onto_cells`).
+    Raises ``InputError`` for kernels whose functions cannot be drawn.
     Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
     """
     generator = torch.Generator().manual_seed(seed)
     if picture is None or not reads_bags(spec):
-        found, mean, kappa = _sampled(spec, data, problem, look, count, generator)
+        apart, mean = _sampled(spec, data, problem, look, count, generator)
     else:
-        found, mean, kappa = _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
-    fields = mean[:, None] + kappa[:, None] * (found - mean[:, None])
+        apart, mean = _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
+    fields = mean[:, None] + apart
     shown = [problem.physical_mean(values[look.mean_at.repeat]) for values in (mean, *fields.T)]
     stride = look.mean_at.stride
     thin = np.stack(shown)[:, ::stride, ::stride]
-    return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride)
+    return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride, seed)
+
+
+def exact_draws(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture | None, *, count: int, seed: int, check: Check = never,
+) -> Draws:  # fmt: skip
+    """`posterior_draws` at every pixel, from exact sums only: what may leave the page in a file.
+
+    Raises ``InputError`` above ``MOST_VALUES`` values.
+    """
+    if count * len(problem.pixel) > MOST_VALUES:
+        raise InputError(
+            f"{count} draws of {len(problem.pixel):,} pixels are too many to be held at once: ask for at most "
+            f"{MOST_VALUES // len(problem.pixel)}."
+        )
+    if picture is not None and reads_bags(spec):
+        store.parts(sums_key(key, spec), spec.kernel, picture, check)
+    look = sketch(problem, every_pixel=True)
+    return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
 
 
 def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray]) -> float | None:
@@ -94,17 +121,20 @@ def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray])
 def _sampled(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch, count: int,
     generator: torch.Generator,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Models through inducing points or on centroids: their own joint draws."""
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws less their mean, and the mean, of models through inducing points or on centroids: their own joint draws."""
     given, at = named_posterior(spec, data, columns_of(problem)), problem.inputs[look.mean_at.chosen]
     mean = given.mean(at)
-    return given.sample(at, count, generator).T, mean, torch.ones_like(mean)
+    apart = given.sample(at, count, generator).T - mean[:, None]
+    kappa = scale_at(spec, problem, given.conditioning, at) if isinstance(given, IndirectPosterior) else None
+    return (apart if kappa is None else kappa[:, None].to(apart.dtype) * apart), mean
 
 
 def _pathwise(
     spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
     picture: Picture | PartedPicture, look: Sketch, count: int, generator: torch.Generator, check: Check,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws less their mean, and the mean, from the bags' sums."""
     columns, place = columns_of(problem), None
     if named(spec.model).partial:
         place = columns.place
@@ -112,19 +142,36 @@ def _pathwise(
     parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
     given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
     prior, means = _priors(spec, problem, picture, at, len(given.weights), count, generator, check)
-    contamination = data.bags.contamination
-    dual = pathwise_dual(spec, given, means, contamination, generator)
-    moved = torch.zeros_like(prior)
-    mean = torch.full((len(at),), spec.mean, dtype=prior.dtype)
-    for scale, sums, whole in parts:
+    dual = pathwise_dual(spec, given, means, data.bags.contamination, generator)
+
+    def across(weights: Float[Tensor, " n"]) -> Float[Tensor, " Q"]:
+        """``c(x)ᵀ`` times a weight a bag."""
         check()
-        for draw in range(count):
-            part = scale * sums.cross.across(dual[:, draw]).to(prior.dtype)
-            moved[:, draw] += part[at] if whole else part
-        part = scale * sums.cross.across(given.dual).to(prior.dtype)
-        mean += part[at] if whole else part
+        found = ((scale * sums.cross.across(weights).to(prior.dtype), whole) for scale, sums, whole in parts)
+        return total(part[at] if whole else part for part, whole in found)
+
+    mean = across(given.dual)
+    apart = prior + torch.stack([across(column) for column in dual.T], dim=1) - mean[:, None]
     kappa = scale_at(spec, problem, given)
-    return spec.mean + prior + moved, mean, torch.ones_like(mean) if kappa is None else kappa[at].to(mean.dtype)
+    if kappa is not None:
+        wide = kappa[at, None].to(apart.dtype) * apart
+        exact = problem.matched and len(at) == len(problem.pixel) and bags_inside(problem)
+        apart = _onto_cells(problem, given, wide, apart, across) if exact else wide
+    return apart, spec.mean + mean
+
+
+def _onto_cells(
+    problem: DownscalingProblem, given: Conditioning, wide: Float[Tensor, "P D"], apart: Float[Tensor, "P D"],
+    across: Callable[[Tensor], Tensor],
+) -> Float[Tensor, "P D"]:  # fmt: skip
+    """``d − c(x)ᵀ W S⁻¹ Wᵀ(d̄ − d̄₀)``: ``wide`` d moved, as the data would move it, to the averages of ``apart`` d₀.
+
+    κ varies inside the cells, so that ``wide`` alone would leave the averages that were measured.
+    """
+    rows = pixels_of_bags(problem)
+    off = given.weights.T @ problem.data.bags.mean((wide - apart)[rows])
+    back = given.weights @ given.factor.solve(off)
+    return wide - torch.stack([across(column) for column in back.T], dim=1)
 
 
 def _priors(

@@ -119,12 +119,13 @@ class Sketch:
             return self._for_sd[sums]
 
 
-def sketch(problem: DownscalingProblem) -> Sketch:
-    """Choose by the problem's size what a preview can afford."""
+def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
+    """Choose by the problem's size what a preview can afford, or take the mean at ``every_pixel``."""
     bags, pixels = problem.data.bags, len(problem.pixel)
     width = problem.grid.area.shape[1]
     pairs = bags.count * PREVIEW_POINTS * pixels
-    mean_at = thinned(problem.pixel, width, _stride(max(pairs / _PAIRS, pixels / _DRAWN)))
+    stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))
+    mean_at = thinned(problem.pixel, width, stride)
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
     own = problem.data.footprints
     return Sketch(mean_at, sd_at, bags, *(() if own is None else (own,)))

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.downscaling.settings import DownscaleSettings
 from core.fields import DownscalingSpec
+from core.fields.spec import BY_HAND
 from core.models.defaults import start_of
 from core.models.spec import ModelSpec
 
@@ -20,11 +21,12 @@ _FILE = Path(__file__).with_name("presets.json")
 def preset(source: dict[str, Any], problem: dict[str, Any], settings: DownscaleSettings) -> ModelSpec | None:
     """The stored model of a worked example, or None where the problem or the kernel's families are not its own.
 
-    Cells withheld otherwise are another problem: their values must not have been learned from.
+    Cells withheld otherwise are another problem: their values must not have been learned from. So is a region: it has
+    other scales.
     """
     start = start_of(settings.model, not DownscalingSpec.from_dict(problem).indirect)
     families = settings.kernel or "rbf", settings.spatial or start.spatial, settings.structure
-    if source.get("coarse") or families != ("rbf", start.spatial, "sum"):
+    if any(problem.get(name) for name in BY_HAND) or source.get("coarse") or families != ("rbf", start.spatial, "sum"):
         return None
     for stored in json.loads(_FILE.read_text(encoding="utf-8")):
         same = all(stored["problem"][name] == problem[name] for name in stored["problem"])

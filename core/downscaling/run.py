@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from core import __version__
 from core.device import choose
 from core.downscaling.assumptions import Assumption, assumptions, refused
 from core.downscaling.boosting import gradient_boosting
+from core.downscaling.deliver import Leaving
 from core.downscaling.guard import Guard, beside_bilinear, bilinear_error
 from core.downscaling.kept_map import FILE, THUMBNAIL
 from core.downscaling.learning import learn_model
@@ -177,27 +177,41 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
     return scores
 
 
-def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
-    """The result as CF NetCDF bytes: mean, sds, coarse, error, baselines, with settings and seed."""
-    from core.fields import to_dataset, to_netcdf_bytes
+def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Every method's field averaged back to the cells hidden from all of them, where all have a value; {} below two."""
+    from core.fields import reaggregate
+    from core.metrics import score_field
 
-    baselines = {name: values for name, values in result.fields.items() if name != result.spec.model}
-    settings = {"problem": problem.spec.to_dict(), "model": result.settings.to_dict()}
-    dataset = to_dataset(
+    back = {name: reaggregate(problem, values) for name, values in fields.items()}
+    shared = np.logical_and.reduce([~problem.observed, *(np.isfinite(values) for values in back.values())])
+    truth = np.where(shared, problem.coarse_truth, np.nan)
+    if np.isfinite(truth).sum() < 2:
+        return {}
+    found = {name: score_field(truth, values, None, area=problem.coarse_grid.area) for name, values in back.items()}
+    return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in found.items()}
+
+
+def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
+    """The result as it leaves: mean, sds, coarse, error, baselines, with settings and seed."""
+    return Leaving(
         problem,
+        result.spec,
         result.mean,
         result.sd,
+        settings={"problem": problem.spec.to_dict(), "model": result.settings.to_dict()},
         sd_latent=result.sd_latent,
         local_scale=result.local_scale,
-        baselines=baselines,
-        settings=settings,
-        model=result.spec.model,
-        seed=problem.spec.seed,
-        version=__version__,
+        baselines={name: values for name, values in result.fields.items() if name != result.spec.model},
         checked=result.diagnostics["one_scale_up"],
         warnings=result.warnings,
     )
-    return to_netcdf_bytes(dataset)
+
+
+def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
+    """The result as CF NetCDF bytes."""
+    from core.fields import Delivery, to_netcdf_bytes
+
+    return to_netcdf_bytes(leaving(problem, result).dataset(Delivery()))
 
 
 def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from core.downscaling.surroundings import surroundings
 from core.fields import DownscalingProblem
 from core.fields.blocks import mostly
 from core.fields.joined import Joined, join_bags, join_targets
+from core.mediator_shift import reweighted
 from core.models.conditioning import Conditioning
 from core.models.local_scale import Places, local_scale
 from core.observations import Bags, IndirectData
@@ -130,7 +131,8 @@ def _larger(
     queries = mediators if problem.matched else average.T @ data.query_mediators
     footprints = None if own is None else _larger_bags(cells, own)
     bags = _larger_bags(cells, shares)
-    return IndirectData(bags, mediators, queries, average.T @ data.targets, footprints=footprints)
+    larger = IndirectData(bags, mediators, queries, average.T @ data.targets, footprints=footprints)
+    return larger if data.importance is None else reweighted(larger)
 
 
 def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:

@@ -7,6 +7,7 @@ from typing import Any
 from core.engine.uploads import UPLOAD, claim, kept, upload_folder, write_upload
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
+from core.fields.several import keys_of, together
 
 
 def keep_upload(data: bytes, name: str, mark: str = "") -> str:
@@ -29,7 +30,9 @@ def kept_uploads(mark: str = "") -> dict[str, str]:
 
 
 def open_source(key: str) -> Fields:
-    """The fields behind a key; an upload is read in its own process again."""
+    """The fields behind a key, or behind several with `` + `` between; an upload is read in its own process again."""
+    if len(keys := keys_of(key)) > 1:
+        return together([open_source(one) for one in keys])
     if not key.startswith(UPLOAD):
         from core.datasets import find
 
@@ -45,7 +48,10 @@ def open_source(key: str) -> Fields:
 
 @dataclass(frozen=True)
 class Source:
-    """Files of a problem by key: ``fields`` alone (way a), or with ``coarse`` and perhaps ``mediator`` (way b)."""
+    """Files of a problem by key: ``fields`` alone (way a), or with ``coarse`` and perhaps ``mediator`` (way b).
+
+    Each may name several files, see `core.fields.several`.
+    """
 
     fields: str
     coarse: str | None = None
@@ -67,3 +73,12 @@ def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_sour
         return make_problem(opener(source.fields), spec)
     mediator = opener(source.mediator) if source.mediator else None
     return make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
+
+
+def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:
+    """(rows, columns) of the coarse cells of the whole field that a source has, whatever region is kept of them."""
+    from core.fields import cells_of_fields, cells_of_files
+
+    if not source.coarse:
+        return cells_of_fields(opener(source.fields), spec)
+    return cells_of_files(opener(source.fields), opener(source.coarse), spec)

@@ -17,10 +17,13 @@ from core.downscaling.stored_model import StoredModel
 from core.engine.uploads import UPLOAD
 from core.errors import InputError
 from core.fields import DownscalingProblem, Fields, Grid, open_fields
-from core.fields.export import REFERENCES, grid_coordinates, posterior_attributes
+from core.fields.citation import references_of
+from core.fields.export import grid_coordinates, posterior_attributes
+from core.fields.several import is_pattern, keys_of, together
 from core.fields.units import convert
 from core.fields.zarr_reading import chunks_of, is_url, open_store
 from core.fields.zarr_writing import Layout, about_store, create_store, missing_chunks
+from core.models.catalogue import named
 from core.plain_data import from_known
 
 #: Pixels of a region where none is asked for.
@@ -92,7 +95,7 @@ class StoreTask:
         """The model."""
         return StoredModel.from_dict(self.model)
 
-    def select(self, step: int) -> dict[str, int]:
+    def select(self, step: int) -> dict[str, int | str]:
         """Index along every extra dimension at a step: the model's own, and the step."""
         kept = {k: i for k, i in self.stored.problem.select.items() if k.rpartition(":")[2] != self.along}
         return {**kept, self.along: step}
@@ -110,8 +113,10 @@ def _beside(path: str, token: str) -> Fields:
 
 
 def _trained_on(key: str) -> Fields:
-    """Fields the model was conditioned on: a data set or an upload by its key, or a path."""
-    if key.startswith(UPLOAD) or not (is_url(key) or Path(key).exists()):
+    """Fields the model was conditioned on: a data set or an upload by its key, or a path; or several of these."""
+    if len(keys := keys_of(key)) > 1:
+        return together([_trained_on(one) for one in keys])
+    if key.startswith(UPLOAD) or not (is_url(key) or is_pattern(key) or Path(key).exists()):
         return open_source(key)
     return open_fields(key)
 
@@ -156,8 +161,9 @@ def make_plan(task: StoreTask) -> Plan:
     for name, wanted in zip(names, units, strict=True):
         convert(np.zeros(1), fields.check(name).units, wanted, name)
     notes = [*fields.notes, *_beside_notes(task, fields, count)]
-    if task.condition == "once":
+    if task.condition == "once" or problem.spec.region:
         check_grid(problem, fields.grid)
+    if task.condition == "once":
         notes += [f"Conditioned on: {note}" for note in problem.notes]
     layout = Layout((stop - first, *fields.grid.shape), _region(task, fields, names), "<f8" if task.double else "<f4")
     notes += _cost_notes(fields, names, task.along)
@@ -310,7 +316,7 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
         "Conventions": "CF-1.11",
         "title": f"{problem.long_name}, downscaled",
         "source": f"Deconditioning Lab {core.__version__}, model {model.settings.model}, from {fields.source}",
-        "references": REFERENCES,
+        "references": references_of(named(model.settings.model).source),
         "licence": problem.licence,
         "comment": _WORDS[task.condition],
         "settings": json.dumps(model.to_dict(), sort_keys=True),

@@ -1,10 +1,11 @@
 """Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs that show the likelihood.
 
-Weights of the prior on the pairs are ``μ̂ = (G_X + nεI)⁻¹ m_Π``; as a distribution they sum to about one (eq. 18; the
-factor n of the paper's Figure 1 would only rescale δ). Source: Fukumizu et al. 2013, §3.
+Weights of the prior on the pairs are ``μ̂ = (G_X + nεI)⁻¹ m_Π``; as a distribution they sum to about one (eq. 18). The
+paper's Figure 1 has ``n μ̂``, which is the same rule with ``δ/n²`` in place of δ: ``printed``. Source: Fukumizu et al.
+2013, §3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import gpytorch
@@ -29,6 +30,7 @@ class KernelBayes:
     kernel, observation_kernel : k on X and k on Y.
     regularisation, second_regularisation : ε (inside nε) and δ.
     tolerance : share of the trace that low-rank factors of both Gram matrices may leave out; 0 keeps them dense.
+    printed : whether μ̂ carries the factor n of Figure 1.
     """
 
     inputs: Float[Tensor, "n d"]
@@ -38,6 +40,7 @@ class KernelBayes:
     regularisation: float
     second_regularisation: float
     tolerance: float = 0.0
+    printed: bool = False
 
     def __post_init__(self) -> None:
         if len(self.inputs) != len(self.observations) or len(self.inputs) < 1:
@@ -55,6 +58,10 @@ class KernelBayes:
     @property
     def _ridge(self) -> float:
         return len(self.inputs) * self.regularisation
+
+    @property
+    def _multiple(self) -> int:
+        return len(self.inputs) if self.printed else 1
 
     @cached_property
     def gram(self) -> Float[Tensor, "n n"]:
@@ -90,8 +97,9 @@ class KernelBayes:
         return self._low_rank_ridge.solve(values)
 
     def prior_weights(self, prior: KernelMean) -> Float[Tensor, " n"]:
-        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior."""
-        return self._smoothed(prior.at(self.inputs))
+        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior
+        (near n where ``printed``)."""
+        return self._multiple * self._smoothed(prior.at(self.inputs))
 
     def near(self, observation: Float[Tensor, "*k q"]) -> Float[Tensor, "n *k"]:
         """``k_Y(y) = k(Y_i, y)`` of one observation, or a column for each of k."""
@@ -128,7 +136,7 @@ class KernelBayes:
 
     def posterior_on_prior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
         """Form (a), weights on the prior's points U:
-        ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ k_Y(y)``.
+        ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ k_Y(y)``, its first inverse times n where ``printed``.
 
         Source: Song et al. 2013; Hsu and Ramos 2019, §7 and App. F.
         """
@@ -139,7 +147,7 @@ class KernelBayes:
         inverse = linalg.solve_general(system, right[:, None], "squared evidence")[0][:, 0]
         with torch.no_grad():
             cross = evaluate(self.kernel, prior.points, self.inputs)
-        return KernelMean(prior.points, prior.weights * (cross @ self._smoothed(inverse)), self.kernel)
+        return KernelMean(prior.points, self._multiple * prior.weights * (cross @ self._smoothed(inverse)), self.kernel)
 
     @cached_property
     def _observation_factor(self) -> linalg.Factor:
@@ -169,10 +177,7 @@ def cross_validation(rule: KernelBayes, folds: int = 10) -> float:
     total, order = 0.0, torch.arange(count, device=rule.inputs.device)
     for fold in range(folds):
         out = order % folds == fold
-        kept = KernelBayes(
-            rule.inputs[~out], rule.observations[~out], rule.kernel, rule.observation_kernel, rule.regularisation,
-            rule.second_regularisation, rule.tolerance,
-        )  # fmt: skip
+        kept = replace(rule, inputs=rule.inputs[~out], observations=rule.observations[~out])
         prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
         posteriors = kept.update(prior, kept.near(rule.observations[out]))
         average = KernelMean(kept.inputs, posteriors.mean(1), rule.kernel)

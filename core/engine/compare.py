@@ -28,10 +28,16 @@ def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> 
 
 
 def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | None]]:
-    """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours)."""
+    """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours).
+
+    Scores without the names of models are those of the one model that the run fitted.
+    """
     scores = (run.result or {}).get(part)
     if not isinstance(scores, Mapping):
         return {}
+    model = _named_model(run)
+    if model and scores and not any(isinstance(found, Mapping) for found in scores.values()):
+        scores = {model: scores}
     return {
         str(model): {str(name): value for name, value in found.items() if _number(value)}
         for model, found in scores.items()
@@ -47,10 +53,14 @@ def run_sentences(run: Run, part: str) -> list[str]:
 
 def run_model(run: Run) -> str:
     """The model a run fitted: as its result or its settings name it, else the first that it scored, else its task."""
+    return next(iter([*filter(None, [_named_model(run)]), *run_scores(run), run.spec.task]))
+
+
+def _named_model(run: Run) -> str | None:
+    """The model that a run's result or its settings name."""
     given = run.spec.settings.get("model")
     nested = given.get("model") if isinstance(given, Mapping) else given
-    named = [name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)]
-    return next(iter([*named, *run_scores(run), run.spec.task]))
+    return next((name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)), None)
 
 
 def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -11,10 +11,11 @@ from core.errors import InputError
 TASKS: dict[str, str] = {
     "downscale": "core.downscaling.run:learn_task",
     "sweep": "core.downscaling.sweep:sweep_task",
+    "sweep-study": "core.studies.sweeping:study_task",
     "predict-store": "core.downscaling.predict_store:predict_store_task",
-    "swiss-roll": "core.studies.swiss_roll.study:roll_task",
-    "one-dimension": "core.studies.one_dimension.problem:line_task",
-    "sparse-representation": "core.studies.sparse_representation.study:sparse_task",
+    "swiss-roll": "core.studies.pictured:roll_task",
+    "one-dimension": "core.studies.pictured:line_task",
+    "sparse-representation": "core.studies.pictured:sparse_task",
     "downscaling-benchmark": "core.studies.downscaling.benchmark:benchmark_task",
     "swiss-roll-benchmark": "core.studies.swiss_roll.benchmark:benchmark_task",
 }

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.engine import Engine
+from core.engine.favourites import Favourites
 from core.engine.labels import Label
+from core.engine.progress import Progress
 from core.engine.records import Run, RunSpec
 from core.errors import InputError
 
@@ -42,6 +44,16 @@ class Visitor:
     def root(self) -> Path:
         """The runs folder."""
         return self.engine.root
+
+    @property
+    def favourites(self) -> Favourites:
+        """The visitor's own favourites; an administrator's too are only their own."""
+        return Favourites(self.root, self.mark)
+
+    @property
+    def progress(self) -> Progress:
+        """Which exercises the visitor has done."""
+        return Progress(self.root, self.mark)
 
     def is_mine(self, run: Run) -> bool:
         """Whether this visitor may change the run."""

@@ -18,22 +18,32 @@ if TYPE_CHECKING:
         lapse_rate,
     )
     from core.fields.blocks import reaggregate
-    from core.fields.coarsened import make_problem
+    from core.fields.by_hand import Cell, Region, cells_of_text, cells_text
+    from core.fields.coarsened import cells_of_fields, make_problem
     from core.fields.coordinates import scaled_coordinates
+    from core.fields.delivery import Delivery, attributes_of_text, delivered, packed, to_netcdf_bytes
     from core.fields.explained import ExplainedShare, explained_share
-    from core.fields.export import to_dataset, to_netcdf_bytes
+    from core.fields.export import to_dataset
     from core.fields.from_dataset import fields_from_dataset
     from core.fields.grid import Grid
     from core.fields.gridded import Fields, Variable
+    from core.fields.naming import drs_name
     from core.fields.opening import open_fields
-    from core.fields.pair import make_problem_from_files
+    from core.fields.pair import cells_of_files, make_problem_from_files
     from core.fields.problem import DownscalingProblem
     from core.fields.scaling import Scale, Scaling
     from core.fields.spec import DownscalingSpec
     from core.fields.store import load_fields, save_fields
+    from core.fields.uncertain import with_draws, with_quantiles
     from core.fields.upload import open_upload
 
 _MODULES = {
+    "Cell": "by_hand",
+    "Region": "by_hand",
+    "cells_of_text": "by_hand",
+    "cells_text": "by_hand",
+    "cells_of_fields": "coarsened",
+    "cells_of_files": "pair",
     "bicubic": "baselines",
     "interpolations": "baselines",
     "lapse_rate": "baselines",
@@ -46,7 +56,14 @@ _MODULES = {
     "ExplainedShare": "explained",
     "explained_share": "explained",
     "to_dataset": "export",
-    "to_netcdf_bytes": "export",
+    "Delivery": "delivery",
+    "attributes_of_text": "delivery",
+    "delivered": "delivery",
+    "packed": "delivery",
+    "to_netcdf_bytes": "delivery",
+    "drs_name": "naming",
+    "with_draws": "uncertain",
+    "with_quantiles": "uncertain",
     "Grid": "grid",
     "Fields": "gridded",
     "Variable": "gridded",
@@ -64,19 +81,29 @@ _MODULES = {
 }
 
 __all__ = [
+    "Cell",
+    "Delivery",
     "DownscalingProblem",
     "DownscalingSpec",
     "ExplainedShare",
     "Fields",
     "Grid",
+    "Region",
     "Scale",
     "Scaling",
     "Variable",
+    "attributes_of_text",
     "bicubic",
     "bilinear",
     "bilinear_left_out",
     "bilinear_of_joined",
+    "cells_of_fields",
+    "cells_of_files",
+    "cells_of_text",
+    "cells_text",
     "constant",
+    "delivered",
+    "drs_name",
     "explained_share",
     "fields_from_dataset",
     "interpolations",
@@ -86,11 +113,14 @@ __all__ = [
     "make_problem_from_files",
     "open_fields",
     "open_upload",
+    "packed",
     "reaggregate",
     "save_fields",
     "scaled_coordinates",
     "to_dataset",
     "to_netcdf_bytes",
+    "with_draws",
+    "with_quantiles",
 ]
 
 __getattr__ = lazily(__name__, _MODULES)

@@ -13,6 +13,7 @@ from core.fields.gridded import Variable
 from core.fields.problem import DownscalingProblem
 from core.fields.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
 from core.fields.spec import DownscalingSpec
+from core.mediator_shift import reweighted
 from core.observations import Bags, IndirectData
 
 #: Bags and targets below which there is nothing to learn from.
@@ -163,7 +164,8 @@ def _data(
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
     queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if spec.indirect else mediating
     footprints = _footprints(sides, inputs, pixel) if spec.indirect and spec.coordinates else None
-    return IndirectData(bags, mediating, queries, torch.as_tensor(targets), footprints=footprints)
+    data = IndirectData(bags, mediating, queries, torch.as_tensor(targets), footprints=footprints)
+    return reweighted(data) if spec.reweigh else data
 
 
 def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:

@@ -3,33 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from core.errors import InputError
 from core.fields.grid import Kind
+from core.fields.meshes import no_rows_and_columns
+from core.fields.roles import role
 
 if TYPE_CHECKING:
     import xarray as xr
-
-STANDARD = {
-    "latitude": ("latlon", "y"),
-    "longitude": ("latlon", "x"),
-    "grid_latitude": ("rotated", "y"),
-    "grid_longitude": ("rotated", "x"),
-    "projection_y_coordinate": ("projected", "y"),
-    "projection_x_coordinate": ("projected", "x"),
-}
-NAMES = {
-    **dict.fromkeys(("lat", "latitude", "lats", "nav_lat", "xlat", "ylat", "tlat", "gphit"), ("latlon", "y")),
-    **dict.fromkeys(("lon", "longitude", "lons", "long", "nav_lon", "xlong", "tlong", "glamt"), ("latlon", "x")),
-    **dict.fromkeys(("rlat", "grid_latitude"), ("rotated", "y")),
-    **dict.fromkeys(("rlon", "grid_longitude"), ("rotated", "x")),
-    **dict.fromkeys(("y", "yc", "yt", "projection_y_coordinate"), ("projected", "y")),
-    **dict.fromkeys(("x", "xc", "xt", "projection_x_coordinate"), ("projected", "x")),
-}
-NORTH = {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen", "degreesn"}
-EAST = {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"}
-METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "km": 1e3, "kilometre": 1e3}
 
 
 @dataclass(frozen=True)
@@ -48,40 +28,31 @@ class Axes:
     mapping: dict
 
 
-def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
-    """(kind, "y" or "x") of a coordinate variable, ``None`` if it is not one."""
-    standard = str(array.attrs.get("standard_name", "")).lower()
-    units = str(array.attrs.get("units", "")).lower().strip()
-    if standard in STANDARD:
-        return STANDARD[standard]
-    if standard or array.dtype.kind not in "fiu":
-        return None
-    if units in NORTH | EAST and name.lower() not in ("rlat", "rlon"):
-        return ("latlon", "y" if units in NORTH else "x")
-    found = NAMES.get(name.lower())
-    if found and found[0] == "projected" and units not in METRES and _looks_like_degrees(name, array, units):
-        return ("latlon", found[1])
-    return found
-
-
-def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
-    """Whether an axis just called y or x holds degrees: said by its units, or fractional and in range."""
-    if units.startswith("degree"):
-        return True
-    values = np.asarray(array.values, dtype=float)
-    limit = 90.0 if name.lower().startswith("y") else 360.0
-    fractional = values.size > 1 and not np.array_equal(np.diff(values), np.ones(values.size - 1))
-    return not units and fractional and bool(np.nanmax(np.abs(values)) <= limit)
-
-
 def _mapping(dataset: "xr.Dataset") -> dict:
     """Attributes of the CF grid mapping that most fields name, or of the only one there is."""
     fields = [dataset.variables[name] for name in dataset.data_vars]
     named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
     names = [str(n).split(":")[0].split()[0] for n in named if n]
-    found = [str(n) for n, v in dataset.variables.items() if "grid_mapping_name" in v.attrs or "crs_wkt" in v.attrs]
+    found = [str(n) for n, v in dataset.variables.items() if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs)]
     best = max(set(names) & set(found), key=names.count, default=found[0] if found else None)
-    return dict(dataset.variables[best].attrs) if best else {}
+    said = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
+    return said if {"grid_mapping_name", "crs_wkt"} & set(said) or not said else _from_text(said)
+
+
+#: Attributes in which GDAL, WRF's tools and satellite products write a projection as text.
+_TEXTS = ("spatial_ref", "proj4", "proj4text", "proj4_params", "proj4_string", "proj_params", "proj_string")
+
+
+def _from_text(said: dict) -> dict:
+    """A grid mapping's attributes from a projection's text; those given where it is none."""
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    text = next((str(said[name]) for name in _TEXTS if name in said), "")
+    try:
+        return {"crs_wkt": CRS.from_user_input(text).to_wkt()}
+    except CRSError:
+        return said
 
 
 def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
@@ -100,13 +71,24 @@ def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
 
 
 def _sheets(dataset: "xr.Dataset") -> list[Axes]:
-    """Two-dimensional latitude and longitude variables on the same two dimensions."""
-    pairs: dict[tuple[str, str], dict[str, str]] = {}
+    """Two-dimensional latitude and longitude variables on the same two dimensions: those that most fields name."""
+    sides: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name, array in dataset.variables.items():
         if array.ndim >= 2 and (what := role(str(name), array)) and what[0] == "latlon":
             dims = (str(array.dims[-2]), str(array.dims[-1]))
-            pairs.setdefault(dims, {}).setdefault(what[1], str(name))
-    return [Axes("curvilinear", *dims, p["y"], p["x"], {}) for dims, p in pairs.items() if len(p) == 2]
+            sides.setdefault(dims, {"y": [], "x": []})[what[1]].append(str(name))
+    said = [_named_coordinates(dataset.variables[name]) for name in dataset.data_vars]
+    found = []
+    for dims, both in sides.items():
+        pairs = [(y, x) for y in both["y"] for x in both["x"]]
+        best = max(pairs, key=lambda pair: sum(set(pair) <= names for names in said), default=None)
+        found += [Axes("curvilinear", *dims, *best, {})] if best else []
+    return found
+
+
+def _named_coordinates(array: "xr.Variable") -> set[str]:
+    """What a field's attribute ``coordinates`` names."""
+    return set(str(array.encoding.get("coordinates") or array.attrs.get("coordinates") or "").split())
 
 
 def _candidates(dataset: "xr.Dataset") -> list[Axes]:
@@ -134,14 +116,16 @@ def find_axes(dataset: "xr.Dataset") -> Axes:
     if not numeric:
         texts = ", ".join(f"`{n}`" for n in list(dataset.data_vars)[:5])
         raise InputError(f"The file holds no numeric field{f' (only {texts})' if texts else ''}: give a gridded file.")
+    candidates = [(axes, _fields_on(dataset, axes.y_dim, axes.x_dim)) for axes in _candidates(dataset)]
+    best = max(candidates, key=lambda pair: pair[1], default=None)
+    if (best is None or best[1] == 0) and (why := no_rows_and_columns(dataset)):
+        raise InputError(why)
     if all(v.ndim < 2 for v in numeric.values()):
         name, array = next(iter(numeric.items()))
         raise InputError(
             f"The fields are one-dimensional (`{name}` along {array.dims[0]}): a gridded field needs "
             "latitude and longitude as two dimensions."
         )
-    candidates = [(axes, _fields_on(dataset, axes.y_dim, axes.x_dim)) for axes in _candidates(dataset)]
-    best = max(candidates, key=lambda pair: pair[1], default=None)
     if best is None or best[1] == 0:
         raise InputError(_lost(dataset))
     return best[0]

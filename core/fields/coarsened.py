@@ -4,19 +4,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.errors import InputError
 from core.fields.assemble import Sides, assemble
 from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
+from core.fields.by_hand import Kept
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.gridded import Fields
+from core.fields.origin import beside_values
 from core.fields.problem import DownscalingProblem
+from core.fields.sampling import how_sampled
 from core.fields.spec import DownscalingSpec
+from core.fields.static import apart_in_time
 
 
 def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     """Way (a): the file holds the target at high resolution; it is coarsened here and kept for scoring.
 
     Blocks of ``spec.block`` pixels give area-weighted coarse values; a random fraction
-    ``spec.withhold`` of the cells with a value loses it. Direct matching: a bag for every cell that
+    ``spec.withhold`` of the cells with a value loses it, but for what ``spec.hide`` and ``spec.reveal`` say. With
+    ``spec.region`` the problem is that of a file cut to the region's pixels. Direct matching: a bag for every cell that
     keeps its target. Indirect: bags from the withheld cells only, targets from the others
     (Chau et al. 2021, §5.2).
 
@@ -24,7 +30,10 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     than eight cells on either side.
     """
     names = (spec.target, *spec.covariates, *spec.mediators)
+    _check_own_grid(fields, spec)
     window, notes = whole_blocks(fields.grid, spec.block)
+    kept = Kept.of(_cells_in(window, spec), spec.region)
+    window = kept.pixels(spec.block)
     grid = fields.grid.window(*window)
     raw = {name: fields.values(name, spec.select)[window] for name in names}
     cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
@@ -33,34 +42,57 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
     can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & all_finite(mediators, (count,))
-    withheld = draw_withheld(with_data, spec)
-    observed = with_data & ~withheld
-    bags = (withheld if spec.indirect else observed) & can_be_bag
+    withheld = kept.withhold(with_data, spec)
+    observed = with_data & ~withheld.cells
+    bags = (withheld.cells if spec.indirect else observed) & can_be_bag
     targets = observed if spec.indirect else bags
     system = CoordinateSystem(grid, needs_sphere(grid))
     sides = Sides(
-        grid=grid,
+        grid=grid, whole=whole, system=system, block=cell, cell=cell, coarse_grid=cells, coarse=coarse,
         covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
-        whole=whole,
-        system=system,
-        block=cell,
-        bag_block=np.flatnonzero(bags),
-        bag_cell=np.flatnonzero(bags),
+        bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
         bag_mediators=_columns(mediators, bags),
         bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
-        cell=cell,
-        coarse_grid=cells,
-        coarse=coarse,
-        target_cell=np.flatnonzero(targets),
         query_mediators=_columns(mediators, targets),
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
         truth=raw[spec.target],
+    )  # fmt: skip
+    notes += (
+        _taken(fields, spec, names)
+        + kept.notes
+        + withheld.notes
+        + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     )
-    notes += [note for name in names for note in fields.selection_notes(name, spec.select)]
-    notes += _cell_notes(with_data, withheld, bags, targets, whole, spec)
     made = assemble(spec, sides, fields.check(spec.target), (fields.source, fields.licence), (*fields.notes, *notes))
-    chosen = fields.when_and_where(spec.target, spec.select)
-    return replace(made, hidden=int(withheld.sum()), when_and_where=chosen)
+    return kept.told(replace(made, **beside_values(fields, spec.target, spec.select)), withheld)
+
+
+def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:
+    """Which times and levels are taken, what is odd about the values, and whether dates differ."""
+    notes = [note for name in names for note in fields.selection_notes(name, spec.select)]
+    notes += [note for name in names for note in fields.remarks(name, spec.select)]
+    if dates := apart_in_time(fields, fields, spec):
+        notes.append(f"The covariates are of {dates[0]}, the target of {dates[1]}.")
+    return notes
+
+
+def cells_of_fields(fields: Fields, spec: DownscalingSpec) -> tuple[int, int]:
+    """(rows, columns) of the coarse cells of a whole file, without regard to ``spec.region``."""
+    return _cells_in(whole_blocks(fields.grid, spec.block)[0], spec)
+
+
+def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
+    """``InputError`` where the target lies on another grid than the first of several files, so that it is no truth."""
+    owner, _ = fields.at(spec.target, spec.select)
+    if how_sampled(owner.grid, fields.grid) != "its own values":
+        raise InputError(
+            f"The target `{spec.target}` of {owner.name} lies on another grid than the first file: give its file "
+            "first, or by itself as the coarse target (`--coarse`)."
+        )
+
+
+def _cells_in(window: tuple[slice, slice], spec: DownscalingSpec) -> tuple[int, int]:
+    return window[0].stop // spec.block[0], window[1].stop // spec.block[1]
 
 
 def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
@@ -70,16 +102,6 @@ def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
 def all_finite(fields: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     """Where every field of that shape has a value: everywhere where there is no field."""
     return np.logical_and.reduce([np.isfinite(v) for v in fields]) if fields else np.ones(shape, dtype=bool)
-
-
-def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
-    """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
-    candidates = np.flatnonzero(with_data)
-    count = round(spec.withhold * len(candidates))
-    chosen = np.random.default_rng(spec.seed).permutation(candidates)[:count]
-    withheld = np.zeros(len(with_data), dtype=bool)
-    withheld[chosen] = True
-    return withheld
 
 
 def _cell_notes(

@@ -12,31 +12,45 @@ import numpy as np
 
 from core.errors import InputError, short
 from core.fields.hdf5 import open_hdf5
+from core.fields.times import is_odd
 
 if TYPE_CHECKING:
     import xarray as xr
+    from xarray.backends import AbstractDataStore
 
-NETCDF3, HDF5 = (b"CDF\x01", b"CDF\x02"), b"\x89HDF\r\n\x1a\n"
+NETCDF3, CDF5, HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
 _KINDS = {
-    b"GRIB": "a GRIB file", b"PK\x03\x04": "a zip archive", b"\x1f\x8b": "a gzip archive", b"%PDF": "a PDF",
+    b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
+    b"BZh": "a bzip2 archive (unpack it with `bunzip2`)",
+    b"\x28\xb5\x2f\xfd": "a zstd archive (unpack it with `unzstd`)",
+    b"II*\0": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` makes NetCDF of it)",
+    b"MM\0*": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` makes NetCDF of it)",
+    b"\x0e\x03\x13\x01": "an HDF4 file (`h4tonccf IN.hdf OUT.nc` makes NetCDF of it)", b"%PDF": "a PDF",
     b"{": "JSON text, which may refer to other files", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture",
+    b"<!DO": "a web page, perhaps that of an error or a login, and no NetCDF file",
+    b"<htm": "a web page, perhaps that of an error or a login, and no NetCDF file",
 }  # fmt: skip
 #: Values of a time coordinate that are decoded on trial.
 _MOST_TIMES = 1_000_000
 
 
 def engine_of(path: Path) -> str:
-    """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4."""
+    """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4, netcdf4 for CDF-5.
+
+    GRIB is no engine of xarray's here: "eccodes".
+    """
     with open(path, "rb") as file:
         head = file.read(8)
     if head[:4] in NETCDF3:
         return "scipy"
+    if head[:4] == CDF5:
+        return "netcdf4"
     if head == HDF5:
         return "h5netcdf"
+    if head[:4] == b"GRIB":
+        return "eccodes"
     if not head:
         raise InputError("The file is empty: give a NetCDF file.")
-    if head[:4] == b"CDF\x05":
-        raise InputError("The file is NetCDF 3 with 64-bit data (CDF-5): save it as NetCDF 4 first.")
     what = next((words for start, words in _KINDS.items() if head.startswith(start)), "no NetCDF file")
     raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF 3 or NetCDF 4.")
 
@@ -66,6 +80,8 @@ class Decoded:
         faults = {str(name): _fault(partial(_load, variable)) for name, variable in self.dataset.variables.items()}
         self.left |= {name: why for name, why in faults.items() if why}
         whole = [name for name, why in faults.items() if not why]
+        if not faults:
+            raise InputError("The file holds no variables, it looks damaged or cut short: copy or download it again.")
         if not whole:
             raise InputError(f"None of its variables can be read ({self.reasons()}): copy or download it again.")
         found = self.dataset.drop_vars([name for name in self.dataset.variables if name not in whole])
@@ -89,17 +105,17 @@ def decode(path: Path) -> Iterator[Decoded]:
     Raises ``InputError`` where it is not NetCDF or refers to other files.
     """
     import xarray as xr
-    from xarray.backends import AbstractDataStore, ScipyDataStore
 
     engine = engine_of(path)
     with warnings.catch_warnings(), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
-        left: dict[str, str] = {}
-        store: AbstractDataStore
-        if engine == "h5netcdf":
-            store, left = open_hdf5(path)
-        else:
-            store = ScipyDataStore(str(path))
+        if engine == "eccodes":
+            from core.fields.grib import open_grib
+
+            dataset, notes = open_grib(path)
+            yield Decoded(dataset, notes=notes)
+            return
+        store, left, said = _store(path, engine)
         stack.callback(store.close)
         variables = dict(store.get_variables())
         numbers, notes = _times(variables)
@@ -109,7 +125,18 @@ def decode(path: Path) -> Iterator[Decoded]:
             store, decode_times=times, decode_timedelta=False, create_default_indexes=False, cache=False,
             drop_variables=list(left),
         )  # fmt: skip
-        yield Decoded(dataset, left, notes)
+        yield Decoded(dataset, left, said + notes)
+
+
+def _store(path: Path, engine: str) -> "tuple[AbstractDataStore, dict[str, str], list[str]]":
+    """The open file, what of it cannot be opened with the reason, and sentences."""
+    from xarray.backends import NetCDF4DataStore, ScipyDataStore
+
+    if engine == "h5netcdf":
+        return open_hdf5(path)
+    if engine == "netcdf4":
+        return NetCDF4DataStore.open(str(path)), {}, []
+    return ScipyDataStore(str(path)), {}, []
 
 
 def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]:
@@ -117,7 +144,9 @@ def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]
     numbers, notes = set(), []
     for name, variable in variables.items():
         since = " since " in str(variable.attrs.get("units", "")) and variable.size <= _MOST_TIMES
-        if since and (why := _fault(partial(_decoded, name, variable, load=True))):
+        if is_odd(variable.attrs):
+            numbers.add(str(name))  # read by ``core.fields.times``
+        elif since and (why := _fault(partial(_decoded, name, variable, load=True))):
             numbers.add(str(name))
             notes.append(f"`{name}` could not be read as dates ({why.rstrip(' .')}); its numbers are kept.")
     return numbers, notes

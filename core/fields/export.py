@@ -2,21 +2,19 @@
 
 import json
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.fields.citation import citation, references_of
 from core.fields.grid import Grid
+from core.fields.origin import methods_of, variables_of
 from core.fields.problem import DownscalingProblem
 from core.fields.units import is_temperature
 
 if TYPE_CHECKING:
     import xarray as xr
 
-REFERENCES = (
-    "Chau, S. L., Bouabid, S., Sejdinovic, D. (2021): Deconditional Downscaling with Gaussian Processes, NeurIPS 34"
-)
 NATIVE = {
     "latlon": (("lat", "latitude", "degrees_north"), ("lon", "longitude", "degrees_east")),
     "rotated": (("rlat", "grid_latitude", "degrees"), ("rlon", "grid_longitude", "degrees")),
@@ -39,6 +37,7 @@ def to_dataset(
     version: str,
     checked: dict[str, Any] | None = None,
     warnings: tuple[str, ...] = (),
+    method: str = "",
 ) -> "xr.Dataset":
     """CF-1.11 dataset of a downscaled field.
 
@@ -46,13 +45,13 @@ def to_dataset(
     ``sd_latent`` that of the latent field, given where they differ, ``local_scale`` the factor in both. ``truth`` and
     ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also
     what was withheld, on the coarse cells. Settings go along as JSON, and so do ``warnings`` as text and what was found
-    one scale up (``checked``).
+    one scale up (``checked``). ``method`` is what the model names as its source (`references_of`).
     """
     import xarray as xr
 
-    fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "")
-    rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_")
-    words = _Words(problem.long_name, problem.standard_name, problem.units)
+    fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "", vertices=True)
+    rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_", vertices=True)
+    words = Words(problem.long_name, problem.standard_name, problem.units)
     given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
     there = {name: values for name, values in given.items() if values is not None}
     said = posterior_attributes(problem, tuple(there))
@@ -65,20 +64,47 @@ def to_dataset(
         fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))
     for name, values in (baselines or {}).items():
         fields[f"baseline_{name}"] = (values, words.value(f"{name} interpolation of coarse {{}}"))
-    seen = words.value("coarse {} that the model saw", cell_methods="area: mean")
-    known = words.value("coarse {}, withheld cells too", cell_methods="area: mean")
+    means = {"cell_methods": methods_of(problem.origin)}
+    fields = {name: (values, _same_methods(name, attributes, means)) for name, (values, attributes) in fields.items()}
+    seen = words.value("coarse {} that the model saw", **means)
+    known = words.value("coarse {}, withheld cells too", **means)
     cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
     variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
     variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in cells.items()}
-    about = _global(problem, settings, model, seed, version)
+    about = _global(problem, settings, model, seed, version, method)
     if checked:
         about["one_scale_up"] = json.dumps({k: v for k, v in checked.items() if k != "values"}, sort_keys=True)
     if warnings:
         about["warnings"] = " ".join(warnings)
-    return xr.Dataset(variables, fine | rough, about)
+    carried, ends = variables_of(problem.origin)
+    clash = [name for name in carried if name in fine | rough | variables]
+    carried = {name: values for name, values in carried.items() if name not in clash}
+    grids = fine | rough
+    lines = {name: grids[name] for name in grids if not is_beside(name)}
+    beside = {name: grids[name] for name in grids if is_beside(name)} | ends
+    found = xr.Dataset(variables | beside, lines | carried, about)
+    for name in beside:
+        found[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
+    return found
 
 
-class _Words:
+def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[str, str]]:
+    """The dimensions of a field (H, W) in the file, and what it says of the grid."""
+    (y, *_), (x, *_) = NATIVE[problem.grid.kind]
+    return (y, x), {"grid_mapping": "crs"} if problem.grid.mapping else {}
+
+
+def is_beside(name: str) -> bool:
+    """Whether a variable of a grid says something about its coordinates and is none."""
+    return name.endswith(("_bnds", "_vertices", "crs"))
+
+
+def _same_methods(name: str, attributes: dict[str, str], means: dict[str, str]) -> dict[str, str]:
+    """The attributes of a fine field with the target's cell methods, but for the local scale's."""
+    return attributes if name == "local_scale" else {**attributes, **means}
+
+
+class Words:
     """Attributes of the target's values, spreads and differences."""
 
     def __init__(self, long_name: str, standard_name: str, units: str) -> None:
@@ -96,12 +122,15 @@ class _Words:
         return attributes
 
     def value(self, long_name: str, **more: str) -> dict[str, str]:
+        """Attributes of a value on the target's own scale; ``{}`` in ``long_name`` is the target's own."""
         return self._make(long_name, self.standard_name, "on_scale", more)
 
     def spread(self, long_name: str, **more: str) -> dict[str, str]:
+        """Attributes of a standard error; ``{}`` in ``long_name`` is the target's own."""
         return self._make(long_name, f"{self.standard_name} standard_error", "difference", more)
 
     def difference(self, long_name: str) -> dict[str, str]:
+        """Attributes of a difference of two values; ``{}`` in ``long_name`` is the target's own."""
         return self._make(long_name, "", "difference", {})
 
 
@@ -120,15 +149,20 @@ SPREADS = {
 
 def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``."""
-    words = _Words(problem.long_name, problem.standard_name, problem.units)
+    words = Words(problem.long_name, problem.standard_name, problem.units)
     spreads = [name for name in SPREADS if name in names]
     beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
     found = {"mean": words.value("posterior mean of {}", **beside)}
     return found | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
 
 
-def grid_coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
-    """Coordinate variables, dimensions, and what a field on the grid must say about them."""
+def grid_coordinates(
+    grid: Grid, prefix: str, *, vertices: bool = False
+) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
+    """Coordinate variables, dimensions, and what a field on the grid must say about them.
+
+    With ``vertices``, two-dimensional positions have the four corners of their cells.
+    """
     dims: list[str] = []
     found: dict[str, Any] = {}
     for (name, standard, units), values, edges, axis in zip(
@@ -146,35 +180,34 @@ def grid_coordinates(grid: Grid, prefix: str) -> tuple[dict[str, Any], tuple[str
         for name, values, units in (("latitude", grid.latitude, "north"), ("longitude", grid.longitude, "east")):
             attributes = {"standard_name": name, "long_name": name, "units": f"degrees_{units}"}
             found[prefix + name] = (tuple(dims), values, attributes)
+            if vertices:
+                attributes["bounds"] = f"{prefix}{name}_vertices"
+        corners = zip(("latitude", "longitude"), grid.corners(), strict=True) if vertices else ()
+        for name, values in corners:
+            found[f"{prefix}{name}_vertices"] = ((*dims, "vertices"), values, {})
     if grid.mapping:
         found[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
         said["grid_mapping"] = f"{prefix}crs"
     return found, (dims[0], dims[1]), said
 
 
-def _global(problem: DownscalingProblem, settings: dict, model: str, seed: int, version: str) -> dict[str, Any]:
+def _global(
+    problem: DownscalingProblem, settings: dict, model: str, seed: int, version: str, method: str
+) -> dict[str, Any]:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "Conventions": "CF-1.11",
         "title": f"{problem.long_name}, downscaled",
         "source": f"Deconditioning Lab {version}, model {model}, from {problem.source}",
         "history": f"{now} Deconditioning Lab {version}: downscaled by {model} with seed {seed}",
-        "references": REFERENCES,
+        "references": references_of(method),
+        "citation": citation(version, problem.source, problem.origin.attributes.get("input_doi", "")),
         "comment": " ".join(problem.notes),
         "licence": problem.licence,
+        "license": problem.licence,
+        **problem.origin.attributes,
         "model": model,
         "seed": int(seed),
         "settings": json.dumps(settings, sort_keys=True),
         "problem": json.dumps(problem.spec.to_dict(), sort_keys=True),
     }
-
-
-def to_netcdf_bytes(dataset: "xr.Dataset") -> bytes:
-    """The dataset as NetCDF 4 bytes, compressed, NaN as fill value of the fields."""
-    encoding: dict[Any, dict[str, Any]] = {name: {"_FillValue": None} for name in dataset.coords}
-    encoding |= {
-        name: {"_FillValue": np.nan, "zlib": True, "complevel": 4, "shuffle": True} for name in dataset.data_vars
-    }
-    buffer = BytesIO()
-    dataset.to_netcdf(buffer, engine="h5netcdf", encoding=encoding)
-    return buffer.getvalue()

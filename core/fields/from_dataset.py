@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InputError
-from core.fields.axes import METRES, Axes, find_axes
+from core.fields.axes import Axes, find_axes
+from core.fields.bounds import settled
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
+from core.fields.holes import LEAST_PLACED, fill_positions, placed
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
+from core.fields.roles import METRES, role
 from core.fields.sphere import wrap_longitude
+from core.fields.times import read_odd
 from core.fields.validity import look_at_values
 
 if TYPE_CHECKING:
@@ -23,14 +27,16 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     180°; a global field keeps its seam. ``source`` and ``licence`` are used where the file's global
     attributes say nothing.
     """
-    dataset = _plain(dataset)
+    dataset = settled(read_odd(_plain(dataset)))
     axes = find_axes(dataset)
     grid, order, notes = _grid(dataset, axes)
     kept, left, fields = _on_grid(dataset, axes, grid, order)
     kept, said = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
-        notes.append(f"Not on the grid and left out: {', '.join(left[:8])}{' …' if len(left) > 8 else ''}.")
-    return Fields(kept, grid, tuple(notes + said), _source(dataset.attrs, source), _licence(dataset.attrs, licence))
+        named = ", ".join(f"`{name}`" for name in left[:8])
+        notes.append(f"Not on the grid and left out: {named}{' …' if len(left) > 8 else ''}.")
+    licences = _licence(dataset.attrs, licence)
+    return Fields(kept, grid, tuple(notes + said), _source(dataset.attrs, source), licences, lazy)
 
 
 def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
@@ -86,30 +92,50 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
     grid = make_grid(
         axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, wraps=wraps and axes.kind == "latlon"
     )
+    if lost := int((grid.area == 0).sum()):
+        notes.append(f"{lost:,} of {grid.area.size:,} cells have no place on Earth; they count as missing.")
     return grid, (rows, columns), notes + said + said_x
 
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
-    position = []
-    for name in (axes.y, axes.x):
-        array = dataset[name]
-        values = array.isel(dict.fromkeys(array.dims[:-2], 0)).values.astype(float)
-        if not np.isfinite(values).all():
-            raise InputError(f"The coordinate `{name}` has missing values: every cell needs its position.")
-        position.append(values)
-    if np.abs(position[0]).max() > 90.001:
+    latitude, longitude = (_sheet(dataset, name) for name in (axes.y, axes.x))
+    there = placed(latitude, longitude)
+    if there.mean() < LEAST_PLACED:
+        raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
+    if np.abs(latitude[there]).max() > 90.001:
         raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
-    if np.abs(position[1]).max() > 1080:
-        raise InputError(f"`{axes.x}` reaches {np.abs(position[1]).max():g}, which is no longitude: give degrees.")
-    check_connected(position[0], position[1], (axes.y, axes.x))
-    rows, columns = np.arange(position[0].shape[0]), np.arange(position[0].shape[1])
+    if (far := np.abs(longitude[there]).max()) > 1080:
+        raise InputError(f"`{axes.x}` reaches {far:g}, which is no longitude: give degrees.")
+    check_connected(np.where(there, latitude, np.nan), np.where(there, longitude, np.nan), (axes.y, axes.x))
+    position = fill_positions(latitude, longitude, there)
+    rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1])
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
     grid = make_grid(
-        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=(position[0], position[1]), wraps=wraps
+        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there
     )
-    note = f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."
-    return grid, (rows, columns), [note]
+    notes = [f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."]
+    if not there.all():
+        notes.append(f"{int((~there).sum()):,} of {there.size:,} cells have no position; they count as missing.")
+    return grid, (rows, columns), notes
+
+
+def _sheet(dataset: "xr.Dataset", name: str) -> np.ndarray:
+    """(H, W) values in degrees of a coordinate on rows and columns, NaN where missing.
+
+    Raises ``InputError`` where it changes along a further dimension.
+    """
+    array = dataset[name]
+    ahead = array.dims[:-2]
+    values = array.isel(dict.fromkeys(ahead, 0)).values.astype(float)
+    for dim in ahead:
+        last = array.isel({**dict.fromkeys(ahead, 0), dim: -1}).values.astype(float)
+        if not np.array_equal(values, last, equal_nan=True):
+            raise InputError(
+                f"The coordinate `{name}` differs along `{dim}`, so that there is no single grid: choose one first "
+                f"(`ncks -d {dim},0`), or bring all onto one with `cdo remapcon,r720x360`."
+            )
+    return np.rad2deg(values) if str(array.attrs.get("units", "")).lower().startswith("rad") else values
 
 
 def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:
@@ -120,9 +146,20 @@ def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tup
     kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
     for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
         kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
+    elsewhere = [n for n in kept.data_vars if _placed_elsewhere(kept, str(n), axes)]
+    kept = kept.set_coords(elsewhere)
     fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
-    others = [str(n) for n in kept.data_vars if str(n) not in fields and kept.variables[n].ndim > 0]
-    return kept, [n for n in others if not _is_bounds(n)], fields
+    others = [str(n) for n in [*kept.data_vars, *elsewhere] if str(n) not in fields and kept.variables[n].ndim > 0]
+    return kept, others, fields
+
+
+def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:
+    """Whether a variable on the same rows and columns names a latitude that is not the grid's, as staggered ones do."""
+    variable = dataset.variables[name]
+    said = str(variable.encoding.get("coordinates") or variable.attrs.get("coordinates") or "").split()
+    sheets = [n for n in said if n in dataset.variables and dataset.variables[n].ndim >= 2]
+    latitudes = [n for n in sheets if role(n, dataset.variables[n]) == ("latlon", "y")]
+    return axes.kind == "curvilinear" and bool(latitudes) and axes.y not in latitudes
 
 
 def _slice(order: np.ndarray) -> slice | np.ndarray:
@@ -132,7 +169,3 @@ def _slice(order: np.ndarray) -> slice | np.ndarray:
     if len(order) > 1 and order[-1] == 0 and np.all(np.diff(order) == -1):
         return slice(int(order[0]), None, -1)
     return order
-
-
-def _is_bounds(name: str) -> bool:
-    return name.lower().endswith(("_bnds", "_bounds", "_bnd", "_vertices"))

@@ -7,6 +7,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields import sphere
+from core.fields.holes import LEAST_PLACED, fill_positions, placed
 
 Kind = Literal["latlon", "rotated", "projected", "curvilinear"]
 MOST_CELLS = 8_000_000
@@ -28,7 +29,7 @@ class Grid:
     wraps : whether the longitudes go round the sphere.
     mapping : attributes of the CF grid mapping, empty for "latlon".
     area : (H, W) relative cell areas of mean one: Δλ·Δ sin φ between the cell edges (rotated φ for a
-        rotated grid), |∂r/∂i × ∂r/∂j| for a curvilinear one, equal for a projected one.
+        rotated grid), |∂r/∂i × ∂r/∂j| for a curvilinear one, equal for a projected one; 0 where a cell has no position.
     y_edges, x_edges : (H+1,), (W+1,) cell edges in native coordinates.
     """
 
@@ -87,6 +88,28 @@ class Grid:
         middle = 0.5 * (self.x_edges[0] + self.x_edges[-1])
         return np.asarray(y, dtype=float), sphere.continuous_longitude(x, middle)
 
+    def corners(self) -> tuple[np.ndarray, np.ndarray]:
+        """(H, W, 4) true latitudes and longitudes of the cells' corners, counterclockwise from the lowest indices.
+
+        From the edges; of a curvilinear grid the mean direction of the four centres around each corner, continued
+        outside by reflection.
+        """
+        if self.kind == "curvilinear":
+            centres = np.pad(sphere.unit_vectors(self.latitude, self.longitude), ((1, 1), (1, 1), (0, 0)), mode="edge")
+            for axis in (0, 1):
+                line = np.moveaxis(centres, axis, 0)
+                line[0], line[-1] = 2 * line[1] - line[2], 2 * line[-2] - line[-3]
+            around = centres[:-1, :-1] + centres[:-1, 1:] + centres[1:, :-1] + centres[1:, 1:]
+            latitude, longitude = sphere.from_unit_vectors(around)
+        else:
+            latitude, longitude = true_position(self.kind, self.y_edges, self.x_edges, self.mapping)
+        low, high, left, right = slice(None, -1), slice(1, None), slice(None, -1), slice(1, None)
+        round_ = ((low, left), (low, right), (high, right), (high, left))
+        north = np.stack([latitude[at] for at in round_], axis=-1)
+        east = np.stack([longitude[at] for at in round_], axis=-1)
+        centre = self.longitude[..., None]
+        return north, centre + sphere.wrap_longitude(east - centre)
+
     def steradians(self) -> np.ndarray:
         """(H, W) solid angle of the cells, exact for latitude-longitude grids, else by central differences."""
         if self.kind in ("latlon", "rotated"):
@@ -139,9 +162,11 @@ def make_grid(
     edges: tuple[np.ndarray, np.ndarray] | None = None,
     position: tuple[np.ndarray, np.ndarray] | None = None,
     wraps: bool = False,
+    there: np.ndarray | None = None,
 ) -> Grid:
     """A grid from ascending native coordinates; ``position`` = true (latitude, longitude) where already known.
 
+    Cells that are not ``there`` (H, W) get area 0; so do those of a map projection that lie beyond the Earth's edge.
     Raises ``InputError`` above eight million cells, before any (H, W) array is made.
     """
     if len(y) * len(x) > MOST_CELLS:
@@ -152,6 +177,11 @@ def make_grid(
     spherical = kind in ("latlon", "rotated")
     y_edges, x_edges = edges if edges is not None else (cell_edges(y, spherical), cell_edges(x, False))
     latitude, longitude = position if position is not None else true_position(kind, y, x, mapping or {})
+    if kind == "projected" and there is None:
+        there = placed(latitude, longitude)
+        latitude, longitude = (
+            (latitude, longitude) if there.mean() < LEAST_PLACED else fill_positions(latitude, longitude, there)
+        )
     if not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
         raise InputError(
             f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no place on "
@@ -162,6 +192,8 @@ def make_grid(
         area = _band_areas(y_edges, x_edges)
     elif kind == "curvilinear":
         area = _jacobian_areas(latitude, longitude)
+    if there is not None:
+        area = np.where(there, area, 0.0)
     return Grid(
         y=y,
         x=x,

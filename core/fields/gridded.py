@@ -1,21 +1,19 @@
 """Fields: what a file holds on one horizontal grid."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, short
 from core.fields.grid import Grid
-from core.fields.validity import DOUBTFUL, only_valid
+from core.fields.static import is_static
+from core.fields.times import is_dates, label_of, place_of, text_of, words_of
+from core.fields.validity import DOUBTFUL, look, only_valid
 
 if TYPE_CHECKING:
     import xarray as xr
-
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-          "December")  # fmt: skip
 
 
 def check_index(name: str, dim: str, index: int, size: int) -> None:
@@ -42,7 +40,8 @@ class Variable:
 class Fields:
     """Co-located fields of one file, their last two dimensions being the grid's rows and columns.
 
-    ``notes`` are sentences on what was changed or chosen while reading.
+    ``notes`` are sentences on what was changed or chosen while reading. Where ``lazy``, values are read when they are
+    asked for, and ``open_file`` keeps their file open.
     """
 
     dataset: "xr.Dataset"
@@ -50,6 +49,13 @@ class Fields:
     notes: tuple[str, ...]
     source: str
     licence: str
+    lazy: bool = False
+    open_file: Any = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What to call the file in a sentence: the first part of its source."""
+        return self.source.partition(";")[0]
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -59,6 +65,14 @@ class Fields:
     def variables(self) -> dict[str, Variable]:
         """The numeric fields on the grid, by name."""
         return {str(name): self._describe(str(name)) for name in self.dataset.data_vars if self._usable(str(name))}
+
+    def holds(self, name: str) -> bool:
+        """Whether a variable of that name is a field here."""
+        return name in self.dataset.data_vars
+
+    def at(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple["Fields", dict[str, int | str]]:
+        """The file that holds what is chosen of a field, and the choice there."""
+        return self, dict(select or {})
 
     def _usable(self, name: str) -> bool:
         array = self.dataset.variables[name]
@@ -83,8 +97,9 @@ class Fields:
         coordinate = self.dataset.coords[dim]
         units = str(coordinate.attrs.get("units", "")).strip()
         values = coordinate.values
-        if values.dtype.kind == "M":
-            return tuple(str(np.datetime64(v, "m")).replace("T", " ") for v in values)
+        if is_dates(values):
+            return tuple(label_of(v) for v in values)
+        units = "" if units == "1" else units
         if values.dtype.kind in "fiu":
             return tuple(f"{v:g} {units}".strip() for v in values)
         return tuple(str(v) for v in values)
@@ -104,32 +119,61 @@ class Fields:
             )
         return self._describe(name)
 
-    def chosen(self, name: str, select: Mapping[str, int]) -> dict[str, int]:
+    def chosen(self, name: str, select: Mapping[str, int | str]) -> dict[str, int]:
         """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
 
-        A dimension of one value ignores ``"dim"``, which may be meant for another file.
+        A text is looked up among the dimension's labels: the beginning of a date, a member's name. A dimension of one
+        value ignores ``"dim"``, which may be meant for another file.
         """
         chosen = {}
         for dim, labels in self.check(name).extra.items():
             shared = select.get(dim, 0) if len(labels) > 1 else 0
-            index = int(select.get(f"{name}:{dim}", shared))
+            wanted = select.get(f"{name}:{dim}", shared)
+            index = place_of(dim, labels, wanted) if isinstance(wanted, str) else int(wanted)
             check_index(name, dim, index, len(labels))
             chosen[dim] = index
         return chosen
 
-    def values(self, name: str, select: Mapping[str, int] | None = None) -> np.ndarray:
+    def values(self, name: str, select: Mapping[str, int | str] | None = None) -> np.ndarray:
         """(H, W) float64 values of a field in its own units, NaN where missing.
 
-        ``select`` maps an extra dimension to an index (0 where not given).
+        ``select`` maps an extra dimension to an index or a label (index 0 where not given).
         """
-        chosen = self.chosen(name, select or {})
-        values = np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
-        only_valid(values, self.dataset[name].attrs)
+        values = only_valid(self._read(name, select), self.dataset[name].attrs)
+        values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
             raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
         return values
 
-    def when_and_where(self, name: str, select: Mapping[str, int] | None = None) -> tuple[str, ...]:
+    def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
+        """A copy of the stored values of one choice; ``InputError`` where a file that is still open has none there."""
+        chosen = self.chosen(name, select or {})
+        try:
+            return np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            if not self.lazy:
+                raise
+            raise InputError(
+                f"`{name}` of {self.name} could not be read ({short(error)}): the file is damaged, or it has changed "
+                "since it was opened."
+            ) from error
+
+    def remarks(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
+        """Sentences on the values of one choice, of files whose values were not looked at when they were opened."""
+        if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
+            return []
+        kept = self.dataset[name].attrs.get("valid_range")
+        return look(name, self._read(name, select), None if kept is None else (kept[0], kept[1]))[1]
+
+    def is_static(self, name: str) -> bool:
+        """Whether a field is the same at all times, whatever date the file gives it."""
+        extra, dataset = self.check(name).extra, self.dataset
+        times = [
+            len(labels) for dim, labels in extra.items() if dim in dataset.coords and is_dates(dataset[dim].values)
+        ]
+        return is_static(name, dataset[name].attrs, dataset.attrs, max(times, default=1))
+
+    def when_and_where(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[str, ...]:
         """What was taken along every further dimension, in words: "19 November 2009, 12:00 UTC", "level height 645 m".
 
         The date comes first, also where it is a coordinate without a dimension; so do heights and pressures.
@@ -138,8 +182,8 @@ class Fields:
         for dim, index in self.chosen(name, select or {}).items():
             if dim not in self.dataset.coords:
                 words += [f"{_plain(dim)} number {index + 1}"] if self.dataset.sizes[dim] > 1 else []
-            elif self.dataset.coords[dim].dtype.kind == "M":
-                words, dated = [_date(self.dataset.coords[dim].values[index]), *words], True
+            elif is_dates(self.dataset.coords[dim].values):
+                words, dated = [words_of(self.dataset.coords[dim].values[index]), *words], True
             else:
                 words.append(f"{_plain(dim)} {self._labels(dim, self.dataset.sizes[dim])[index]}")
         time = None if dated else self._time(name, select)
@@ -148,24 +192,23 @@ class Fields:
             for key, value in self.dataset[name].coords.items()
             if value.ndim == 0 and value.dtype.kind in "fiu" and {"axis", "positive"} & set(value.attrs)
         ]
-        return tuple(words) if time is None else (_date(time), *words)
+        return tuple(words) if time is None else (words_of(time), *words)
 
-    def time_label(self, name: str, select: Mapping[str, int] | None = None) -> str | None:
+    def time_label(self, name: str, select: Mapping[str, int | str] | None = None) -> str | None:
         """The date and time of a field as text, ``None`` where the file does not say."""
         time = self._time(name, select)
-        return None if time is None else str(time.astype("datetime64[m]"))
+        return None if time is None else text_of(time)
 
-    def _time(self, name: str, select: Mapping[str, int] | None = None) -> np.datetime64 | None:
+    def _time(self, name: str, select: Mapping[str, int | str] | None = None) -> Any:
         """The first time coordinate that the choice makes a single date, CF's own time before others."""
         chosen = self.chosen(name, select or {})
         coordinates = self.dataset.coords.items()
         for _, coordinate in sorted(coordinates, key=lambda item: item[1].attrs.get("standard_name") != "time"):
-            if coordinate.dtype.kind == "M" and set(coordinate.dims) <= set(chosen) and coordinate.ndim <= 1:
-                at = {d: chosen[str(d)] for d in coordinate.dims}
-                return np.datetime64(coordinate.isel(at).values[()])
+            if coordinate.ndim <= 1 and set(coordinate.dims) <= set(chosen) and is_dates(coordinate.values):
+                return coordinate.values[tuple(chosen[str(d)] for d in coordinate.dims)]
         return None
 
-    def selection_notes(self, name: str, select: Mapping[str, int] | None = None) -> list[str]:
+    def selection_notes(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
         """A sentence for every extra dimension of more than one value: which one is taken."""
         labels = self.check(name).extra
         return [
@@ -178,13 +221,3 @@ class Fields:
 def _plain(name: str) -> str:
     """A dimension's name as a word."""
     return name.replace("_", " ")
-
-
-def _date(time: np.datetime64) -> str:
-    """A date in words; times are UTC, as CF has them."""
-    if np.isnat(time):
-        return "no date"
-    at = time.astype("datetime64[m]").item()
-    if not isinstance(at, datetime):  # beyond the years that Python's dates know
-        return f"{np.datetime_as_string(time, unit='m').replace('T', ', ')} UTC"
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"

@@ -13,6 +13,7 @@ import h5py
 from h5py import h5d, h5g, h5l, h5o, h5r
 
 from core.errors import InputError, short
+from core.fields.groups import below, flat_dimensions, flat_names
 
 if TYPE_CHECKING:
     from xarray.backends import H5NetCDFStore
@@ -150,10 +151,11 @@ def _refuse_outside(dataset: h5d.DatasetID, path: str) -> None:
         raise InputError(f"The file keeps the values of `{path[:80]}` in another file: {_REMEDY}")
 
 
-def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str]]":
-    """A NetCDF 4 file as a store for xarray, and the variables that cannot be opened with the reason.
+def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
+    """A NetCDF 4 file as a store for xarray, the variables that cannot be opened with the reason, and sentences.
 
-    Raises ``InputError`` where the file refers to another one.
+    Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` where the file
+    refers to another one.
     """
     import h5netcdf
     from xarray.backends import H5NetCDFStore
@@ -162,10 +164,12 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str]]":
         """Variables that can be opened, each opened once."""
 
         def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
-            for name, variable in self.ds.variables.items():
+            for name, (inside, variable) in listed.items():
                 if name not in found and name not in file.broken:
                     try:
-                        found[name] = self.open_store_variable(name, variable)
+                        read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], variable)
+                        read.dims = [dims.get((inside, dim), dim) for dim in read.dims]
+                        found[name] = read
                     except MemoryError:
                         raise
                     except Exception as error:
@@ -178,4 +182,19 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str]]":
 
     found: dict[str, Any] = {}
     file = ClosedFile(path)
-    return Store(h5netcdf.File(file, "r", decode_vlen_strings=True)), file.broken
+    root = h5netcdf.File(file, "r", decode_vlen_strings=True)
+    listed, dims, notes = _listed(root)
+    stores = {inside: H5NetCDFStore(root[inside] if inside else root) for inside, _ in listed.values()}
+    return Store(root), file.broken, notes
+
+
+def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str], str], list[str]]:
+    """Name → (group, variable), the names of the groups' dimensions, and sentences."""
+    listed = {str(name): ("", variable) for name, variable in root.variables.items()}
+    if not root.groups or any(len(variable.dimensions) >= 2 for _, variable in listed.values()):
+        return listed, {}, []
+    found = list(below(root))
+    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(found), found, strict=True)}
+    groups = [f"`{inside[1:]}`" for inside in dict.fromkeys(inside for inside, _, _ in found) if inside]
+    words = f"group {groups[0]}" if len(groups) == 1 else f"groups {', '.join(groups[:6])}"
+    return listed, flat_dimensions(found), [f"The variables are those of the file's {words}."] if groups else []

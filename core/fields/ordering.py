@@ -84,7 +84,8 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
     """``InputError`` where cells (H, W) that are neighbours in the file are none on Earth.
 
     A step of the grid is a jump where it is 20 times longer than both the median step and the median of the seven steps
-    around it; a grid is scrambled where more than a quarter of its cells turn against the others.
+    around it; a grid is scrambled where more than a quarter of its cells turn against the others. Cells without a
+    position (NaN) are passed over.
     """
     both = f"`{names[0]}` and `{names[1]}`"
     across, along, turned = _steps(latitude, longitude)
@@ -110,16 +111,17 @@ def _steps(latitude: np.ndarray, longitude: np.ndarray) -> tuple[np.ndarray, np.
     """
     height, width = latitude.shape
     across, along = np.empty((height, width - 1), np.float32), np.empty((height - 1, width), np.float32)
-    left, strip = 0, max(1, _STRIP // width)
+    left, known, strip = 0, 0, max(1, _STRIP // width)
     for first in range(0, height, strip):
         rows = slice(first, first + strip + 1)
         vectors = unit_vectors(latitude[rows], longitude[rows])
         east, north = np.diff(vectors, axis=1), np.diff(vectors, axis=0)
-        across[first : first + strip] = np.linalg.norm(east, axis=-1)[:strip]
-        along[first : first + strip] = np.linalg.norm(north, axis=-1)
+        across[first : first + strip] = np.nan_to_num(np.linalg.norm(east, axis=-1)[:strip])
+        along[first : first + strip] = np.nan_to_num(np.linalg.norm(north, axis=-1))
         normal = np.cross(east[:-1], north[:, :-1])
-        left += int((np.einsum("ijk,ijk->ij", normal, vectors[:-1, :-1]) < 0).sum())
-    return across, along, left / max(1, (height - 1) * (width - 1))
+        turns = np.einsum("ijk,ijk->ij", normal, vectors[:-1, :-1])
+        left, known = left + int((turns < 0).sum()), known + int(np.isfinite(turns).sum())
+    return across, along, left / max(1, known)
 
 
 def _jump(steps: np.ndarray, axis: int) -> tuple[tuple[int, ...], float, float] | None:

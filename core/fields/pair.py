@@ -7,14 +7,17 @@ import numpy as np
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
 from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
-from core.fields.coarsened import all_finite, draw_withheld
+from core.fields.by_hand import Kept
+from core.fields.coarsened import all_finite
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
 from core.fields.interpolate import locate
+from core.fields.origin import beside_values
 from core.fields.problem import DownscalingProblem
 from core.fields.sampling import box_around, cover, facing, sample
 from core.fields.spec import DownscalingSpec
+from core.fields.static import apart_in_time
 from core.fields.units import convert
 
 
@@ -29,6 +32,7 @@ class _Place:
     cell: np.ndarray
     part: tuple[np.ndarray, slice, slice]
     notes: list[str]
+    kept: Kept
 
     def of_coarse(self, values: np.ndarray) -> np.ndarray:
         """(cells,) values of the coarse file's grid on the kept cells."""
@@ -47,12 +51,14 @@ def make_problem_from_files(
     side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which
     half its area must be there.
 
+    ``spec.region`` keeps some of the coarse cells and the pixels in them (indirect matching: whole blocks of pixels).
+
     Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
     meet although they must, or fewer than eight cells are left on either side.
     """
     target = coarse.check(spec.target)
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
-    place = _place(covariates, coarse, spec)
+    place = _cut(_place(covariates, coarse, spec), covariates, spec)
     fine = [values[place.window] for values in raw]
     whole = all_finite(fine, place.grid.shape)
     notes = _said(covariates, coarse, mediator, spec) + place.notes
@@ -61,10 +67,10 @@ def make_problem_from_files(
     bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, block)
     notes += said
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
-    withheld = draw_withheld(with_data, spec)
-    observed = with_data & ~withheld
+    withheld = place.kept.withhold(with_data, spec)
+    observed = with_data & ~withheld.cells
     bags, targets = _sides(spec, place, whole, block, blocks, observed, np.isfinite(bag_values).all(axis=1))
-    notes += _counts(spec, with_data, withheld, bags, targets)
+    notes += withheld.notes + _counts(spec, with_data, withheld.cells, bags, targets)
     system = CoordinateSystem(place.grid, _spherical(place))
     bag_cell = np.flatnonzero(bags)
     if spec.indirect:
@@ -88,8 +94,12 @@ def make_problem_from_files(
         truth=None,
     )
     problem = assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
-    chosen = coarse.when_and_where(spec.target, spec.select)
-    return replace(problem, hidden=int(withheld.sum()), when_and_where=chosen)
+    return place.kept.told(replace(problem, **beside_values(coarse, spec.target, spec.select)), withheld)
+
+
+def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:
+    """(rows, columns) of the coarse cells at and around the covariates, without regard to ``spec.region``."""
+    return _place(covariates, coarse, spec).cells.shape
 
 
 def _sides(
@@ -154,7 +164,40 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             cell = locate(cells, grid.latitude, grid.longitude)
     thin = cover(grid, np.ones(grid.shape, dtype=bool), cell, cells) < 0.5
     cell = np.where((cell >= 0) & ~thin[cell], cell, -1)
-    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, (order, rows, columns), notes)
+    kept = Kept.of(cells.shape, None)
+    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, (order, rows, columns), notes, kept)
+
+
+def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
+    """The place cut to ``spec.region``: its cells, and the box of pixels around those that lie in them."""
+    if spec.region is None:
+        return place
+    kept = Kept.of(place.cells.shape, spec.region)
+    number = np.full(kept.shape, -1)
+    cells = place.cells.window(*kept.part)
+    number[kept.part] = np.arange(cells.area.size).reshape(cells.shape)
+    cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
+    if not (cell >= 0).any():
+        raise InputError("No pixel of the covariates lies in the region: take another one, or the whole field.")
+    sides = spec.block if spec.indirect else (1, 1)
+    rows, columns = (_box(np.flatnonzero((cell >= 0).any(axis=1 - axis)), side) for axis, side in enumerate(sides))
+    order, *before = place.part
+    after = [slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, kept.part, strict=True)]
+    return _Place(
+        covariates.grid.window(rows, columns),
+        (rows, columns),
+        cells,
+        place.coarse.reshape(kept.shape)[kept.part].ravel(),
+        cell[rows, columns],
+        (order, after[0], after[1]),
+        place.notes + kept.notes,
+        kept,
+    )
+
+
+def _box(inside: np.ndarray, side: int) -> slice:
+    """Whole blocks of so many pixels around those ``inside``, which are ascending."""
+    return slice(int(inside[0]) // side * side, (int(inside[-1]) // side + 1) * side)
 
 
 def _apart(spec: DownscalingSpec) -> str:
@@ -175,18 +218,16 @@ def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: Dow
     notes = [f"Covariates: {n}" for n in covariates.notes] + [f"Target: {n}" for n in coarse.notes]
     notes += [f"Mediator: {n}" for n in mediator.notes] if mediator else []
     for name in spec.covariates:
-        notes += covariates.selection_notes(name, spec.select)
-    notes += coarse.selection_notes(spec.target, spec.select)
-    times = [covariates.time_label(n, spec.select) for n in spec.covariates]
-    when, then = next((t for t in times if t), None), coarse.time_label(spec.target, spec.select)
-    if when and then and when != then:
-        notes.append(f"The covariates are of {when}, the target of {then}: the mediator has to make up for it.")
+        notes += covariates.selection_notes(name, spec.select) + covariates.remarks(name, spec.select)
+    notes += coarse.selection_notes(spec.target, spec.select) + coarse.remarks(spec.target, spec.select)
+    if dates := apart_in_time(covariates, coarse, spec):
+        notes.append(f"The covariates are of {dates[0]}, the target of {dates[1]}: the mediator has to make up for it.")
     return notes
 
 
 def _holder(name: str, files: list[Fields | None]) -> Fields:
     """The first file that has the variable."""
-    found = next((f for f in files if f is not None and name in f.dataset.data_vars), None)
+    found = next((f for f in files if f is not None and f.holds(name)), None)
     if found is None:
         raise InputError(f"The mediator `{name}` is in none of the files: choose a variable that one of them holds.")
     return found
@@ -219,7 +260,7 @@ def _mediators(
             queries, how_there = sample(there.grid, query_field, place.cells)
         bag_side.append(values)
         query_side.append(queries)
-        notes += here.selection_notes(name, spec.select) + ([said] if said else [])
+        notes += here.selection_notes(name, spec.select) + here.remarks(name, spec.select) + ([said] if said else [])
         roles = {id(mediator): "mediator file", id(covariates): "covariates' file", id(coarse): "target's file"}
         notes.append(
             f"Mediator `{name}`: for the bags {how} (from the {roles[id(here)]}), for the coarse cells {how_there} "

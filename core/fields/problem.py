@@ -9,6 +9,7 @@ from torch import Tensor
 
 from core.errors import InputError
 from core.fields.grid import Grid
+from core.fields.origin import Origin
 from core.fields.scaling import Scale, Scaling
 from core.fields.spec import DownscalingSpec
 from core.observations import IndirectData
@@ -39,8 +40,11 @@ class DownscalingProblem:
     target_scale : takes standardised values to physical ones.
     units, long_name, standard_name, source, licence : of the target and its file.
     notes : sentences, one for every choice made on the way.
-    hidden : number of cells with a value that lose it by ``spec.withhold``.
+    hidden : number of cells with a value that lose it, drawn by the seed or hidden by hand.
+    drawn : (ny, nx) cells that the seed draws to lose their value, whatever was done by hand.
+    whole_shape, corner : (rows, columns) of coarse cells of the whole field, and which of them is the first one here.
     when_and_where : date, level and whatever else was chosen of the target, in words.
+    origin : the same as coordinates, with the target's cell methods and whose data it is, for what leaves.
     """
 
     spec: DownscalingSpec
@@ -70,7 +74,11 @@ class DownscalingProblem:
     licence: str
     notes: tuple[str, ...] = field(default=())
     hidden: int = 0
+    drawn: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    whole_shape: tuple[int, int] = (0, 0)
+    corner: tuple[int, int] = (0, 0)
     when_and_where: tuple[str, ...] = field(default=())
+    origin: Origin = field(default_factory=Origin)
 
     def on_grid(self, values: Any) -> np.ndarray:
         """(H, W) map of values (P,) at the prediction pixels, NaN elsewhere."""

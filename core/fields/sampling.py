@@ -7,33 +7,72 @@ import numpy as np
 from core.fields.blocks import cell_mean
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
-from core.fields.interpolate import bilinear_at, locate, nearest_at
+from core.fields.interpolate import bilinear_at, locate, nearest_at, scattered_at
+from core.fields.overlap import overlap, same_grid
 from core.fields.sphere import unit_vectors
 
-MANY = 4.0
+#: Cosine of the angle from the middle of a region beyond which its flat picture is too distorted.
+_SEEN = 0.5
+
+
+def how_sampled(grid: Grid, onto: Grid) -> str:
+    """What `sample` does from one grid to another, in words."""
+    if same_grid(grid, onto):
+        return "its own values"
+    if np.median(onto.steradians()) >= np.median(grid.steradians()) * (1 - 1e-6):
+        both = grid.kind == onto.kind == "curvilinear"
+        return "its area mean over each cell" if both else "its mean over each cell, weighted by overlap"
+    return f"its {'' if grid.kind == 'curvilinear' else 'bilinear '}interpolation at each cell's centre"
 
 
 def sample(grid: Grid, values: np.ndarray, onto: Grid) -> tuple[np.ndarray, str]:
     """Values (H, W) of ``grid`` carried onto the cells of ``onto``: ((cells,), how in words).
 
-    Where four or more source cells fall into a target cell on average: their area-weighted mean.
-    Otherwise bilinear interpolation at the cell's centre, or the nearest cell of a curvilinear grid.
-    NaN outside the source grid.
+    Where its cells are no larger than the target's: means weighted by the area that the cells share (`overlap`), NaN
+    where less than half of a target cell lies under valid ones. Where they are larger: bilinear interpolation at the
+    target cell's centre, by triangles between the centres of a curvilinear grid; NaN outside the grid.
     """
+    how = how_sampled(grid, onto)
+    if how.startswith("its own"):
+        return np.asarray(values, dtype=float).ravel(), how
+    if "mean" in how:
+        shared = overlap(grid, onto)
+        return _by_centres(grid, values, onto) if shared is None else shared.mean(values), how
+    latitude, longitude = onto.latitude.ravel(), onto.longitude.ravel()
+    if grid.kind == "curvilinear":
+        found = _between_centres(grid, values, latitude, longitude)
+    else:
+        found = bilinear_at(grid, values, *grid.native(latitude, longitude))
+    return np.where(locate(grid, latitude, longitude) >= 0, found, np.nan), how
+
+
+def _by_centres(grid: Grid, values: np.ndarray, onto: Grid) -> np.ndarray:
+    """Means over the cells whose centres lie in a target cell: two curvilinear grids have no edges to cut along."""
     index = locate(onto, grid.latitude, grid.longitude)
     count = np.bincount(index[index >= 0], minlength=onto.area.size)
-    hit = count > 0
-    if hit.any() and count[hit].mean() >= MANY:
-        means = cell_mean(values, grid.steradians(), index, onto.area.size)
-        return np.where(count >= 0.5 * np.median(count[hit]), means, np.nan), "its area mean over each cell"
-    latitude, longitude = onto.latitude.ravel(), onto.longitude.ravel()
-    inside = locate(grid, latitude, longitude) >= 0
-    if grid.kind == "curvilinear":
-        points = unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
-        found = nearest_at(points, values.ravel(), unit_vectors(latitude, longitude))
-        return np.where(inside, found, np.nan), "its nearest value to each cell's centre"
-    found = bilinear_at(grid, values, *grid.native(latitude, longitude))
-    return np.where(inside, found, np.nan), "its bilinear interpolation at each cell's centre"
+    if not count.any():
+        return np.full(onto.area.size, np.nan)
+    means = cell_mean(values, grid.steradians(), index, onto.area.size)
+    return np.where(count >= 0.5 * np.median(count[count > 0]), means, np.nan)
+
+
+def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """Linear on triangles between the valid centres of a region, seen from above its middle; nearest where it is large.
+
+    A value that is missing at the nearest centre is missing.
+    """
+    points = unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
+    at = unit_vectors(latitude, longitude)
+    nearest = nearest_at(points, values.ravel(), at)
+    middle = points.mean(axis=0)
+    middle /= np.linalg.norm(middle)
+    if min((points @ middle).min(), (at @ middle).min()) < _SEEN:
+        return nearest
+    east = np.cross([0.0, 0.0, 1.0] if abs(middle[2]) < 0.9 else [1.0, 0.0, 0.0], middle)
+    frame = np.stack([east / np.linalg.norm(east), np.cross(middle, east / np.linalg.norm(east))], axis=1)
+    valid = np.isfinite(values).ravel()
+    found = scattered_at(points[valid] @ frame, values.ravel()[valid], at @ frame, smooth=False)
+    return np.where(np.isfinite(nearest), found, np.nan)
 
 
 def cover(grid: Grid, valid: np.ndarray, cell: np.ndarray, onto: Grid) -> np.ndarray:

@@ -5,9 +5,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from core.errors import InputError
+from core.fields.by_hand import Cell, Region, cells_text, checked_cells, checked_region
 from core.plain_data import check_seed
 
 Matching = Literal["direct", "indirect"]
+#: Settings of a person's hand on the map, without which a problem is what it was before there were any.
+BY_HAND = ("hide", "reveal", "region", "reweigh")
 
 
 def _names(values: Any, role: str) -> tuple[str, ...]:
@@ -31,6 +34,16 @@ def _block(block: Any) -> tuple[int, int]:
     return rows, columns
 
 
+def _place(value: Any) -> int | str:
+    """An index, or a label as text; a text of digits is an index."""
+    plain = value.strip() if isinstance(value, str) else value
+    return plain if isinstance(plain, str) and plain and not plain.lstrip("-").isdigit() else int(plain)
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
 @dataclass(frozen=True)
 class DownscalingSpec:
     """Target, covariates and mediators by name, and how cells are formed and withheld.
@@ -45,7 +58,13 @@ class DownscalingSpec:
     matching : "direct" (covariates where the targets are) or "indirect" (bags in the withheld cells
         only, targets in the others); by default indirect where mediators are given.
     coordinates : whether coordinates join the covariates and the mediators.
-    select : index along extra dimensions, "dim" for all variables or "variable:dim" for one.
+    select : index along extra dimensions, "dim" for all variables or "variable:dim" for one; or a label as text, such
+        as the beginning of a date.
+    hide, reveal : (row, column) of coarse cells of the whole field, from 0, that lose their target or keep it,
+        whatever the seed draws.
+    reweigh : whether bags whose mediators are common among the targets count for more in the regression on mediators
+        (`core.mediator_shift`); changes nothing where cells are matched.
+    region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     """
 
     target: str
@@ -56,7 +75,11 @@ class DownscalingSpec:
     seed: int = 0
     matching: Matching | None = None
     coordinates: bool = True
-    select: dict[str, int] = field(default_factory=dict)
+    select: Mapping[str, int | str] = field(default_factory=dict)
+    hide: tuple[Cell, ...] = ()
+    reveal: tuple[Cell, ...] = ()
+    region: Region | None = None
+    reweigh: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, str) or not self.target:
@@ -69,6 +92,7 @@ class DownscalingSpec:
         object.__setattr__(self, "block", _block(self.block))
         self._check_numbers()
         self._check_matching()
+        self._check_by_hand()
 
     def _check_numbers(self) -> None:
         seed = self.seed
@@ -82,7 +106,7 @@ class DownscalingSpec:
             raise InputError(f"`withhold` is {self.withhold:g}: give a fraction from 0 to below 1.")
         check_seed(seed if isinstance(seed, float) and seed != self.seed else self.seed)
         try:
-            object.__setattr__(self, "select", {str(k): int(v) for k, v in dict(self.select or {}).items()})
+            object.__setattr__(self, "select", {str(k): _place(v) for k, v in dict(self.select or {}).items()})
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"`select` must map dimensions to indices, got {self.select!r}.") from None
 
@@ -94,14 +118,22 @@ class DownscalingSpec:
         if self.indirect and not self.mediators and not self.coordinates:
             raise InputError("Indirect matching needs a mediator: choose one, or let the coordinates join.")
 
+    def _check_by_hand(self) -> None:
+        for name in ("hide", "reveal"):
+            object.__setattr__(self, name, checked_cells(getattr(self, name), name))
+        object.__setattr__(self, "region", checked_region(self.region))
+        if both := sorted(set(self.hide) & set(self.reveal)):
+            raise InputError(f"The cell {cells_text(both[:1])} is to be hidden and revealed: choose one.")
+
     @property
     def indirect(self) -> bool:
         """Whether covariates and targets live in different cells, linked by mediators only."""
         return self.matching == "indirect" or (self.matching is None and bool(self.mediators))
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON-able values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        """The settings as JSON-able values; what is chosen by hand only where something is."""
+        kept = {k: v for k, v in asdict(self).items() if v or k not in BY_HAND}
+        return {k: _plain(v) for k, v in kept.items()}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "DownscalingSpec":

@@ -4,16 +4,14 @@ import json
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from core.errors import InputError
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
-
-if TYPE_CHECKING:
-    pass
+from core.fields.times import from_numbers, is_dates, to_numbers
 
 _GRID_ARRAYS = ("y", "x", "latitude", "longitude", "area", "y_edges", "x_edges")
 _GRID_WORDS = ("y_name", "x_name", "kind", "wraps", "mapping")
@@ -31,7 +29,10 @@ def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
     arrays: dict[str, np.ndarray] = {f"grid_{name}": getattr(fields.grid, name) for name in _GRID_ARRAYS}
     variables = []
     for number, (name, array) in enumerate(fields.dataset.variables.items()):
-        values = _storable(np.asarray(array.values))
+        raw, calendar = np.asarray(array.values), dict[str, Any]()
+        if raw.dtype.kind == "O" and is_dates(raw):
+            raw, calendar = to_numbers(raw)
+        values = _storable(raw)
         if values is None:
             continue
         arrays[f"v{number}"] = values
@@ -42,6 +43,7 @@ def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
                 "dims": [str(d) for d in array.dims],
                 "attributes": plain_words(array.attrs),
                 "coordinate": name in fields.dataset.coords,
+                "calendar": calendar,
             }
         )
     head = {
@@ -64,7 +66,7 @@ def load_fields(data: bytes | Path) -> Fields:
         with np.load(data if isinstance(data, Path) else BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             grid = Grid(**{n: archive[f"grid_{n}"] for n in _GRID_ARRAYS}, **{n: head["grid"][n] for n in _GRID_WORDS})
-            variables = {v["name"]: (v["dims"], archive[v["key"]], v["attributes"]) for v in head["variables"]}
+            variables = {v["name"]: (v["dims"], _values(archive, v), v["attributes"]) for v in head["variables"]}
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise InputError("The stored fields could not be read back: open the original file again.") from error
     coordinates = {v["name"] for v in head["variables"] if v["coordinate"]}
@@ -76,6 +78,11 @@ def load_fields(data: bytes | Path) -> Fields:
     lines = {name: xr.Variable(*variables[name]) for name in coordinates if name in variables[name][0]}
     dataset = dataset.assign_coords(xr.Coordinates(lines, indexes={}))
     return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"])
+
+
+def _values(archive: Any, entry: dict[str, Any]) -> np.ndarray:
+    values = archive[entry["key"]]
+    return from_numbers(values, entry["calendar"]) if entry.get("calendar") else values
 
 
 def _storable(values: np.ndarray) -> np.ndarray | None:

@@ -95,7 +95,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
-            bounds, found = _look(name, variable.values, bounds)
+            bounds, found = look(name, variable.values, bounds)
             notes += found
         if bounds is not None:
             attributes["valid_range"] = list(bounds)
@@ -108,7 +108,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
 Bounds = tuple[float, float]
 
 
-def _look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str]]:
+def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str]]:
     """The bounds where any value lies within them, and sentences on the values."""
     notes = []
     large = (values >= UNMARKED_FILL) | (values <= -UNMARKED_FILL)
@@ -140,17 +140,27 @@ def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
     """Usual marks of missing values at an end of the ``good`` values and far from the others, and how often."""
     found = []
     for end in (np.min, np.max) if good.any() else ():
-        mark = end(values, where=good, initial=np.inf if end is np.min else -np.inf)
+        mark = end(values, where=good, initial=_beyond(values.dtype, end is np.min))
         if not np.isclose(float(mark), USUAL_MARKS, rtol=1e-6, atol=0).any():
             continue
         there = good & (values == mark)
         rest = good & ~there
         if rest.any():
-            low, high = (float(e(values, where=rest, initial=s)) for e, s in ((np.min, np.inf), (np.max, -np.inf)))
+            low, high = (
+                float(e(values, where=rest, initial=_beyond(values.dtype, e is np.min))) for e in (np.min, np.max)
+            )
             if min(abs(float(mark) - low), abs(float(mark) - high)) > 0.5 * (high - low):
                 found.append((float(mark), _count(there)))
                 good = rest
     return found
+
+
+def _beyond(kind: np.dtype, above: bool) -> float | int:
+    """What no value of a type is above, or below."""
+    if kind.kind == "f":
+        return np.inf if above else -np.inf
+    limits = np.iinfo(kind)
+    return int(limits.max if above else limits.min)
 
 
 def _count(where: np.ndarray) -> str:

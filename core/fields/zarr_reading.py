@@ -1,8 +1,8 @@
 """A Zarr store opened as fields: only coordinates are read until a region is asked for.
 
 Formats 2 and 3, read by xarray and zarr. A store is named on the command line by the person whose files it may read: no
-upload is opened as one, symbolic links inside it are followed, and only descriptions of stores whose chunks lie in
-other files are refused.
+upload is opened as one, symbolic links inside it are followed, and descriptions of stores whose chunks lie in other
+files are read only from a file beside these (``core.fields.references``).
 
 Arrays are lazy but no Dask arrays: a region is read inside a task of a
 cluster, where a graph of its own would only be handed back to the cluster. Fields on Dask arrays are read as well.
@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError, short
+from core.fields.addresses import PACKAGES, missing_package, unreached
 from core.fields.from_dataset import fields_from_dataset
 from core.fields.gridded import Fields, check_index
+from core.fields.references import is_reference, read_references
 from core.fields.validity import only_valid
 
 if TYPE_CHECKING:
@@ -31,7 +33,11 @@ _FAULTS = (OSError, ValueError, KeyError, TypeError, RuntimeError, OverflowError
 
 def is_store(path: str | Path) -> bool:
     """Whether a folder says that it is a Zarr group or array, of either format; a URL is taken for one."""
-    return is_url(path) or any((Path(path) / name).is_file() for name in (".zgroup", ".zmetadata", "zarr.json"))
+    return (
+        is_url(path)
+        or is_reference(path)
+        or any((Path(path) / name).is_file() for name in (".zgroup", ".zmetadata", "zarr.json"))
+    )
 
 
 def is_url(path: str | Path) -> bool:
@@ -62,13 +68,17 @@ def open_store(path: str | Path) -> Fields:
         for coordinate in dataset.coords.values():
             if coordinate.ndim < 2:
                 coordinate.variable.load()  # labels are asked for again and again
+    except ImportError:
+        raise InputError(missing_package(place)) from None
     except _FAULTS as error:
+        if place.partition("://")[0] in PACKAGES:
+            raise InputError(unreached(place, error)) from error
         raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name, lazy=True)
     return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
 
 
-def region(fields: Fields, name: str, select: Mapping[str, int], window: Window) -> np.ndarray:
+def region(fields: Fields, name: str, select: Mapping[str, int | str], window: Window) -> np.ndarray:
     """(h, w) float64 values of a field in a window of rows and columns, NaN where missing; nothing else is read.
 
     ``select`` maps extra dimensions to an index, as in ``Fields.values``. Raises ``InputError`` for a chunk that cannot
@@ -76,7 +86,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
     """
     rows, columns = window
     array = fields.dataset[name]
-    at = {dim: _index(name, str(dim), array.sizes[dim], select) for dim in array.dims[:-2]}
+    at = {dim: _index(fields, name, str(dim), array.sizes[dim], select) for dim in array.dims[:-2]}
     part = array.isel({**at, array.dims[-2]: rows, array.dims[-1]: columns})
     try:
         values = np.array(part.compute(scheduler="synchronous").values, dtype=np.float64)
@@ -85,6 +95,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int], window: Window)
             f"A chunk of `{name}` could not be read ({short(error)}): it is damaged, or compressed by a codec that "
             "is not installed here; write the store again."
         ) from error
+    values[fields.grid.area[window] == 0] = np.nan
     return only_valid(values, array.attrs)
 
 
@@ -99,9 +110,10 @@ def chunks_of(array: "xr.DataArray") -> dict[str, int]:
     return {str(dim): int(size) for dim, size in zip(array.dims, found, strict=False)}
 
 
-def _index(name: str, dim: str, size: int, select: Mapping[str, int]) -> int:
-    """As ``Fields.chosen``, without reading the labels of the dimension."""
-    index = int(select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0))
+def _index(fields: Fields, name: str, dim: str, size: int, select: Mapping[str, int | str]) -> int:
+    """As ``Fields.chosen``, without reading the labels of the dimension where an index is given."""
+    wanted = select.get(f"{name}:{dim}", select.get(dim, 0) if size > 1 else 0)
+    index = fields.chosen(name, select)[dim] if isinstance(wanted, str) else int(wanted)
     check_index(name, dim, index, size)
     return index
 
@@ -113,6 +125,10 @@ def _lazily(place: str) -> "xr.Dataset":
     options: dict[str, Any] = {
         "engine": "zarr", "chunks": None, "cache": False, "decode_timedelta": False, "create_default_indexes": False,
     }  # fmt: skip
+    if is_reference(place):
+        pieces = {"fo": read_references(Path(place))}
+        options |= {"backend_kwargs": {"storage_options": pieces, "consolidated": False}}
+        place = "reference://"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -36,7 +36,10 @@ def frames_plot(frames: Mapping[str, np.ndarray], *, title: str = "", height: in
     bare = {"visible": False, "fixedrange": True}
     picture["xaxis"] = bare | {"range": [0, reach], "constrain": "domain"}
     picture["yaxis"] = bare | {"range": [0, 1], "scaleanchor": "x", "constrain": "domain"}
-    picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}."
+    first, *rest = frames.items()
+    off = {name: float(((frame - first[1]) ** 2).sum()) for name, frame in rest if frame.shape == first[1].shape}
+    said = f"; squared distance from {first[0]}: {', '.join(f'{name} {far:.3g}' for name, far in off.items())}"
+    picture["meta"]["alt"] = f"Frames of the camera: {', '.join(frames)}{said if off else ''}."
     corners = {"x": [0, reach], "y": [0, 1], "marker": {"opacity": 0}, "hoverinfo": "skip"}
     return {"data": [{"type": "scatter", "mode": "markers", **corners}], "layout": picture}
 
@@ -69,8 +72,18 @@ def attitude_plot(
     picture["xaxis"] = axis("", dark, automargin=False, range=[-180, 180]) | words | bounds
     degrees = {"tickvals": [-90, -45, 0, 45, 90], "ticktext": ["−90°", "−45°", "0°", "45°", "90°"], "scaleanchor": "x"}
     picture["yaxis"] = axis("", dark, automargin=False, range=[-90, 90]) | degrees | bounds
-    picture["meta"]["alt"] = f"Panorama of the room with the edges of the frames of {', '.join(outlines)}."
+    middles = {
+        name: (_middle(longitude), float(np.nanmean(latitude))) for name, (longitude, latitude) in outlines.items()
+    }
+    said = "; ".join(f"{model_name(name)} at {x:.0f}°, {y:.0f}°" for name, (x, y) in middles.items())
+    picture["meta"]["alt"] = f"Panorama of the room; middles of the frames, left and up of straight ahead: {said}."
     return {"data": traces, "layout": picture}
+
+
+def _middle(longitude: np.ndarray) -> float:
+    """The middle of longitudes in degrees, also across the seam behind."""
+    turn = np.radians(longitude[np.isfinite(longitude)])
+    return float(np.degrees(np.arctan2(np.sin(turn).mean(), np.cos(turn).mean())))
 
 
 def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 280, dark: bool = False) -> Figure:
@@ -85,7 +98,10 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
     ]  # fmt: skip
     picture = over_steps("Angle from the truth", "degrees", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    picture["meta"]["alt"] = f"Angle from the truth at each step of {', '.join(angles)}."
+    said = ", ".join(
+        f"{model_name(name)} {values.mean():.3g}°, now {values[step]:.3g}°" for name, values in angles.items()
+    )
+    picture["meta"]["alt"] = f"Angle from the truth at each step, on average: {said}."
     return {"data": traces, "layout": picture}
 
 

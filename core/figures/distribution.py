@@ -5,12 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from core.figures import findings
 from core.figures.colours import GROUND, clear, hue, mark_scale, model_colour, model_name
 from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 #: How far a ridge reaches over the next one's base line.
 OVERLAP = 2.2
-DASHES = {"kde_narrow": "dot", "landmark10": "dash", "landmark50": "dot"}
+DASHES = {
+    "kde_narrow": "dot", "kde_cut": "dot", "landmark10": "dash", "landmark50": "dot", "landmark10_gp": "dash",
+    "bdr10": "dash", "bdr50": "dot",
+}  # fmt: skip
 
 
 def ridge_plot(
@@ -101,7 +105,11 @@ def link_plot(
     picture = layout("Unknown link", height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 56, "r": 8, "t": 58, "b": 42}
     picture["xaxis"], picture["yaxis"] = (axis(label, dark, automargin=False) for label in labels)
-    picture["meta"]["alt"] = f"Link from the index to the outcome of {len(index)} subjects, beside a straight line."
+    far = float(np.sqrt(np.mean((link - line) ** 2)))
+    picture["meta"]["alt"] = (
+        f"Link from the index to the outcome of {len(index)} subjects: {findings.course(at, link)}; "
+        f"it leaves the straight line by {far:.3g} (root mean square)."
+    )
     return {"data": traces, "layout": picture}
 
 

@@ -8,11 +8,14 @@ than a factor of two: a moved slider is seen as a change of colour, and still no
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.fields import DownscalingProblem
+from core.fields.pointed import number_of
 from core.figures.panel import MapScale, Panel
+from core.figures.style import DARK, LIGHT
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
@@ -34,12 +37,17 @@ def short_name(problem: DownscalingProblem) -> str:
 
 def field_scale(problem: DownscalingProblem) -> MapScale:
     """One scale for coarse field, truth and prediction: the middle 99.6 % of what was measured, in round numbers."""
-    known = problem.coarse_truth if problem.truth is None else problem.truth
-    low, high = np.quantile(known[np.isfinite(known)], [0.002, 0.998])
+    low, high = round_limits(problem.coarse_truth if problem.truth is None else problem.truth)
+    return MapScale(short_name(problem), problem.units, "sequential", low, high)
+
+
+def round_limits(values: np.ndarray) -> tuple[float, float]:
+    """Round numbers round the middle 99.6 % of what is known of a field."""
+    low, high = np.quantile(values[np.isfinite(values)], [0.002, 0.998])
     digits = -math.floor(math.log10(max((high - low) / 20, 1e-9 * abs(high), 1e-30)))
     unit = 10.0**-digits
     low, high = round(unit * math.floor(low / unit), digits), round(unit * math.ceil(high / unit), digits)
-    return MapScale(short_name(problem), problem.units, "sequential", low, high if high > low else low + unit)
+    return low, high if high > low else low + unit
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,28 @@ def observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
         values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
     title = "Coarse observation" + (" (grey: not seen)" if np.isnan(values).any() else "")
     return Panel(OBSERVED, title, values, grid, scale)
+
+
+def by_hand_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
+    """Traces for the map of the observation: × on cells hidden by hand, ○ on those revealed."""
+    marks = ((problem.spec.hide, "hidden by hand", "x", DARK), (problem.spec.reveal, "revealed", "circle", LIGHT))
+    found = []
+    for cells, name, symbol, colour in marks:
+        numbers = [number for cell in cells if (number := number_of(problem, cell)) is not None]
+        at = [np.argwhere(problem.cell == number).mean(axis=0) for number in numbers if (problem.cell == number).any()]
+        if at:
+            rows, columns = np.transpose(at)
+            x, y = (
+                np.interp(where, np.arange(len(c)), c)
+                for where, c in ((columns, problem.grid.x), (rows, problem.grid.y))
+            )
+            rim = {"color": LIGHT if colour == DARK else DARK, "width": 1}
+            marker = {"symbol": symbol, "size": 8, "color": colour, "line": rim}
+            found.append(
+                {"type": "scatter", "mode": "markers", "x": x.tolist(), "y": y.tolist(), "marker": marker,
+                 "name": name, "hoverinfo": "skip", "showlegend": False}
+            )  # fmt: skip
+    return found
 
 
 def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from core.figures import findings
 from core.figures.colours import SERIES, Colours, colour_scale, hue, model_colour, series_colour
 from core.figures.style import INK, Figure, axis, compact, layout, log_axis
 from core.wording import duration, signed
@@ -25,7 +26,7 @@ def bags_plot(
     }  # fmt: skip
     picture = _frame("Data: one column a bag", height, dark)
     count = len(np.unique(bag))
-    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each bag at its y."
+    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each bag at its y; {findings.together(y, x)}."
     return {"data": [trace], "layout": picture}
 
 
@@ -57,7 +58,11 @@ def embedding_map(
         "hovertemplate": "y %{x:.2f}, x %{y:.2f}: %{z:.4f}<extra></extra>",
     }  # fmt: skip
     picture = _frame(title, height, dark)
-    picture["meta"]["alt"] = f"{title} over y and x, from {values.min():.3g} to {values.max():.3g}."
+    row, column = np.unravel_index(int(np.argmax(values)), values.shape)
+    picture["meta"]["alt"] = (
+        f"{title} over y and x, from {values.min():.3g} to {values.max():.3g}, highest at y = {y[column]:.3g}, "
+        f"x = {x[row]:.3g}."
+    )
     return {"data": [trace], "layout": picture}
 
 
@@ -76,7 +81,10 @@ def regressions_plot(
     ]  # fmt: skip
     picture = _frame("Regression E[X | Y = y]", height, dark) | {"showlegend": True, "hovermode": "x unified"}
     picture["margin"] = picture["margin"] | {"t": 74}
-    picture["meta"]["alt"] = "Conditional mean of X given y by both estimators beside y sin y."
+    others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
+    picture["meta"]["alt"] = (
+        f"Conditional mean of X given y, off y sin y by {findings.off_by(others, lines['truth'])} (RMSE)."
+    )
     return {"data": traces, "layout": picture}
 
 
@@ -94,7 +102,8 @@ def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, heig
     picture["margin"] = picture["margin"] | {"t": 74}
     picture["xaxis"] = axis("x", dark, automargin=False)
     picture["yaxis"] = axis("μ(x)", dark, automargin=False)
-    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {', '.join(lines)}."
+    said = "; ".join(f"{name} {findings.course(x, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {said}."
     return {"data": traces, "layout": picture}
 
 
@@ -129,8 +138,8 @@ def exponent_plot(
     picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
     rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
     picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
-    first = next(iter(marks.values()))
-    picture["meta"]["alt"] = f"Exponent of the rate against a; the minimax point lies at a = {first[0]:.2f}."
+    said = "; ".join(f"{name} at a = {place[0]:.2f}, exponent {place[1]:.2f}" for name, place in marks.items())
+    picture["meta"]["alt"] = f"Exponent of the rate against a, now a = {now:.2f}; minimax points: {said}."
     return {"data": traces, "layout": picture}
 
 
@@ -163,7 +172,9 @@ def rate_plot(
     picture["margin"] = picture["margin"] | {"t": 74}
     picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
-    picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {', '.join(lines)}."
+    measured = {"measured": np.median(known, axis=1)} if known.size else {}
+    said = findings.ends(measured | dict(lines))
+    picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {said}."
     return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
 
 
@@ -222,8 +233,8 @@ def cost_plot(
     everything = [*rows, *now]
     picture["xaxis"] = axis("N, points", dark, automargin=False, **log_axis(np.array([n for _, n, _, _ in everything])))
     picture["yaxis"] = axis("seconds", dark, automargin=False, **log_axis(np.array([t for _, _, t, _ in everything])))
-    says = ", ".join(f"{name} {duration(t)}" for name, _, t, _ in now)
-    picture["meta"]["alt"] = f"CPU time against the number of points; for the data shown: {says}."
+    says = ", ".join(f"{name} {duration(t)} at {n:,.0f} points" for name, n, t, _ in now or rows)
+    picture["meta"]["alt"] = f"CPU time against the number of points: {says}."
     return {"data": traces, "layout": picture}
 
 

@@ -52,7 +52,9 @@ def plane_plot(
     if limits:
         picture["yaxis"] |= {"scaleanchor": "x"}
     at = truth[step]
-    picture["meta"]["alt"] = f"Step {step + 1}: truth at ({at[0]:.2f}, {at[1]:.2f}), {', '.join(means)} beside it."
+    far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
+    said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
+    picture["meta"]["alt"] = f"Step {step + 1}: truth at ({at[0]:.2f}, {at[1]:.2f}); away from it by: {said}."
     return {"data": traces, "layout": picture}
 
 
@@ -61,9 +63,10 @@ def errors_plot(
 ) -> Figure:
     """Mean square error so far, one line a filter, with a rule at the present step."""
     steps = np.arange(1, len(truth) + 1)
-    traces = []
+    traces, last = [], {}
     for name, values in means.items():
         so_far = np.cumsum(((values - truth) ** 2).sum(1)) / steps
+        last[name] = float(so_far[-1])
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
@@ -73,7 +76,8 @@ def errors_plot(
         )  # fmt: skip
     picture = over_steps("Mean square error so far", "MSE", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
-    picture["meta"]["alt"] = f"Mean square error up to each step of {', '.join(means)}."
+    said = ", ".join(f"{model_name(name)} {error:.3g}" for name, error in last.items())
+    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps, in the end: {said}."
     return {"data": traces, "layout": picture}
 
 

@@ -15,6 +15,7 @@ from core.figures.style import rimmed_line
 
 #: A byte 0 is a missing value; 1 … 255 go through the colours.
 LEVELS = 254
+MISSING_RGB = (128, 128, 128)
 _NOTHING = np.empty(0), np.empty(0)
 
 
@@ -29,14 +30,20 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
     rows, columns = (-(-n // stride) for n in grid.shape)
     if frames.ndim != 3 or frames.shape[1:] != (rows, columns):
         raise InputError(f"`frames` has shape {frames.shape}, the grid asks for (N, {rows}, {columns}).")
-    x0, x1, y0, y1 = frame(grid)
     return {
         "frames": base64.b64encode(coded(frames[:, ::-1], scale.low, scale.high).tobytes()).decode("ascii"),
-        "count": len(frames), "rows": rows, "columns": columns, "colours": _table(scale),
-        "coast": _shares(*coast_on(grid), (x0, x1, y0, y1)), "aspect": round(_aspect(grid), 4),
-        "ink": [[trace["line"]["color"], trace["line"]["width"]] for trace in rimmed_line(*_NOTHING, width=0.9)],
-        "low": scale.low, "high": scale.high, "label": scale.label,
+        "count": len(frames), "rows": rows, "columns": columns, "low": scale.low, "high": scale.high,
+        "label": scale.label, "colours": [*MISSING_RGB, *colour_table(scale)], **outline(grid),
     }  # fmt: skip
+
+
+def outline(grid: Grid) -> dict[str, Any]:
+    """The ``coast`` of a grid's frame as shares of its width and height, its ``ink`` and the frame's ``aspect``."""
+    return {
+        "coast": in_shares(*coast_on(grid), grid),
+        "ink": [[trace["line"]["color"], trace["line"]["width"]] for trace in rimmed_line(*_NOTHING, width=0.9)],
+        "aspect": round(_aspect(grid), 4),
+    }
 
 
 def coded(values: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -45,14 +52,15 @@ def coded(values: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.where(np.isfinite(values), 1 + np.round(LEVELS * share), 0).astype(np.uint8)
 
 
-def _table(scale: MapScale) -> list[int]:
+def colour_table(scale: MapScale) -> list[int]:
+    """Red, green and blue (0 … 255) of 255 colours from the scale's low end to its high one, one after the other."""
     colours = [[int(text[at : at + 2], 16) for at in (1, 3, 5)] for _, text in colour_scale(scale.colours, 255)]
-    return [128, 128, 128, *np.array(colours).ravel().tolist()]
+    return [int(part) for part in np.array(colours).ravel()]
 
 
-def _shares(x: np.ndarray, y: np.ndarray, edges: tuple[float, float, float, float]) -> list[list[float]]:
-    """Lines between gaps, each x, y, x, y, …"""
-    x0, x1, y0, y1 = edges
+def in_shares(x: np.ndarray, y: np.ndarray, grid: Grid) -> list[list[float]]:
+    """A line with gaps, in native coordinates, as lines x, y, x, y, … from the frame's upper left corner."""
+    x0, x1, y0, y1 = frame(grid)
     points = np.stack([(x - x0) / (x1 - x0), (y1 - y) / (y1 - y0)], axis=1)
     gaps = np.flatnonzero(~np.isfinite(points).all(1))
     lines = [line[np.isfinite(line).all(1)] for line in np.split(points, gaps)]

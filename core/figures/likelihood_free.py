@@ -114,7 +114,11 @@ def corner_plot(
                   domain=_part(count - 1 - row, count - 1), range=limits[row].tolist())  # fmt: skip
         picture[f"xaxis{x_axis[1:]}"] = across | {"showticklabels": row == count - 1}
         picture[f"yaxis{y_axis[1:]}"] = up | {"showticklabels": column == 0}
-    picture["meta"]["alt"] = f"{len(samples)} samples of every two of {', '.join(names)}."
+    tied = ", ".join(
+        f"{names[row]} with {names[column]} {np.corrcoef(samples[:, row], samples[:, column])[0, 1]:.2f}"
+        for row, column in panels
+    )
+    picture["meta"]["alt"] = f"{len(samples)} samples of every two of {', '.join(names)}; correlations: {tied}."
     return {"data": traces, "layout": picture}
 
 
@@ -155,18 +159,18 @@ def q_surface_plot(
     mark = {
         "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
         "marker": {"size": 12, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
-        "hovertemplate": f"now: ℓ {now[0]:.3g} spreads, {other} {now[1]:.3g}<extra></extra>",
+        "hovertemplate": f"now: ℓ {now[0]:.3g} sd, {other} {now[1]:.3g}<extra></extra>",
     }  # fmt: skip
     (left, right), (low, high) = (np.log10(pair) for pair in box)
     corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
-    picture = layout("log q̄ above its best inside the guards", height=height, dark=dark)
+    picture = layout("log q̄ above its best inside the limits", height=height, dark=dark)
     picture["margin"] = {"l": 58, "r": 8, "t": 34, "b": 44}
     picture["shapes"] = rimmed_frame(**corners)
-    for side, title, places in (("xaxis", "ℓ, in spreads let through", lengths), ("yaxis", other, others)):
+    for side, title, places in (("xaxis", "ℓ, in sd of near parameters", lengths), ("yaxis", other, others)):
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
     beyond = float(known.max()) if known.size else 0.0
     picture["meta"]["alt"] = (
-        f"log q̄ over ℓ and {other}: inside the guards it is chosen at {now[0]:.3g}, {now[1]:.3g}; outside it reaches "
+        f"log q̄ over ℓ and {other}: inside the limits it is chosen at {now[0]:.3g}, {now[1]:.3g}; outside it reaches "
         f"{beyond:.2f} above that."
     )
     return {"data": [trace, mark], "layout": picture}

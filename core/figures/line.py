@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from core.figures import findings
 from core.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
 from core.figures.style import DARK, INK, LIGHT, Figure, axis, compact, filled, layout, literal, log_axis
 
@@ -16,9 +17,9 @@ DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
 def pairs_plot(
     across: np.ndarray, up: np.ndarray, *, title: str, labels: tuple[str, str], curve: np.ndarray | None = None,
     curve_at: np.ndarray | None = None, curve_name: str = "", curve_sd: np.ndarray | None = None,
-    rule: float | None = None, height: int = 300, dark: bool = False,
+    rule: float | None = None, by_hand: np.ndarray | None = None, height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """A scatter (n,) with an optional curve behind it, its ±2 sd, and an optional horizontal rule."""
+    """A scatter (n,), ringed where points lie ``by_hand`` (e, 2); optional: a curve, its ±2 sd, a horizontal rule."""
     traces: list[dict[str, Any]] = []
     if curve is not None and curve_at is not None and curve_sd is not None:
         traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, hue("grey", dark)))
@@ -31,10 +32,15 @@ def pairs_plot(
     ]  # fmt: skip
     if curve is not None and curve_at is not None:
         traces.append(_line(curve_at, curve, curve_name, INK[dark], "dot", 1.6))
+    if by_hand is not None and len(by_hand):
+        traces.append(_rings(by_hand, series_colour(1, dark)))
     picture = _frame(title, labels, height, dark, legend=False)
     if rule is not None:
         picture["shapes"] = [_rule(rule, series_colour(1, dark))]
-    picture["meta"]["alt"] = f"{title}: {len(across)} pairs, {labels[0]} across, {labels[1]} up."
+    ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
+    picture["meta"]["alt"] = (
+        f"{title}: {len(across)} pairs{ringed}, {labels[0]} across, {labels[1]} up; {findings.together(across, up)}."
+    )
     return {"data": traces, "layout": picture}
 
 
@@ -74,8 +80,20 @@ def function_plot(
                 "hovertemplate": "point at %{x:.3f}<extra></extra>",
             }
         )  # fmt: skip
-    picture["meta"]["alt"] = f"{title} from {grid[0]:.2f} to {grid[-1]:.2f}, beside {', '.join(lines) or 'nothing'}."
+    picture["meta"]["alt"] = f"{title} from {grid[0]:.2f} to {grid[-1]:.2f}: {_said(grid, mean, sd, lines, model)}."
     return {"data": traces, "layout": picture}
+
+
+def _said(
+    grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray], model: str
+) -> str:
+    """What the curve does, and how near it and the others come to the truth where that is drawn."""
+    truth = lines.get("truth")
+    if truth is None:
+        return findings.course(grid, mean)
+    others = {name: values for name, values in lines.items() if name != "truth"}
+    near = f"off the truth by {findings.off_by({model: mean} | others, truth)} (RMSE)"
+    return near if sd is None else f"{near}; {findings.held(mean, sd, truth)}"
 
 
 def _limits(
@@ -119,7 +137,12 @@ def weights_plot(
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.3g}<extra></extra>",
     }  # fmt: skip
     picture = _frame("Weights W", ("ỹ, where z̃ is seen", "y, where x is seen"), height, dark, legend=False)
-    picture["meta"]["alt"] = f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ, near the diagonal."
+    size = np.abs(shown)
+    apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
+    picture["meta"]["alt"] = (
+        f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: on average they join y and ỹ that lie "
+        f"{np.sum(size * apart) / max(size.sum(), 1e-300):.2g} apart, any two lie {apart.mean():.2g} apart."
+    )
     return {"data": [trace], "layout": picture}
 
 
@@ -226,7 +249,10 @@ def posterior_plot(
     traces.append(_line(y, prior, "prior", hue("grey", dark), "dash", 1.6))
     traces.append(_line(y, density, "exact posterior", INK[dark], "solid", 2))
     picture = _frame(f"Posterior of {variable}", (variable, "density"), height, dark)
-    picture["meta"]["alt"] = f"Exact posterior of {variable} with {len(herded)} herded samples and the prior."
+    width = np.gradient(y)
+    means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
+    drawn = f"; {len(herded)} herded samples have mean {np.mean(herded):.3g}" if len(herded) else ""
+    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}, that of the prior {means[1]:.3g}{drawn}."
     return {"data": traces, "layout": picture}
 
 
@@ -242,7 +268,8 @@ def embeddings_plot(
         for index, (name, values) in enumerate(lines.items())
     ]
     picture = _frame(title, (variable, f"μ({variable})"), height, dark)
-    picture["meta"]["alt"] = f"{title} over {variable}: {', '.join(lines)}."
+    said = "; ".join(f"{name} {findings.course(y, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"{title} over {variable}: {said}."
     return {"data": traces, "layout": picture}
 
 
@@ -278,6 +305,14 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width
     return {
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
         "line": {"color": colour, "width": width, "dash": dash}, "hovertemplate": "%{y:.3f}",
+    }  # fmt: skip
+
+
+def _rings(places: np.ndarray, colour: str) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "x": compact(places[:, 0], "f8"), "y": compact(places[:, 1], "f8"),
+        "marker": {"size": 10, "symbol": "circle-open", "color": colour, "line": {"width": 1.8}}, "name": "by hand",
+        "hoverinfo": "skip",
     }  # fmt: skip
 
 

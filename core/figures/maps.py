@@ -7,6 +7,7 @@ import numpy as np
 from core.errors import InputError
 from core.fields import sphere
 from core.fields.grid import Grid
+from core.figures import findings
 from core.figures.colours import colour_scale
 from core.figures.panel import Extend, MapScale, Panel
 from core.figures.projection import coast_on, frame
@@ -45,7 +46,9 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["yaxis"] = _map_axis(y0, y1, dark) | {"scaleanchor": "x", "scaleratio": stretch}
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
-    alt = f"Map, {shown}; colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}."
+    told = findings.size_of_error if scale.low == -scale.high else findings.extremes
+    limits = f"colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}"
+    alt = f"Map, {shown}: {told(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {"alt": alt, "aspect": round(aspect, 4), "units": scale.units, "place": _place(grid)}
     picture["annotations"] = [_below(scale.label, 38)] if scale.label else []

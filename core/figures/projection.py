@@ -77,16 +77,46 @@ def _cap(grid: Grid) -> Cap:
 def _coast(
     kind: str, mapping: str, bounds: Frame, resolution: Resolution, cap: Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    world = _gapped(coast_lines(resolution))
+    x, y = _native_line(_gapped(coast_lines(resolution)), kind, json.loads(mapping), bounds, cap)
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def _native_line(
+    world: np.ndarray, kind: str, mapping: dict, bounds: Frame, cap: Cap | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """NaN-gapped points (N, 2) of longitude and latitude as a clipped line in native coordinates."""
     if cap is not None:  # a plane projection may fold the far side of the Earth into the frame
         near = sphere.unit_vectors(world[:, 1], world[:, 0]) @ np.array(cap[:3]) >= cap[3]
         world = np.where(near[:, None], world, np.nan)
-    x, y = to_native(world[:, 0], world[:, 1], kind, json.loads(mapping))
+    x, y = to_native(world[:, 0], world[:, 1], kind, mapping)
     if kind != "projected":  # bring longitudes into [x0, x0 + 360) and cut where a line leaves on the other side
         x = (x - bounds[0]) % 360 + bounds[0]
         x, y = _cut_jumps(x, y)
-    x, y = clip_line(x, y, bounds)
-    return x.astype(np.float32), y.astype(np.float32)
+    return clip_line(x, y, bounds)
+
+
+#: Degrees between the lines of a graticule, the first with six lines or fewer.
+STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+
+
+def graticule_on(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Meridians and parallels at round degrees in native coordinates, clipped to the frame: one NaN-gapped line.
+
+    None where the grid is known by its latitudes and longitudes alone.
+    """
+    if grid.kind == "curvilinear":
+        return np.empty(0), np.empty(0)
+    spread = float(np.nanmax(grid.latitude) - np.nanmin(grid.latitude))
+    step = next((step for step in STEPS if spread / step <= 6), STEPS[-1])
+    low, high = np.floor(np.nanmin(grid.latitude) / step) * step, np.ceil(np.nanmax(grid.latitude) / step) * step
+    up, round_ = np.linspace(max(low, -90), min(high, 90), 181), np.linspace(-180, 180, 1441)
+    lines = [np.column_stack([np.full(181, lon), up]) for lon in np.arange(-180, 180, step)]
+    lines += [np.column_stack([round_, np.full(1441, lat)]) for lat in np.arange(max(low, -90), min(high, 90), step)]
+    return _native_line(_gapped(tuple(lines)), grid.kind, dict(grid.mapping), frame(grid), _cap_of(grid))
+
+
+def _cap_of(grid: Grid) -> Cap | None:
+    return _cap(grid) if grid.kind == "projected" else None
 
 
 def _cut_jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -123,4 +153,4 @@ def coast_on(grid: Grid, resolution: Resolution | None = None) -> tuple[np.ndarr
         return _curvilinear(grid, chosen)
     plain = {k: v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for k, v in grid.mapping.items()}
     mapping = json.dumps(plain, default=lambda value: np.asarray(value).tolist(), sort_keys=True)
-    return _coast(grid.kind, mapping, frame(grid), chosen, _cap(grid) if grid.kind == "projected" else None)
+    return _coast(grid.kind, mapping, frame(grid), chosen, _cap_of(grid))

@@ -1,4 +1,4 @@
-"""Scores over swept hyperparameters: a curve for one, a heat map for two; small maps side by side."""
+"""Scores over swept settings: a curve for one, a heat map for two; as PNG for a list of runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,41 +6,57 @@ from typing import Any
 import numpy as np
 
 from core.figures.colours import colour_scale, series_colour
-from core.figures.style import DARK, LIGHT, Figure, axis, compact, layout, literal
+from core.figures.style import DARK, LIGHT, Figure, axis, compact, layout
+from core.figures.thumbnail import curve_thumbnail, field_thumbnail
 
 Values = Mapping[str, float]
-#: Marks: the best score, the evidence's optimum, where the sliders stand.
-MARKS = (("star", "best here"), ("diamond", "the evidence's choice"), ("circle", "the sliders"))
+#: Marks: the best score, what is chosen without a truth, where the sliders stand.
+MARKS = ("star", "diamond", "circle")
+#: Values of a setting up to which each has its tick.
+MOST_TICKS = 6
+#: Pixels that a thumbnail gives each of so many settings a side.
+PIXELS = 12
 
 
 def sweep_plot(
-    rows: Sequence[Mapping[str, Any]], score: str, title: str, places: Sequence[Values | None], *, log: Sequence[bool],
-    dark: bool = False, height: int = 260,
+    rows: Sequence[Mapping[str, Any]], score: str, title: str, places: Mapping[str, Values | None], *,
+    log: Sequence[bool], names: Mapping[str, str] | None = None, falls: bool = False, dark: bool = False,
+    height: int = 260,
 ) -> Figure:  # fmt: skip
-    """One score over one or two hyperparameters.
+    """One score over one or two settings.
 
     Parameters
     ----------
-    rows : of `core.downscaling.sweep`; a score that a row lacks leaves a gap.
-    places : settings that are marked (`MARKS`), None where there is none.  log : of each axis, in the rows' order.
+    rows : of a sweep; a score that a row lacks leaves a gap.
+    places : words → settings that are marked with `MARKS`, in their order; None where there is none.
+    log : of each axis, in the rows' order.  names : what settings are called on the axes.
+    falls : the score falls without end away from its best: the lowest tenth of a map shares a colour.
     """
-    names = list(rows[0]["values"])
+    keys = list(rows[0]["values"])
+    titles = [(names or {}).get(key, key) for key in keys]
     picture = layout(title, height=height, dark=dark, showlegend=False)
     picture["margin"] = {"l": 56, "r": 8, "t": 36, "b": 46}
-    traces = [_curve(rows, score, names[0], dark)] if len(names) == 1 else [_heat(rows, score, names)]
-    for (symbol, words), values, size in zip(MARKS, places, (14, 12, 10), strict=True):
-        at = _place(rows, score, names, values)
+    traces = [_curve(rows, score, keys[0], dark)] if len(keys) == 1 else [_heat(rows, score, keys, falls)]
+    for (words, values), symbol, size in zip(places.items(), MARKS, (14, 12, 10), strict=False):
+        at = _place(rows, score, keys, values, log[0])
         if at is not None:
             traces.append(_mark(at, symbol, words, size))
     kinds = ["log" if each else "linear" for each in log]
-    picture["xaxis"] = axis(names[0], dark, type=kinds[0])
-    picture["yaxis"] = axis(
-        names[1] if len(names) == 2 else "", dark, **({"type": kinds[1]} if len(names) == 2 else {})
-    )
+    ticks = [_ticks(rows, key) for key in keys]
+    picture["xaxis"] = axis(titles[0], dark, type=kinds[0], **ticks[0])
+    picture["yaxis"] = axis(titles[1], dark, type=kinds[1], **ticks[1]) if len(keys) == 2 else axis("", dark)
     known = [row[score] for row in rows if row.get(score) is not None]
     span = f"from {min(known):.4g} to {max(known):.4g}" if known else "nowhere known"
-    picture["meta"]["alt"] = f"{title} over {' and '.join(names)}, {len(rows)} settings, {span}."
+    picture["meta"]["alt"] = f"{title} over {' and '.join(titles)}, {len(rows)} settings, {span}."
     return {"data": traces, "layout": picture}
+
+
+def _ticks(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """A tick at every value of a setting, where they are few."""
+    values = sorted({row["values"][name] for row in rows})
+    if len(values) > MOST_TICKS:
+        return {}
+    return {"tickmode": "array", "tickvals": values, "ticktext": [f"{value:.3g}" for value in values]}
 
 
 def _curve(rows: Sequence[Mapping[str, Any]], score: str, name: str, dark: bool) -> dict[str, Any]:
@@ -63,10 +79,10 @@ def table_of(rows: Sequence[Mapping[str, Any]], score: str) -> tuple[np.ndarray,
     return np.array(x), np.array(y), z
 
 
-def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str]) -> dict[str, Any]:
+def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], falls: bool) -> dict[str, Any]:
     x, y, z = table_of(rows, score)
     known = z[np.isfinite(z)]
-    low = float(np.quantile(known, 0.1)) if known.size and score == "evidence" else None  # it falls without end
+    low = float(np.quantile(known, 0.1)) if known.size and falls else None
     return {
         "type": "heatmap", "x": x.tolist(), "y": y.tolist(), "z": compact(z, "f8"), "zmin": low,
         "colorscale": colour_scale("sequential"), "colorbar": {"thickness": 9, "outlinewidth": 0}, "hoverongaps": False,
@@ -76,13 +92,14 @@ def _heat(rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str]) -
 
 
 def _place(
-    rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], values: Values | None
+    rows: Sequence[Mapping[str, Any]], score: str, names: Sequence[str], values: Values | None, log: bool
 ) -> tuple[float, float] | None:
-    if values is None or any(name not in values for name in names):
+    if values is None or any(name not in values or (log and values[name] <= 0) for name in names[:1]):
         return None
     if len(names) == 2:
         return values[names[0]], values[names[1]]
-    near = min(rows, key=lambda row: abs(np.log(row["values"][names[0]] / values[names[0]])))
+    scale = np.log if log else float
+    near = min(rows, key=lambda row: abs(scale(row["values"][names[0]]) - scale(values[names[0]])))
     return (values[names[0]], float(near[score])) if near.get(score) is not None else None
 
 
@@ -94,25 +111,9 @@ def _mark(at: tuple[float, float], symbol: str, words: str, size: int) -> dict[s
     }  # fmt: skip
 
 
-def small_multiples(maps: Sequence[np.ndarray], words: Sequence[str], columns: int, *, dark: bool = False) -> Figure:
-    """Small maps (h, w), rows from south to north, on one scale 0 … 1, ``columns`` in a row, each with its words."""
-    rows, (height, width) = -(-len(maps) // columns), maps[0].shape
-    gap, room = max(2, width // 20), max(5, height // 7)
-    sheet = np.full((rows * (height + room), columns * (width + gap)), np.nan)
-    notes = []
-    for index, (each, word) in enumerate(zip(maps, words, strict=True)):
-        row, column = divmod(index, columns)
-        bottom, left = (rows - 1 - row) * (height + room), column * (width + gap)
-        sheet[bottom : bottom + height, left : left + width] = each
-        notes.append({"x": left, "y": bottom + height, "text": literal(word), "xanchor": "left", "yanchor": "bottom",
-                      "showarrow": False, "font": {"size": 11}})  # fmt: skip
-    pixels = int(np.clip(900 / columns * (height + room) / (width + gap), 60, 120))
-    picture = layout("", height=pixels * rows + 10, dark=dark, showlegend=False, annotations=notes)
-    picture["margin"] = {"l": 0, "r": 0, "t": 16, "b": 0}
-    for name in ("xaxis", "yaxis"):
-        picture[name] = axis(dark=dark, visible=False, constrain="domain")
-    picture["yaxis"] |= {"scaleanchor": "x"}
-    heat = {"type": "heatmap", "z": compact(sheet), "zmin": 0, "zmax": 1, "colorscale": colour_scale("sequential"),
-            "showscale": False, "hoverinfo": "skip"}  # fmt: skip
-    picture["meta"]["alt"] = f"{len(maps)} small maps of the posterior mean on one colour scale: {'; '.join(words)}."
-    return {"data": [heat], "layout": picture}
+def sweep_thumbnail(rows: Sequence[Mapping[str, Any]], score: str) -> bytes:
+    """A PNG of a score: a curve over one setting, a map over two. Raises ``InputError`` where nothing is known yet."""
+    if len(rows[0]["values"]) == 1:
+        return curve_thumbnail([row.get(score) for row in rows])
+    table = table_of(rows, score)[2]
+    return field_thumbnail(np.kron(table, np.ones((PIXELS, PIXELS))))

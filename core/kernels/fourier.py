@@ -61,7 +61,7 @@ def draw_prior(
 
     ``E[a² g g′ cos(ω·x+b) cos(ω·x′+b)] = (s/F) k(x, x′)`` summed over ``F = 1024`` features a term.
     """
-    features = draw_features(spec, columns, generator, device)
+    features = draw_features(spec, columns, generator, device, FEATURES)
     return PriorDraw(features, tuple(normal((FEATURES,), generator).to(device) for _ in spec.terms))
 
 

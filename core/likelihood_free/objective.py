@@ -145,9 +145,14 @@ def average_weights(seen: Evidence, lengthscales: torch.Tensor, regularisation: 
     return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(cross)
 
 
-def learn(prior: Prior, simulations: Simulations, observed: np.ndarray, *, seed: int = 0) -> Learned:
-    """Maximise q̄ over ε and ℓ inside the guards: the best of a grid, up to 500 simulations then L-BFGS-B from there."""
-    guards = find_guards(simulations, observed)
+def learn(
+    prior: Prior, simulations: Simulations, observed: np.ndarray, *, seed: int = 0, guards: Guards | None = None
+) -> Learned:
+    """Maximise q̄ over ε and ℓ inside the guards: the best of a grid, up to 500 simulations then L-BFGS-B from there.
+
+    Without ``guards`` they come from the simulations.
+    """
+    guards = guards or find_guards(simulations, observed)
     seen = evidence(prior, simulations, observed, guards.epsilon[0], seed=seed)
     epsilons, lengths = (np.geomspace(*pair, GRID) for pair in (guards.epsilon, guards.length))
     values = surface(seen, guards, epsilons, lengths)

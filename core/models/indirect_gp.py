@@ -52,7 +52,7 @@ def mediator_grams(
     query = None
     if named(spec.model).knows_unknown:
         query = within if data.matched else evaluate(ell, data.query_mediators, data.query_mediators)
-    return MediatorGrams(within, across, sizes, query)
+    return MediatorGrams(within, across, sizes, query, data.importance)
 
 
 def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> Float[Tensor, "B M"]:
@@ -188,17 +188,27 @@ class IndirectPosterior:
         Each prior draw ``f`` has its own random Fourier frequencies, so that over draws its covariance
         is ``k`` exactly. Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
         """
-        return torch.stack([self._one_draw(inputs, generator) for _ in range(count)])
+        seen = self._seen
+        with torch.no_grad():
+            draws = [self._prior_and_dual(seen, inputs, generator) for _ in range(count)]
+            moved = []
+            for x in inputs.split(POINTS):
+                sums = self._sums(x).T
+                moved.append(torch.stack([sums @ dual for _, dual in draws]))
+            return self.spec.mean + torch.stack([prior for prior, _ in draws]) + torch.cat(moved, dim=1)
 
-    def _one_draw(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        given, device = self.conditioning, self.bags.bags.inputs.device
+    def _prior_and_dual(
+        self, seen: list[tuple[KernelSpec, SortedBags]], inputs: Float[Tensor, "P d"], generator: torch.Generator
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " n"]]:
+        """One prior draw at the inputs, and what moves it to the data."""
+        device = self.bags.bags.inputs.device
         draws: list[tuple[PriorDraw, Bags]] = [
-            (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in self._seen
+            (draw_prior(kernel, self.columns.inputs, generator, device), bags.bags) for kernel, bags in seen
         ]
         means = torch.cat([bags.mean(_everywhere(prior, bags.inputs)) for prior, bags in draws])
-        dual = pathwise_dual(self.spec, given, means[:, None], self.bags.bags.contamination, generator)[:, 0]
-        moved = [self._sums(x).T @ dual for x in inputs.split(POINTS)]
-        return self.spec.mean + sum(_everywhere(prior, inputs) for prior, _ in draws) + torch.cat(moved)
+        contamination = self.bags.bags.contamination
+        dual = pathwise_dual(self.spec, self.conditioning, means[:, None], contamination, generator)[:, 0]
+        return torch.stack([_everywhere(prior, inputs) for prior, _ in draws]).sum(0), dual
 
 
 def pathwise_dual(

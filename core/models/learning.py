@@ -207,6 +207,8 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
     nothing = data.targets.new_zeros(data.bags.count)
     within = replace(data, query_mediators=data.mediators, targets=nothing, footprints=None)
     sizes = model.weighs_bags_by(data.bags.sizes)
+    if data.importance is not None:
+        sizes = data.importance if sizes is None else sizes * data.importance
 
     def loss() -> Tensor:
         work.check()

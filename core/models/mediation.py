@@ -3,7 +3,7 @@
 ``E[f(X) | Y = ỹ_m] ≈ Σ_j W_jm f̄_j``; only this W differs between the exact models.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -58,7 +58,7 @@ class Misfit:
         assert grams.query is not None
         noise = len(grams.within) * regularisation
         unknown = grams.query.diagonal() - (grams.across * weights).sum(0) + noise
-        within = MediatorGrams(grams.within, grams.within, grams.sizes)
+        within = replace(grams, across=grams.within, query=None)
         return Misfit(shrinkage_weights(within, regularisation).T, unknown / unknown.mean())
 
     def __call__(self, bag_gram: Float[Tensor, "n n"]) -> Float[Tensor, "M M"]:
@@ -70,8 +70,8 @@ class Misfit:
 def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:
     """``L̃̃ − L̃ᵀ (L + BλI)⁻¹ L̃``: what is not known of ``g(ỹ)`` when ``f̄_j = g(y_j) + e_j``, ``g ~ GP(0, ℓ)``, is.
 
-    ``weights`` are the ``shrinkage_weights`` of these Gram matrices, ``Bλ`` the variance of ``e``; ``query`` L̃̃ must be
-    there. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
+    ``weights`` are the ``shrinkage_weights`` of these Gram matrices, ``Bλ`` the variance of ``e``, divided by a bag's
+    ``importance``; ``query`` L̃̃ must be there. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
     """
     assert grams.query is not None
     conditioned = grams.query - grams.across.T @ weights

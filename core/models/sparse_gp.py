@@ -139,16 +139,19 @@ class SparsePosterior:
 
     def sample(self, inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Joint draws: a prior draw, moved by ``a(x)ᵀ(v − L⁻¹f(w))`` with ``v ~ q`` (Wilson et al. 2020)."""
-        kernel, draws = self._kernel(), []
+        kernel, priors, moves = self._kernel(), [], []
         with torch.no_grad():
             for _ in range(count):
                 prior = draw_prior(self.spec.kernel, self.columns.inputs, generator, inputs.device)
                 noise = torch.randn(len(self.q.mean), generator=generator, dtype=inputs.dtype, device=generator.device)
                 v = self.q.mean + self.q.root @ noise.to(inputs.device)
-                move = v - self.factor.half_solve(prior(self.inducing))
-                tiles = [prior(x) + self._features(kernel, x).T @ move for x in inputs.split(POINTS)]
-                draws.append(self.spec.mean + torch.cat(tiles))
-        return torch.stack(draws)
+                moves.append(v - self.factor.half_solve(prior(self.inducing)))
+                priors.append(torch.cat([prior(x) for x in inputs.split(POINTS)]))
+            moved = []
+            for x in inputs.split(POINTS):
+                features = self._features(kernel, x).T
+                moved.append(torch.stack([features @ move for move in moves]))
+            return self.spec.mean + torch.stack(priors) + torch.cat(moved, dim=1)
 
 
 @dataclass(frozen=True)

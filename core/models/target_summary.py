@@ -145,13 +145,16 @@ class _Last:
 
     def get(self, spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
         """The kept one where it was made from the very same tensors, unchanged, by the same W; else a new one."""
-        tensors = (data.mediators, data.query_mediators, data.targets, data.bags.sizes, data.bags.contamination)
+        tensors = [data.mediators, data.query_mediators, data.targets, data.bags.sizes, data.bags.contamination]
+        tensors += [] if data.importance is None else [data.importance]
         versions, limits = tuple(t._version for t in tensors), (MOST_BAGS, MOST_COLUMNS, LEFT_OUT, CHUNK, BLOCK)
         weights = (named(spec.model), spec.mediator_kernel, spec.regularisation, columns.mediators)
         key = (weights, spec.mean, versions, limits)
         kept = self._kept
         if kept is not None and kept[0] == key:
-            if all(ref() is tensor for ref, tensor in zip(kept[1], tensors, strict=True)):
+            if len(kept[1]) == len(tensors) and all(
+                ref() is tensor for ref, tensor in zip(kept[1], tensors, strict=True)
+            ):
                 return kept[2]
         self._kept = None
         found = _from_stream(spec, data, columns, check)
@@ -164,7 +167,7 @@ _LAST = _Last()
 
 def _from_stream(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
     ell = _mediator_kernel(spec, data, columns)
-    bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, named(spec.model).replicated)
+    bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, named(spec.model).replicated, data.importance)
     exact = data.bags.count <= MOST_BAGS
     streamed = streamed_weights(*bags) if exact else nystrom_weights(*bags, LEFT_OUT, MOST_COLUMNS)
     return _streamed(streamed, data, spec.mean, check)

@@ -97,17 +97,33 @@ def starting(found: list[Measured]) -> str:
 
 
 def room(found: list[Measured]) -> str:
-    """Twenty people at once: how long they wait to arrive, and for a picture, without and with a fit."""
+    """Many people at once: how long they wait to arrive, and for a picture, without and with a fit; a class."""
     rows = _rows(found)
     arrived = [row for row in rows if row.what == "Arrival, until the heading"]
     moved = [row for row in rows if row.what.startswith("Moved slider") and row.size.startswith("all")]
     health = [row for row in rows if row.what.startswith("Health")]
     if not arrived or not moved or not health:
         return ""
+    longest = max(row.ours for row in health)
     return (
-        f"Twenty people who arrive at once see their page's heading after {_took(arrived)}; when all of them move a "
-        f"slider at the same moment, each sees the new picture after {_took(moved)} (medians, without and with a fit). "
-        f"The server never took more than {max(row.ours for row in health):.2g} s to answer."
+        f"{arrived[0].size.split()[0]} people who arrive at once see their page's heading after {_took(arrived)}; when "
+        f"all of them move a slider at the same moment, each sees the new picture after {_took(moved)} (medians, "
+        f"without and with a fit).{_class(rows)} The server never took more than {longest:.2g} s to answer."
+    )
+
+
+def _class(rows: list[Measurement]) -> str:
+    """What a class waits for that opens the story and the exercises at the same moment."""
+    step, answer, exercise = (
+        [row for row in rows if row.what.startswith(name)]
+        for name in ("Step of the story, until its picture", "Step of the story, until its answer", "Exercise as")
+    )
+    if not step or not answer or not exercise:
+        return ""
+    load = step[0].note.split(" on ")[0].removeprefix("load ")
+    return (
+        f" Their steps of the story have pictures after {_took(step)}, answers {_took(answer)} later, an exercise its "
+        f"verdict after {_took(exercise)} (the machine's load was {load})."
     )
 
 

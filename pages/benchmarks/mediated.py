@@ -17,24 +17,6 @@ PAPERS = "shrinkage_cmp"
 MODELS = (MEDIATED, PAPERS, PLAIN)
 
 
-def lost() -> str:
-    """How often the paper's mediated model is farther off than its plain counterpart; nothing without rows."""
-    rows = stored(FILE)["rows"] if (FOLDER / FILE).is_file() else []
-    found = {(row["case"], row["seed"], row["model"]): row["scores"]["rmse"] for row in rows if row["scores"]}
-    pairs = [
-        (rmse, found[case, seed, PLAIN])
-        for (case, seed, model), rmse in found.items()
-        if model == PAPERS and (case, seed, PLAIN) in found
-    ]
-    if not pairs:
-        return ""
-    more = sum(mine > plain for mine, plain in pairs)
-    return (
-        f"{model_name(PAPERS)} has a larger RMSE than the plain {model_name(PLAIN)} on {more} of {len(pairs)} draws; "
-        "the paper's Table 2 has it the other way round."
-    )
-
-
 def choice() -> str:
     """How often the model that one scale up chose is the nearer one at the pixels; nothing without rows."""
     pairs = chosen(stored(FILE)["rows"]) if (FOLDER / FILE).is_file() else []

@@ -7,6 +7,7 @@ from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
 from pages.kit.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
 from pages.kit.layout import page_header
+from pages.kit.mediated import lost
 from pages.kit.pages import page_link
 from pages.kit.run_panel import run_of
 
@@ -29,7 +30,7 @@ def main() -> None:
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
     headline(table)
-    st.markdown(" ".join((mediated.lost(), mediated.choice(), mediated.regime())))
+    st.markdown(" ".join((lost(), mediated.choice(), mediated.regime())))
     with st.expander("All models and scores, which differences are more than chance, run it here",
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)

@@ -19,6 +19,7 @@ from core.studies.conditional_means.study import (
 )
 from core.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from core.wording import duration, signed
+from pages.conditional_mean_embeddings.sweep import at_layout
 from pages.kit import bound
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain, score_table
@@ -26,6 +27,7 @@ from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
 from pages.kit.stored import stored
+from pages.kit.study_sweep import offer
 from pages.kit.theme import is_dark
 
 #: Where the page opens: bags enough for the sizes to tell, points few enough for N×N matrices.
@@ -74,6 +76,7 @@ def show() -> None:
     _scores(found)
     _equation(layout, sample)
     costs(layout)
+    offer(at_layout(NAMES, OPENING))
 
 
 def estimated() -> tuple[BagLayout, BagSample, Comparison]:

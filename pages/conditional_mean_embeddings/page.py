@@ -1,6 +1,7 @@
 """Page Conditional mean embeddings: two estimators beside the truth, and how fast deconditioning is learned."""
 
 from pages.conditional_mean_embeddings import estimates, rates
+from pages.conditional_mean_embeddings.essentials import ESSENTIALS
 from pages.conditional_mean_embeddings.presets import PRESETS
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
@@ -12,8 +13,9 @@ def main() -> None:
     """One of the two views."""
     page_header(
         "Conditional mean embeddings",
-        "Replicate a bag's label for each of its points, or let the bag speak once?",
+        "Many points share one label: does every point count, or every group of them once?",
         PRESETS,
+        ESSENTIALS,
     )
     view = bound.segmented_control("View", list(VIEWS), default="Estimates", key="e-view", label_visibility="collapsed")
     with refusals():

@@ -12,18 +12,17 @@ from core.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, gue
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.studies.distribution_regression.compare import Prepared
-from core.studies.distribution_regression.study import part
+from core.studies.distribution_regression.study import LARGEST, part
 from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.kit import bound
 from pages.kit.asked import ask
+from pages.kit.essential import called, group
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, offer_only, recall, remember
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
-#: Subjects and measures of the largest simulation offered.
-LARGEST = (400, 2000)
 
 
 @dataclass(frozen=True)
@@ -118,10 +117,9 @@ def _own() -> Chosen:
 
 def _upload() -> None:
     """Keep a new file; a bad one is refused with its sentence and changes nothing."""
-    file = st.file_uploader(
-        "Long table (CSV)", type=None, key="d-file",
-        help=f"One row a measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB.",
-    )  # fmt: skip
+    limits = f"One row a measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
+    name, about = called("d-file", "Long table (CSV)", limits)
+    file = st.file_uploader(name, type=None, key="d-file", help=about)
     if file is None:
         return
     data = file.getvalue()
@@ -147,7 +145,7 @@ def _roles(key: str) -> Roles:
     names = table_columns(key)
     guess = guess_roles(names)
     assert guess is not None  # kept tables have three columns
-    with st.expander("Columns", expanded=True):
+    with group("Columns", expanded=True):
         one = {"subject": guess.subject, "value": guess.values[0], "outcome": guess.outcome}
         chosen = {
             role: str(st.selectbox(role.capitalize(), names, names.index(start), key=f"d-{role}-{key}"))

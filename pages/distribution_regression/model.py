@@ -9,6 +9,7 @@ import streamlit as st
 from core.distribution_regression.density import BANDWIDTHS
 from core.distribution_regression.spectrum import Learned
 from core.errors import Cancelled, InputError
+from core.figures.colours import model_name
 from core.kernels.families.registry import FAMILIES
 from core.studies.distribution_regression.compare import learn_settings
 from core.studies.distribution_regression.study import KERNELS, MethodSettings
@@ -17,19 +18,23 @@ from pages.distribution_regression.data import Chosen, start_values
 from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.background import get_background, own_lane
+from pages.kit.essential import group
 from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered
 from pages.kit.words import plain, sentence_of
 
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
+#: What is drawn beside GPDR on opening.
+BESIDE = ("kde", "bdr10")
 RULES = {"silverman": "Silverman, 1.06 sd", "silverman_0.9": "Silverman, 0.9", "scott": "Scott"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """The settings of all methods, the covariates' part, and the rank of the link."""
+    """The settings of all methods, whether covariates count, and which methods are ``drawn`` beside GPDR."""
 
     settings: MethodSettings
     use_covariates: bool
+    drawn: tuple[str, ...] = ()
 
 
 def choose_model(chosen: Chosen) -> Model:
@@ -50,18 +55,32 @@ def choose_model(chosen: Chosen) -> Model:
         noise = _slider("σ²", f"d-{kind}-noise", start["noise"], 2.5)
     low = bound.toggle("Low rank (15)", False, key="d-low")
     rank = int(bound.slider("k, eigenvectors", 1, 40, 10, key="d-rank")) if low else None
-    with st.expander("Densities, covariates"):
+    drawn = bound.multiselect(
+        "Drawn beside GPDR", chosen.prepared.methods[1:], [m for m in BESIDE if m in chosen.prepared.methods],
+        key="d-beside", format_func=model_name,
+    )  # fmt: skip
+    with group("Densities, embeddings, covariates"):
         rule = bound.selectbox(
             "Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", format_func=RULES.__getitem__
         )
         reflect = bound.toggle("Reflect densities at the ends", False, key="d-reflect")
+        eta = _embedding_scale()
         intercept = bound.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept")
         names = chosen.prepared.subjects.covariate_names
         use = bool(names) and bound.toggle(f"Covariates: {plain(', '.join(names))}", True, key="d-cov")
     settings = MethodSettings(
-        str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept)
+        str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept), eta
     )  # fmt: skip
-    return Model(settings, bool(use))
+    return Model(settings, bool(use), tuple(drawn))
+
+
+def _embedding_scale() -> float | None:
+    """η of uncertain embeddings: None leaves it to their evidence."""
+    given = bound.toggle(
+        "Give the embeddings' scale η", False, key="d-eta-given",
+        help="How far subjects' embeddings may lie apart, for BDR. Off: the η of highest evidence given the measures.",
+    )  # fmt: skip
+    return log_slider("η", "d-eta", 1e-3, 10.0, 1.0) if given else None
 
 
 def _kind(chosen: Chosen) -> str:

@@ -4,19 +4,23 @@ import streamlit as st
 
 from pages.distribution_regression import picture, risk
 from pages.distribution_regression.data import choose_data
+from pages.distribution_regression.essentials import ESSENTIALS
 from pages.distribution_regression.model import learning
 from pages.distribution_regression.presets import PRESETS
+from pages.distribution_regression.sweep import SWEEP
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
+from pages.kit.study_sweep import offer
 
 
 def main() -> None:
     """Read the controls, regress by every method, draw."""
     page_header(
         "Distribution regression",
-        "An outcome explained by a whole distribution, of which only measures are seen.",
+        "Can an outcome be foretold from all of a person's measurements, not from their average alone?",
         PRESETS,
+        ESSENTIALS,
     )
     with refusals():
         body()
@@ -53,6 +57,8 @@ def body() -> None:
     picture.table(found, scores, repeats, nested)
     picture.link(chosen, model)
     picture.equation(chosen, model, found)
+    if chosen.spec is not None:
+        offer(SWEEP)
 
 
 main()

@@ -19,6 +19,7 @@ from core.wording import signed
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
 from pages.kit import bound
+from pages.kit.essential import aside, group
 from pages.kit.layout import explain, score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
@@ -85,8 +86,9 @@ def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> Non
         ceiling = _ceiling(chosen)
         st.markdown(
             f"GPDR finds f with posterior risk **{risks['gpdr']:.4f}** and {verb}; estimated densities give "
-            f"{risks['kde']:.4f}. Single outcomes say little: held-out R² is {signed(r2['gpdr'], 2)}, and knowing "
-            f"f₀ and every distribution would give {ceiling:.2f}."
+            f"{risks['kde']:.4f}, uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) and, under GPDR's own "
+            f"prior, {risks['shrunk']:.4f}. Single outcomes say little: held-out R² is {signed(r2['gpdr'], 2)}, and "
+            f"knowing f₀ and every distribution would give {ceiling:.2f}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -121,7 +123,7 @@ def function(chosen: Chosen) -> tuple[Model, Comparison]:
     with st.sidebar:
         model = choose_model(chosen)
     found = _compared(_key(chosen, model), model.settings, chosen.spec is not None, _used(chosen, model))
-    plotly_live(_function(chosen, found, model.settings.intercept, is_dark()), "d-function")
+    plotly_live(_function(chosen, found, model, is_dark()), "d-function")
     return model, found
 
 
@@ -144,9 +146,9 @@ def remark(chosen: Chosen) -> None:
     )
 
 
-def _function(chosen: Chosen, found: Comparison, centred: bool, dark: bool) -> Figure:
-    own = found.curves["gpdr"]
-    lines = {name: curve.mean for name, curve in found.curves.items() if name in ("kde", "landmark10")}
+def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Figure:
+    own, centred = found.curves["gpdr"], model.settings.intercept
+    lines = {name: curve.mean for name, curve in found.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
     label = "f less its mean over subjects" if centred else "f"
     if known:
@@ -175,8 +177,20 @@ def table(found: Comparison, scores: dict[str, Validated], repeats: int, nested:
     )  # fmt: skip
     for route in found.routes:
         st.caption("Sums over measures by " + ROUTES[route.route].format(nodes=route.nodes, error=route.error) + ".")
+    if found.embeddings is not None:
+        st.caption(_shrinkage(*found.embeddings))
     if found.drawn is not None:
         st.caption(f"σ²: {len(found.drawn.noises)} Gibbs draws worth {found.drawn.effective:.0f} independent ones.")
+
+
+def _shrinkage(scale: float, smallest: float, largest: float) -> str:
+    kept = f"{100 * smallest:.0f} %" if abs(smallest - largest) < 0.005 else (
+        f"{100 * smallest:.0f} % (the smallest) to {100 * largest:.0f} % (the largest)"
+    )  # fmt: skip
+    return (
+        f"BDR and GPDR, shrunk, take embeddings as uncertain: η = {scale:.3g}, subjects keep {kept} of their distance "
+        "from the mean of all."
+    )
 
 
 def _caption(repeats: int, nested: bool) -> str:
@@ -196,9 +210,9 @@ def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
 
 def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
-    with st.expander("An unknown link ρ between E f and the outcome"):
+    with group("An unknown link ρ between E f and the outcome"):
         if not bound.toggle("Estimate it", False, key="d-link"):
-            st.markdown("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
+            aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
             return
         rank = int(bound.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
         found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
@@ -243,8 +257,18 @@ M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
 $K$: lengthscale {settings.lengthscale:.3g}, variance {settings.variance:.3g}. {rank} With an intercept or covariates β
 has a flat prior, and f is conditioned on what of the outcomes they cannot explain. Densities replace the measures by
-Gaussian kernel estimates (21); landmarks by the kernel at 10 or 50 points with independent weights; functional linear
-regression takes the measures' order for time.
+Gaussian kernel estimates (21); BLR spans f by the kernel at 10 or 50 landmarks $u$ with independent weights α;
+functional linear regression takes the measures' order for time.
+
+BDR knows an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ only from its $m_i$ measures; the fewer, the more it is shrunk:
+
+$$\mu_i \mid \hat\mu_i \sim N\big(m_0 + \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}(\hat\mu_i - m_0),\ C_i\big),
+\qquad C_i = \eta R - \eta R(\eta R + \tfrac{{\Sigma}}{{m_i}})^{{-1}}\eta R$$
+
+$$y_i \mid \alpha \sim N(\alpha^\top E\mu_i,\ \alpha^\top C_i\,\alpha + \sigma^2)$$
+
+$R$: covariance of $K(x, u)$ under a uniform $x$; $\Sigma$: the same within a subject. α and all $\mu_i$ are drawn in
+turn (Gibbs). *GPDR, shrunk* is BDR with GPDR's prior of f.
 """,
-        "Tang et al., eq. 6-7, 13-15, 21 and §4.3; Law et al. 2018 (landmarks)",
+        "Tang et al., eq. 6-7, 13-15, 21 and §4.3, §5; Law et al. 2018, §3 (BLR, BDR)",
     )

@@ -1,5 +1,6 @@
 """Risk against n and m: stored curves, and runs that are added here."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import streamlit as st
 from core.figures.colours import model_name
 from core.figures.distribution import risk_plot
 from core.studies.distribution_regression.curves import slope, theory_exponent
-from core.studies.distribution_regression.study import NARROW, MethodSettings, risk_sweep
+from core.studies.distribution_regression.study import MethodSettings, risk_sweep
 from core.wording import signed
+from pages.distribution_regression import beside_paper
 from pages.kit import bound
 from pages.kit.layout import explain, refusals
 from pages.kit.plotly_live import plotly_live
@@ -22,6 +24,8 @@ ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjec
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
 MOST_RUNS = 20
+#: What is drawn beside GPDR on opening: what the paper draws, and what it could have had.
+SHOWN = ("kde", "bdr10", "bdr50", "shrunk")
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -39,19 +43,30 @@ def show() -> None:
     picked = {
         model: sorted((c[first], c["mean"], c["se"] or 0.0) for c in kept["curves"] if c["model"] == model and
                       c[second] == fixed)
-        for model in kept["settings"]["methods"]
+        for model in _drawn(kept)
     }  # fmt: skip
     curves = {name: tuple(np.array(v, float) for v in zip(*rows, strict=True)) for name, rows in picked.items()}
     left, right = st.columns([3, 2])
     with right:
-        _words(kept, curves, along, fixed)
+        _words(curves, along, fixed)
         _add(along, fixed)
     with left:
         other = "m" if along == "n" else "n"
         figure = risk_plot(curves, title=f"Posterior risk, {other} = {fixed}", label=label,  # type: ignore[arg-type]
-                           lines=_lines(curves, along), now=_now(first, second, fixed), height=440,
+                           lines=_lines(curves, along), now=_now(first, second, fixed, curves), height=440,
                            dark=is_dark())  # fmt: skip
         plotly_live(figure, "d-risk")
+    _below(kept, curves, along, fixed)
+
+
+def _drawn(kept: dict[str, Any]) -> list[str]:
+    """GPDR and what is chosen beside it, in the order of the file."""
+    offered = kept["settings"]["methods"][1:]
+    chosen = bound.multiselect(
+        "Risks beside GPDR", offered, [name for name in SHOWN if name in offered], key="d-risk-methods",
+        format_func=model_name,
+    )  # fmt: skip
+    return ["gpdr", *(name for name in offered if name in chosen)]
 
 
 def _choose(kept: dict[str, Any]) -> tuple[str, int]:
@@ -75,23 +90,28 @@ def _lines(curves: dict[str, Any], along: str) -> dict[str, tuple[np.ndarray, np
     return {"theory's limit n⁻¹": (sizes, means[0] * (sizes / sizes[0]) ** theory)}
 
 
-def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
-    """Slopes, the paired tests, and where the numbers come from."""
+def _words(curves: dict[str, Any], along: str, fixed: int) -> None:
+    """Slopes, beside the theory's."""
     found = {name: slope(sizes, means) for name, (sizes, means, _) in curves.items()}
     said = ", ".join(f"{model_name(name)} {signed(value, 2)}" for name, value in found.items())
-    symbol, second = along, ALONG[along][1]
-    st.markdown(f"Measured slopes in {symbol}: {said}.")
+    st.markdown(f"Measured slopes in {along}: {said}.")
     if along == "n":
         explain(
             r"Theorem 3 bounds the risk by $n^{-2\alpha/(2\alpha+1)}$, for a Matérn prior of the order α of f₀ and "
             f"enough measures: −{5 / 6:.2f} at α = 5/2, and −1 as α grows, which the Gaussian kernel stands for. So "
             f"few subjects, with m = {fixed}, are not yet at that limit."
         )
-    st.markdown("Mean risks compared over the same runs:")
-    for second_model in _densities(kept):
-        tests = [t for t in kept["tests"] if t["second"] == second_model and t[second] == fixed]
-        tests.sort(key=lambda t: t[ALONG[along][0]])
-        st.markdown(f"GPDR against {model_name(second_model)}: " + "; ".join(_test(t, along) for t in tests) + ".")
+
+
+def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int) -> None:
+    """What the paper says of it, the paired tests, and where the numbers come from."""
+    for told in (beside_paper.on_densities(kept), beside_paper.on_embeddings(kept)):
+        if told:
+            st.markdown(told)
+    with st.expander("Mean risks compared over the same runs"):
+        for name in curves:
+            if name != "gpdr":
+                st.markdown(_compared(kept, name, along, fixed))
     given = kept["settings"]
     runs = f"{given['seeds'][0]}-{given['seeds'][-1]}"
     command = (
@@ -104,8 +124,10 @@ def _words(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
     )
 
 
-def _densities(kept: dict[str, Any]) -> list[str]:
-    return [name for name in ("kde", NARROW) if name in kept["settings"]["methods"]]
+def _compared(kept: dict[str, Any], name: str, along: str, fixed: int) -> str:
+    tests = [t for t in kept["tests"] if t["second"] == name and t[ALONG[along][1]] == fixed]
+    tests.sort(key=lambda t: t[ALONG[along][0]])
+    return f"GPDR against {model_name(name)}: " + "; ".join(_test(t, along) for t in tests) + "."
 
 
 def _list(values: list[Any]) -> str:
@@ -143,11 +165,11 @@ def _add(along: str, fixed: int) -> None:
             st.caption(f"{len(runs)} run(s) of yours, circles. The last, n = {n}, m = {m}, seed {seed}: {risks}.")
 
 
-def _now(first: str, second: str, fixed: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _now(first: str, second: str, fixed: int, models: Collection[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The session's runs at the drawn size, by method."""
     found: dict[str, list[tuple[float, float]]] = {}
     for n, m, seed in recall("_d-runs", []):
         for row in one_run(n, m, seed):
-            if row[second] == fixed:
+            if row[second] == fixed and row["model"] in models:
                 found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))
     return {name: (np.array([a for a, _ in v]), np.array([b for _, b in v])) for name, v in found.items()}

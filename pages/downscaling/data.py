@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -14,8 +14,13 @@ from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from core.fields.several import joined, keys_of, together
+from core.models.catalogue import MODELS, named
+from core.models.defaults import usual_model
+from pages.downscaling import by_hand
 from pages.kit import bound
 from pages.kit.asked import ask
+from pages.kit.essential import group
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, offer_only, recall, remember
 from pages.kit.visitor import listed, put_into_link, visitor_mark
@@ -37,11 +42,17 @@ class Choice:
         plain = json.dumps([self.source.to_dict(), self.spec.to_dict()], sort_keys=True)
         return hashlib.blake2b(plain.encode(), digest_size=10).hexdigest()
 
+    @property
+    def as_drawn(self) -> "Choice":
+        """The same with the cells that the seed draws, nothing hidden or revealed by hand."""
+        return replace(self, spec=replace(self.spec, hide=(), reveal=()))
+
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
 def fields_of(key: str) -> Fields:
-    """Fields by key, kept for all sessions."""
-    return open_source(key)
+    """Fields by key, kept for all sessions; those of several files from what is kept of each."""
+    keys = keys_of(key)
+    return open_source(key) if len(keys) == 1 else together([fields_of(one) for one in keys])
 
 
 @st.cache_resource(show_spinner="Forming cells and bags …", max_entries=4)
@@ -67,7 +78,7 @@ def _sources() -> dict[str, str]:
     from core.datasets import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
-    uploads = listed(kept_uploads, "data", "coarse", "third")
+    uploads = listed(kept_uploads, "data", "coarse", "third", "more")
     twice = [name for name, count in Counter(uploads.values()).items() if count > 1]
     for key, name in uploads.items():
         names[key] = f"Upload: {name}" + (f" ({key.removeprefix(UPLOAD)[:6]})" if name in twice else "")
@@ -121,17 +132,20 @@ def choose(hidden: DeltaGenerator) -> Choice:
     trouble = folder_problem()
     if trouble:
         st.warning(sentence_of(trouble))
-    with st.expander("Own files"):
+    with group("Own files"):
         _upload()
         others = [NONE, *names]
         coarse = _pick("Coarse target from another file", "coarse", others, NONE, names)
         mediator = _pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
-    put_into_link(*(one for one in (key, coarse, mediator) if one.startswith(UPLOAD)))
-    fields = fields_of(key)
+        beside = [one for one in names if one not in (key, coarse)]
+        more = _several("More covariates from", "more", beside, [], names)
+    put_into_link(*(one for one in (key, coarse, mediator, *more) if one.startswith(UPLOAD)))
+    files = joined([key, *more])
+    fields = fields_of(files)
     for doubt in fields.doubts[:3]:
         st.warning(sentence_of(doubt))
-    source = Source(key, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
-    with st.expander("Variables and cells"):
+    source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
+    with group("Variables and cells"):
         spec = _spec(fields, source, hidden)
     return Choice(source, spec)
 
@@ -152,7 +166,7 @@ def _begin(key: str, default: Any) -> None:
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> DownscalingSpec:
-    default = default_of(source.fields)
+    default = default_of(keys_of(source.fields)[0])
     here = fields.variables()
     there = fields_of(source.coarse).variables() if source.coarse else here
     between = fields_of(source.mediator).variables() if source.mediator else there
@@ -179,7 +193,7 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> Downscaling
     matching = _pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
     coordinates = bound.toggle("Coordinates join covariates and mediators", True, key="coords")
     seed = bound.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
-    return DownscalingSpec(
+    spec = DownscalingSpec(
         target,
         tuple(covariates),
         tuple(mediators),
@@ -190,6 +204,21 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> Downscaling
         bool(coordinates),
         select,
     )
+    return by_hand.chosen(source, _reweighed(spec), fields_of)
+
+
+def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
+    """Asked only where mediators match cells and the model, chosen further down, weighs by them."""
+    told = recall("model", st.query_params.get("model"))
+    model = next((each for each in MODELS.values() if told in (each.name, each.title)), None)
+    if not (spec.indirect and (model or named(usual_model(False, spec.coordinates))).mediated):
+        return spec
+    about = (
+        "Cells whose mediators are common among the targets count for more in the regression on mediators. 'What the "
+        "map rests on' says how far the two sets of mediators lie apart. It pays where the mediators' kernel is too "
+        "smooth, and costs where that is learned and few cells count (docs/one_dimension.md)."
+    )
+    return replace(spec, reweigh=bool(bound.toggle("Weigh cells by the targets' mediators", key="reweigh", help=about)))
 
 
 def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:

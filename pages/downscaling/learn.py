@@ -11,7 +11,8 @@ from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, may_choose, spec_to_settings
 from core.engine import Run, RunSpec
-from core.fields import DownscalingProblem
+from core.fields import DownscalingProblem, DownscalingSpec
+from core.fields.several import keys_of
 from core.figures.downscaled_maps import field_scale, mean_panel
 from core.figures.maps import field_map
 from core.kernels.spec import KernelSpec
@@ -20,11 +21,13 @@ from core.models.defaults import Start, start_of
 from core.models.spec import ModelSpec
 from core.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from core.wording import signed
+from pages.downscaling import by_hand
 from pages.downscaling.data import Choice
-from pages.downscaling.model import LEARNED, OWN_FAMILIES, family_values, own_choice, slider_values
+from pages.downscaling.model import LEARNED, LEARNED_FROM, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
 from pages.kit import bound
 from pages.kit.asked import ask, set_values
+from pages.kit.essential import group
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, trace_charts
 from pages.kit.state import get_engine, recall, remember, remembered
@@ -82,7 +85,7 @@ def _choose() -> bool:
 def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = start_of(model, problem.matched)
-    with st.expander("How to learn"):
+    with group("How to learn"):
         stage = "leave_one_bag_out"
         if named(model).mediated and not named(model).partial:
             stage = bound.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
@@ -147,8 +150,9 @@ def open_run(run: Run) -> None:
     if recall("_data") is not None:
         return
     problem, source = settings["problem"], settings["source"]
+    first, *others = keys_of(source["fields"])
     values: dict[str, Any] = {
-        "data": source["fields"],
+        "data": first,
         "target": problem["target"],
         "cov": list(problem["covariates"]),
         "med": list(problem["mediators"]),
@@ -157,9 +161,13 @@ def open_run(run: Run) -> None:
         "withhold": problem["withhold"],
         "match": problem["matching"] or "auto",
         "coords": problem["coordinates"],
+        "reweigh": problem.get("reweigh", False),
         "seed": problem["seed"],
         "model": settings["model"],
     }
+    values |= by_hand.values_of(DownscalingSpec.from_dict(problem))
+    if others:
+        values["more"] = others
     if source.get("coarse"):
         values["coarse"] = source["coarse"]
     if source.get("mediator"):
@@ -244,6 +252,7 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
         if len(found.kernel.terms) != len(spec.kernel.terms):
             return None
         remember(LEARNED, slider_values(found, problem.data.bags.count))
+        remember(LEARNED_FROM, choice.spec.to_dict())
         return recall(LEARNED)
 
     take_once(run, values)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.downscaling.presets import preset
 from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.fields import DownscalingProblem
+from core.fields import DownscalingProblem, DownscalingSpec
 from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import GENERAL, MODELS, named
@@ -19,6 +19,9 @@ from core.models.inducing import located
 from core.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.kit import bound
+from pages.kit.essential import aside, group
+from pages.kit.mediated import lost
+from pages.kit.record import seen
 from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
 from pages.kit.words import plain
 
@@ -34,6 +37,8 @@ OWN = "own"
 OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum"}
 #: Under which name the session keeps what the sliders were put to by the last learning.
 LEARNED = "_learned_sliders"
+#: And from which problem.
+LEARNED_FROM = "_learned_from"
 #: Where the sliders of the noises begin.
 LEAST = 1e-6
 
@@ -57,7 +62,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
                             help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
         )  # fmt: skip
     own = start_of(name, problem.matched).spatial
-    with st.expander("Kernel families"):
+    with group("Kernel families"):
         place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
         settings = DownscaleSettings(
             model=name,
@@ -68,8 +73,8 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             local_scale=_local_scale(problem, name),
         )
         if named(name).trend:
-            st.caption("An unknown mean and straight lines in the covariates are added to them.")
-    start = _start(choice, problem, settings)
+            aside("An unknown mean and straight lines in the covariates are added to them.")
+    start = begin(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
 
@@ -128,10 +133,26 @@ def _structure() -> str:
     return found or "sum"
 
 
-def _start(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """Where the sliders begin: learned values kept for the worked examples, else the usual start."""
-    stored = preset(choice.source.to_dict(), choice.spec.to_dict(), settings)
-    return stored or _starting(choice.key, json.dumps(settings.to_dict()), problem)
+def begin(choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+    """Where the sliders begin: learned values kept for the worked examples, else the usual start.
+
+    Cells hidden by hand leave learned values as they are (`learned_from` tells): what moves is what their targets told.
+    """
+    return _kept(choice, settings) or _starting(choice.key, json.dumps(settings.to_dict()), problem)
+
+
+def _kept(choice: Choice, settings: DownscaleSettings) -> ModelSpec | None:
+    return preset(choice.source.to_dict(), choice.as_drawn.spec.to_dict(), settings)
+
+
+def learned_from(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, bags: int) -> DownscalingSpec | None:
+    """The problem whose values the hyperparameters of ``spec`` were learned from, where that is known."""
+    now = slider_values(spec, bags)
+    if _agree(now, recall(LEARNED, {})):
+        found = recall(LEARNED_FROM)
+        return None if found is None else DownscalingSpec.from_dict(found)
+    stored = _kept(choice, settings)
+    return choice.as_drawn.spec if stored is not None and _agree(now, slider_values(stored, bags)) else None
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -141,29 +162,40 @@ def _starting(key: str, settings: str, _problem: DownscalingProblem) -> ModelSpe
 
 def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, float]) -> None:
     """Sliders of other columns or families start anew, and those of other cells that nobody moved by hand: values
-    learned from cells that are hidden now would know what they may not. A link that is opened keeps its values."""
+    learned from cells that are hidden now would know what they may not. Where single cells are hidden or revealed on
+    the map only the usual start follows, and values that know too much are told. A link that is opened keeps its
+    values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
          settings.model, settings.kernel, settings.spatial, settings.structure]
     )  # fmt: skip
     spec = choice.spec
-    cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching]
+    cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh]
+    on_map = [spec.hide, spec.reveal]
     before = recall("_sliders")
-    if before is not None and (before[0] != mark or (before[1] != cells and _not_moved(before[2]))):
+    if before is not None and (
+        before[0] != mark
+        or (before[1] != cells and _stand_at(before[2], recall(LEARNED, {})))
+        or (before[3] != on_map and _stand_at(before[2]))
+    ):
         put(start)
-    remember("_sliders", (mark, cells, start))
+    remember("_sliders", (mark, cells, start, on_map))
 
 
-def _not_moved(start: dict[str, float]) -> bool:
-    """Whether the sliders stand where the program has put them: at the start, or at what was learned last."""
+def _stand_at(start: dict[str, float], *more: dict[str, float]) -> bool:
+    """Whether the sliders stand where the program has put them: at the start, or at others such as those learned."""
     now = {key: recall(key, value) for key, value in start.items()}
-    return any(all(math.isclose(now[key], put_there.get(key, math.nan), rel_tol=1e-3) for key in now)
-               for put_there in (start, recall(LEARNED, {})))  # fmt: skip
+    return any(_agree(now, put_there) for put_there in (start, *more))
+
+
+def _agree(now: dict[str, float], other: dict[str, float]) -> bool:
+    return all(math.isclose(value, other.get(key, math.nan), rel_tol=1e-3) for key, value in now.items())
 
 
 def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     """The sliders; returns the model at their values."""
-    st.markdown("**Hyperparameters**")
+    if seen().shows_all:
+        st.markdown("**Hyperparameters**")
     model = named(start.model)
     bags = problem.data.bags.count
     changes: dict[str, Any] = {}
@@ -174,6 +206,8 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
             "weights W interpolate; a large value makes them shrink.",
         )  # fmt: skip
         changes["regularisation"] = times_bags / bags
+        if not problem.matched and (said := lost(start.model)):
+            st.caption(f"Measured on six fields (page Benchmarks): {said}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
         "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
@@ -185,7 +219,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     )  # fmt: skip
     changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
     if model.mediated and start.mediator_kernel is not None:
-        with st.expander("Mediator kernel ℓ"):
+        with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
     return replace(start, **changes)
 

@@ -8,11 +8,12 @@ import numpy as np
 import streamlit as st
 
 from core.downscaling.boosting import gradient_boosting
-from core.downscaling.run import centroid_baseline, coarse_scores
+from core.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
 from core.errors import InputError
-from core.fields import DownscalingProblem, explained_share, reaggregate
+from core.fields import DownscalingProblem, cells_text, explained_share, reaggregate
 from core.fields import interpolations as interpolated
 from core.fields.place import place_words
+from core.fields.pointed import cell_of
 from core.figures.colours import model_name
 from core.figures.panel import plain_number
 from core.figures.scores import calibration_plot, error_histogram, pit_histogram
@@ -23,6 +24,7 @@ from pages.kit import bound
 from pages.kit.background import get_background
 from pages.kit.layout import score_table
 from pages.kit.plotly_live import plotly_live
+from pages.kit.record import saw_numbers
 from pages.kit.state import remembered
 from pages.kit.theme import is_dark
 from pages.kit.words import plain, sentence_of
@@ -55,6 +57,10 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     """The score table: the model and every baseline, on the same pixels."""
     if problem.truth is None:
         st.info("There is no truth at high resolution here: scores come from withheld cells and from re-aggregation.")
+        hidden = withheld_scores(problem, {spec.model: view.mean, **interpolations(key, problem)})
+        if hidden:
+            said = "At the withheld cells, which no method saw, each field averaged back to them."
+            score_table(hidden, units=problem.units, caption=said)
         _coarse_table(problem, view)
         return
     fields = {spec.model: view.mean, **interpolations(key, problem)}
@@ -69,6 +75,8 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     rows = {spec.model: _scores_of(view, truth, problem)}
     others = [name for name in fields if name != spec.model]
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
+    if view.exact:
+        saw_numbers(exact=1.0)
     score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     for name in waiting:
@@ -188,14 +196,14 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     if cell < 0:
         st.caption("The clicked point lies in no coarse cell.")
         return
-    mine = problem.cell == cell
+    mine, name = problem.cell == cell, cells_text([cell_of(problem, cell)])
     seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"
     value = problem.coarse_truth.ravel()[cell]
     back = reaggregate(problem, view.mean).ravel()[cell]
     units = plain(problem.units)
     where = place_words(problem.grid.latitude[row, column], problem.grid.longitude[row, column])
     st.markdown(
-        f"**Cell {cell}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
+        f"**Cell {name}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({seen}), "
         f"posterior mean averaged back {back:.2f} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}

@@ -9,16 +9,19 @@ import numpy as np
 import streamlit as st
 
 from core import __version__
+from core.downscaling.deliver import Leaving
 from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
 from core.engine.uploads import UPLOAD
-from core.fields import DownscalingProblem, to_dataset, to_netcdf_bytes
+from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import heading
 from core.figures.panel import Panel
 from core.figures.publication import caption_text, projections_for, publication_figure
 from core.metrics import Trust
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
+from core.slides.deck import Shown
+from pages.downscaling import file, present
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.trust import unchecked
@@ -38,6 +41,7 @@ def downloads(
     panels: list[Panel],
     held: Trust | None,
     checked: OneScaleUp | None,
+    shown: Shown,
 ) -> None:
     """Download buttons; files are made when asked for. Only exact pictures leave the page."""
     if not view.exact:
@@ -55,14 +59,6 @@ def downloads(
     offer_only("proj", offered)
     projection = bound.selectbox("Projection of printed maps", offered, key="proj", place=columns[0])
     common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
-    columns[1].download_button(
-        "NetCDF",
-        lambda: _netcdf(problem, spec, view, everything, baselines, checked),
-        f"{name}.nc",
-        "application/x-netcdf",
-        key="get-nc",
-        **common,
-    )
     verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
     for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
         column.download_button(
@@ -76,6 +72,8 @@ def downloads(
     columns[4].download_button(
         "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json", **common
     )
+    present.files(shown, name, everything)
+    file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[1])
     _many_steps(choice, f"{name}.json")
 
 
@@ -95,7 +93,7 @@ def _many_steps(choice: Choice, file: str) -> None:
             f"The store has to hold {needs} on this grid. Targets stay those seen here; with `--condition each` every "
             "step is conditioned on its own targets instead, with these hyperparameters. The run appears on page Runs."
         )
-        if any(key and key.startswith(UPLOAD) for key in choice.source.to_dict().values()):
+        if any(UPLOAD in (key or "") for key in choice.source.to_dict().values()):
             st.caption("An uploaded file is found by its contents in the runs folder of this app.")
 
 
@@ -104,25 +102,22 @@ def predict_command(file: str) -> str:
     return shlex.join(["python", "-m", "core", "predict-store", "FIELDS.zarr", "--model", file, "--output", "OUT.zarr"])
 
 
-def _netcdf(
+def _leaving(
     problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray],
     checked: OneScaleUp | None,
-) -> bytes:  # fmt: skip
-    dataset = to_dataset(
+) -> Leaving:  # fmt: skip
+    return Leaving(
         problem,
+        spec,
         view.mean,
         view.sd,
+        settings,
         sd_latent=view.sd_latent,
         local_scale=view.scale,
         baselines=baselines,
-        settings=settings,
-        model=spec.model,
-        seed=problem.spec.seed,
-        version=__version__,
         checked=None if checked is None else checked.to_dict(),
         warnings=() if checked is None else checked.sentences,
     )
-    return to_netcdf_bytes(dataset)
 
 
 def _printed(

@@ -2,9 +2,24 @@
 
 import streamlit as st
 
+from core.downscaling.settings import DownscaleSettings
 from core.fields import DownscalingProblem
 from core.models.spec import ModelSpec
-from pages.downscaling import data, draws, learn, model, numbers, out, picture, sweep, trust, words
+from pages.downscaling import (
+    by_hand,
+    data,
+    draws,
+    learn,
+    model,
+    numbers,
+    out,
+    picture,
+    present,
+    sweep,
+    trust,
+    words,
+)
+from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
 
@@ -13,8 +28,9 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Downscaling",
-        "A coarse field and what is known at high resolution become a fine field with its doubt.",
+        "How does a field look inside the large cells of which only averages are known, and how sure can one be?",
         PRESETS,
+        ESSENTIALS,
     )
     run = learn.current_run()
     if run is not None:
@@ -35,6 +51,7 @@ def body() -> None:
         words.situation(problem, start)
     numbers.hope(choice.key, problem)
     learning = st.container()
+    by_hand.bar(problem)
     maps = picture.Maps.of(problem)
     spec, view = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
@@ -43,36 +60,61 @@ def body() -> None:
     with learning:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)
-    panels = picture.panels_of(choice, problem, start, spec, view, maps)
+    panels = picture.panels_of(choice, settings, start, spec, view, maps)
     cell = picture.draw_maps(choice, panels, view, maps)
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
+    doubts = trust.refusals(problem, view)
     with maps.places[picture.TRUST]:
-        trust.panel(problem, view, held, baselines["bilinear"], trust.refusals(problem, view))
+        trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    picture.await_exact(choice, problem, spec, view)
-    if view.jitter:
-        st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+    reservations(choice, problem, settings, spec, view)
     words.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)
-    st.subheader("Scores", anchor=False)
-    numbers.scores(choice.key, problem, spec, view)
-    numbers.reliability(choice.key, problem, spec, view)
-    trust.show_assumptions(choice, problem, spec, view)
-    trust.show_local_scale(problem, view)
+    scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
     st.subheader("Take it home", anchor=False)
-    out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked)
+    verdict = trust.unchecked_words(problem, view, baselines["bilinear"], doubts) if doubts or held is None else held
+    shown = present.shown_now(choice, problem, spec, panels, verdict, checked)
+    present.show(shown, view)
+    out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
     notes(problem.notes)
+
+
+def reservations(
+    choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, view: picture.View
+) -> None:
+    """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells.
+
+    In a container, as other sentences that come and go: else charts below change their place and are built anew.
+    """
+    with st.container():
+        picture.await_exact(choice, problem, spec, view)
+        if view.jitter:
+            st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+        by_hand.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
 
 
 def explore(
     choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
 ) -> None:
-    """What is computed only when it is asked for: joint draws, a grid of settings."""
-    draws.show(choice, problem, spec, view, maps.scale)
-    sweep.show(choice, problem, spec)
+    """What is shown only when it is asked for: slides, joint draws, a grid of settings."""
+    with st.container():
+        present.button()
+        draws.show(choice, problem, spec, view, maps.scale)
+        sweep.offer(choice, problem, spec)
+
+
+def scores(choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View) -> None:
+    """How good the map is, and what it rests on."""
+    st.subheader("Scores", anchor=False)
+    with st.container():
+        numbers.scores(choice.key, problem, spec, view)
+    numbers.reliability(choice.key, problem, spec, view)
+    with st.container():
+        trust.show_assumptions(choice, problem, spec, view)
+    trust.show_local_scale(problem, view)
 
 
 main()

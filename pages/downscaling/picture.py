@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.bag_sums.pixel_sums import Picture
 from core.downscaling import interactive
 from core.downscaling.interactive import Later
 from core.downscaling.prediction import matched_data
+from core.downscaling.settings import DownscaleSettings
 from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import (
@@ -28,6 +30,7 @@ from core.figures.downscaled_maps import (
     TRUTH,
     Reaches,
     all_panels,
+    by_hand_marks,
     field_scale,
     keys_of,
     mean_panel,
@@ -38,8 +41,9 @@ from core.figures.panel import MapScale, Panel
 from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from core.observations import IndirectData
-from pages.downscaling.data import Choice
-from pages.downscaling.model import hyperparameters
+from pages.downscaling import by_hand
+from pages.downscaling.data import Choice, problem_of
+from pages.downscaling.model import begin, hyperparameters
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import refusal
 from pages.kit.picture_first import picture_first
@@ -228,6 +232,7 @@ class Maps:
 
     places: dict[str, DeltaGenerator]
     scale: MapScale
+    problem: DownscalingProblem
 
     @classmethod
     def of(cls, problem: DownscalingProblem) -> "Maps":
@@ -236,18 +241,20 @@ class Maps:
         keys.insert(keys.index(MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
         with st.container(key="lab-maps-three" if TRUTH in keys else "lab-maps-two"):
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
-        return cls(places, field_scale(problem))
+        return cls(places, field_scale(problem), problem)
 
     def draw(self, panel: Panel, every: int = 1) -> None:
         """One map in its place."""
         self.show(panel.key, field_map(panel, every=every, **_look(is_dark())))
 
     def show(self, key: str, figure: Any) -> None:
-        """A figure in the place of that key; a click on it makes the page look at the cell there."""
+        """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
         with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
-                figure, f"map-{key}", group=GROUP, clickable=True, later=key != MEAN, on_click=_whole_page
-            )
+                figure, f"map-{key}", group=GROUP, clickable=by_hand.mode() == "look", later=key != MEAN,
+                on_click=_whole_page, cells=by_hand.lattice(self.problem, key == OBSERVED),
+                on_cells=partial(_by_hand, self.problem, key),
+            )  # fmt: skip
         if _is_new(key, point):
             remember("_cell", point)
 
@@ -257,9 +264,11 @@ def _look(dark: bool) -> dict[str, Any]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _given(key: str, dark: bool, _panels: list[Panel]) -> dict[str, Prepared]:
+def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
-    return {panel.key: prepare(field_map(panel, **_look(dark))) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
+    figures = {panel.key: field_map(panel, **_look(dark)) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
+    figures[OBSERVED]["data"] += by_hand_marks(_problem)
+    return {name: prepare(figure) for name, figure in figures.items()}
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -272,6 +281,13 @@ def _usual(key: str, _problem: DownscalingProblem, _view: Callable[[], View]) ->
 def _whole_page() -> None:
     """A click concerns all of the page, also one into the fragment of the posterior mean."""
     st.rerun()
+
+
+def _by_hand(problem: DownscalingProblem, key: str, events: list[list[float]]) -> None:
+    """What was pointed at on the map of that key concerns all of the page, also where that is a fragment."""
+    by_hand.pointed(problem, events)
+    if key == MEAN:
+        st.rerun()
 
 
 def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, maps: Maps) -> tuple[ModelSpec, View]:
@@ -289,19 +305,36 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
 
 
 def panels_of(
-    choice: Choice, problem: DownscalingProblem, start: ModelSpec, spec: ModelSpec, view: View, maps: Maps
+    choice: Choice, settings: DownscaleSettings, start: ModelSpec, spec: ModelSpec, view: View, maps: Maps
 ) -> list[Panel]:
     """Every map of the view, as it is drawn here and printed."""
-    begin = spec_key(choice, start)
-    same = begin == spec_key(choice, spec)
-    usual = _usual(begin, problem, lambda: view if same else quick_view(choice, problem, start))
+    problem = maps.problem
+    usual = _usual_reaches(choice, settings, start, view if start == spec else None, problem)
     here = reaches(problem, view.mean, view.sd, every=view.every, sd_every=view.sd_every)
     return all_panels(problem, maps.scale, view.mean, view.sd, here.steadied(usual))
 
 
+def _usual_reaches(
+    choice: Choice, settings: DownscaleSettings, start: ModelSpec, view: View | None, problem: DownscalingProblem
+) -> Reaches:
+    """How far spread and error reach where the sliders begin, given the ``view`` there if that is what is shown.
+
+    Cells hidden or revealed by hand leave that as it is, so that the colours of what they change stay comparable.
+    """
+    if choice.as_drawn != choice:
+        try:
+            choice = choice.as_drawn
+            problem, view = problem_of(choice), None
+            start = begin(choice, problem, settings)
+        except InputError:
+            pass  # what the seed draws makes no problem of itself
+    shown = view
+    return _usual(spec_key(choice, start), problem, lambda: shown or quick_view(choice, problem, start))
+
+
 def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
-    for key, figure in _given(choice.key, is_dark(), panels).items():
+    for key, figure in _given(choice.key, is_dark(), panels, maps.problem).items():
         maps.show(key, figure)
     every = {SPREAD: view.sd_every, ERROR: view.every}
     for panel in panels:

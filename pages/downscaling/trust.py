@@ -160,6 +160,11 @@ def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarra
     )
 
 
+def unchecked_words(problem: DownscalingProblem, view: View, bilinear: np.ndarray, refusals: Sequence[str]) -> str:
+    """What stands in place of a verdict: why there can be none, or what could be checked."""
+    return " ".join(refusals) or unchecked(problem, view.mean, bilinear)
+
+
 def _alt(found: Trust) -> str:
     told = ", ".join(f"{100 * level:.0f} % intervals hold {100 * share:.0f} %" for level, share in _pairs(found.held))
     return f"Promised and held: {told}."

@@ -43,7 +43,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
     pixels = f"{len(problem.pixel):,}".replace(",", "\u202f")
-    hidden = f"{hidden_cells(problem)} " if problem.hidden else ""
+    hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
         f"{MODELS[spec.model].phrase}."
@@ -61,9 +61,11 @@ def pixels_of_a_cell(problem: DownscalingProblem) -> str:
 def hidden_cells(problem: DownscalingProblem) -> str:
     """How many cells are hidden from the model, and what for."""
     known = int(np.isfinite(problem.coarse_truth).sum())
-    share = PARTS.get(problem.spec.withhold, f"{problem.hidden} of")
+    by_hand = problem.spec.hide or problem.spec.reveal
+    share = f"{problem.hidden} of" if by_hand else PARTS.get(problem.spec.withhold, f"{problem.hidden} of")
     if problem.matched:
-        return f"{share} the {known} coarse cells are hidden from the model, to test it."
+        verb = "is" if share == "1 of" else "are"
+        return f"{share} the {known} coarse cells {verb} hidden from the model, to test it."
     return f"{share} the {known} coarse cells lose their target and keep covariates, the others keep targets only."
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.filtering import camera, recorded, rotation
+from pages.filtering.essentials import ESSENTIALS
 from pages.filtering.presets import PRESETS
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
@@ -13,7 +14,10 @@ SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "
 def main() -> None:
     """Read the controls, follow, play."""
     page_header(
-        "Filtering", "A hidden state is followed from noisy looks, by a filter that has only seen examples.", PRESETS
+        "Filtering",
+        "Can something hidden be followed from noisy looks by a filter that was told no equation, only shown examples?",
+        PRESETS,
+        ESSENTIALS,
     )
     with refusals():
         with st.sidebar:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.kit.essential import called
 from pages.kit.state import recall, remember
 
 #: Seconds between the pictures of a playing series.
@@ -31,7 +32,8 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
         for column, label, move in ((buttons[1], "Back", -1), (buttons[2], "Step", 1)):
             if column.button(label, key=f"{key}-{label}", width="stretch", disabled=playing):
                 remember(at, (recall(at) - 1 + move) % last + 1)
-        buttons[3].slider("Step", 1, last, key=at, disabled=playing)
+        name, about = called(at, "Step")
+        buttons[3].slider(name, 1, last, key=at, help=about, disabled=playing)
         draw(int(recall(at)) - 1)
 
     show()

@@ -12,6 +12,7 @@ from core.studies.filtering.study import FilterSettings, Followed, follow, serie
 from core.tables import Table, open_table
 from pages.filtering import words
 from pages.filtering.player import player
+from pages.kit.essential import called
 from pages.kit.layout import refusal
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember
@@ -56,7 +57,8 @@ def show() -> None:
 
 def choose_table() -> Table:
     """An uploaded file, or the example; a bad file is refused and the last good table stays."""
-    file = st.file_uploader("CSV or NetCDF, one step a row", key="f-file")
+    name, about = called("f-file", "CSV or NetCDF, one step a row")
+    file = st.file_uploader(name, key="f-file", help=about)
     if file is not None:
         try:
             remember("_f-table", _opened(file.getvalue(), file.name))

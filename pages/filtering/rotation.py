@@ -8,9 +8,14 @@ from core.filtering.systems import GENERATORS, RotationSystem
 from core.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
 from pages.filtering import length, words
 from pages.filtering.player import player
+from pages.filtering.sweep import of_system
 from pages.kit import bound
 from pages.kit.plotly_live import plotly_live
+from pages.kit.study_sweep import offer
 from pages.kit.theme import is_dark
+
+#: How the next angle comes about, by the generator's name in the library.
+ANGLES = {"M": "from the noisy state", "D": "by itself"}
 
 
 def show(name: str) -> None:
@@ -35,13 +40,16 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
         steps, settings, found,
     )  # fmt: skip
     length.show(system, name, steps)
+    if settings.scale is not None:
+        offer(of_system(name))
 
 
 def choose_system(name: str) -> RotationSystem:
     """System (a), (b) or one's own."""
     generator = bound.segmented_control(
-        "Generator", GENERATORS, default="M", key="f-gen",
-        help="M: the next angle starts from the noisy state; D: the angle turns by itself.",
+        "Next angle", GENERATORS, default="M", key="f-gen", format_func=ANGLES.__getitem__,
+        help="The paper's equation can be read both ways: each step turns on from where the noise has pushed the "
+        "state, or the angle turns by itself and noise is only added to the state.",
     ) or "M"  # fmt: skip
     if name != "own":
         return RotationSystem.named(name, generator)
@@ -64,7 +72,7 @@ def _said(found: Followed, system: RotationSystem) -> None:
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
     told = "the equation and both noises"
     if system.generator == "D":
-        told = "the equation of generator M, which is not this one, and both noises"
+        told = "the equation of an angle that starts from the noisy state, which is not so here, and both noises"
     st.markdown(
         f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
         f"extended Kalman filter's {errors['ekf']:.4f}; nearest comes: {words.TITLES[best].lower()}. It has seen "

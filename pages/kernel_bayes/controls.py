@@ -8,6 +8,9 @@ from pages.kit import bound
 from pages.kit.asked import set_values
 from pages.kit.state import log_slider, on_sliders
 
+#: How μ̂ is scaled: to about one, or n times that, as Figure 1 prints it.
+NORMS = {"one": "sum to one", "n": "as printed, × n"}
+
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def problem_of(spec: GaussianSpec) -> GaussianProblem:
@@ -35,14 +38,22 @@ def choose_samples(dimension: int, tests: int) -> GaussianSpec:
     return GaussianSpec(dimension, int(pairs), int(prior), tests, int(seed))
 
 
-def choose_rule(spec: GaussianSpec) -> tuple[float, float, float]:
-    """β, ε and δ; they open where the paper has them for 200 pairs: median distances, ε = 0.01/n, δ = 2ε."""
+def choose_rule(spec: GaussianSpec) -> tuple[float, float, float, bool]:
+    """β, ε, δ, and whether μ̂ is as printed; β, ε, δ open at the paper's for 200 pairs: median distances, ε = 0.01/n,
+    δ = 2ε."""
     scale = log_slider("Lengthscales, in median distances", "k-beta", 0.05, 5.0, 1.0)
     epsilon = log_slider("ε", "k-eps", 1e-8, 1.0, 5e-5, help=f"Inside nε, n = {spec.pairs}.")
-    return scale, epsilon, log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
+    delta = log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
+    told = (
+        "Equation 18 has no factor n, and μ̂ then sums to about one. Figure 1 prints it with a factor n; against the "
+        f"squared evidence δ is then n² = {spec.pairs**2:,} times smaller."
+    )
+    chosen = bound.segmented_control("Prior's weights μ̂", list(NORMS), default="one", key="k-norm",
+                                     format_func=NORMS.__getitem__, help=told)  # fmt: skip
+    return scale, epsilon, delta, chosen == "n"
 
 
-def choose_by_validation(spec: GaussianSpec) -> None:
+def choose_by_validation(spec: GaussianSpec, printed: bool) -> None:
     """A button that puts lengthscales, ε and δ where cross-validation wants them."""
     told = (
         "10 folds, §4.2: how far the mean posterior of left-out observations lies from the left-out states. The "
@@ -50,10 +61,10 @@ def choose_by_validation(spec: GaussianSpec) -> None:
     )
     if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=told):
         with st.spinner("Ten folds for each candidate …"):
-            scale, epsilon = _validated(spec)
+            scale, epsilon = _validated(spec, printed)
         set_values(on_sliders({"k-beta": scale, "k-eps": epsilon, "k-delta": 2 * epsilon}))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _validated(spec: GaussianSpec) -> tuple[float, float]:
-    return validated(problem_of(spec))
+def _validated(spec: GaussianSpec, printed: bool) -> tuple[float, float]:
+    return validated(problem_of(spec), printed=printed)

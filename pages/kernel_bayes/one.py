@@ -23,19 +23,20 @@ from pages.kit.layout import score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
 from pages.kit.theme import is_dark
+from pages.kit.weights import weights_said
 from pages.kit.words import sentence_of
 
 FORMS = {"kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean"}
 
 
-def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, float, float, float], dict[str, Answer]]:
+def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...], dict[str, Answer]]:
     """The controls, what the chosen rule says at their values, and its pictures."""
     with st.sidebar:
         y = choose_observation(dimension)
         spec = choose_samples(dimension, tests=1)
-        scale, epsilon, delta = choose_rule(spec)
-        values = scale, epsilon, delta, log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
-        choose_by_validation(spec)
+        rule = choose_rule(spec)
+        values = *rule, log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
+        choose_by_validation(spec, rule[3])
         form = (
             bound.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", format_func=FORMS.__getitem__)
             or "kbr"
@@ -53,9 +54,12 @@ def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, flo
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _answers(
-    spec: GaussianSpec, y: tuple[float, ...], scale: float, epsilon: float, delta: float, bandwidth: float
-) -> dict[str, Answer]:
-    return answers(problem_of(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth)
+    spec: GaussianSpec, y: tuple[float, ...], scale: float, epsilon: float, delta: float, printed: bool,
+    bandwidth: float,
+) -> dict[str, Answer]:  # fmt: skip
+    return answers(
+        problem_of(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth, printed=printed
+    )
 
 
 def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
@@ -64,8 +68,7 @@ def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) 
     assert sample is not None
     st.markdown(
         f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} says "
-        f"**{_vector(found[form].mean)}**. Its weights sum to {sample.total:.3f}, the negative "
-        f"ones to −{sample.negative:.2g}: they are no probabilities."
+        f"**{_vector(found[form].mean)}**. {weights_said(sample)}"
     )
 
 

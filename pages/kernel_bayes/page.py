@@ -6,12 +6,15 @@ import streamlit as st
 from core.studies.kernel_bayes.study import GaussianSpec
 from pages.kernel_bayes import errors, prior, several
 from pages.kernel_bayes.controls import problem_of
+from pages.kernel_bayes.essentials import ESSENTIALS
 from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.presets import PRESETS
+from pages.kernel_bayes.sweep import of_dimension
 from pages.kernel_bayes.words import equation
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
+from pages.kit.study_sweep import offer
 
 #: Where the page opens: several dimensions, in which the rule is worth it; one and two can be drawn.
 SEVERAL = 6
@@ -21,7 +24,12 @@ MORE = {"dimension": "error against d", "size": "error against n and time", "pri
 
 def main() -> None:
     """Read the controls, apply every rule, draw."""
-    page_header("Kernel Bayes' rule", "A posterior made only of samples, moved by what is observed.", PRESETS)
+    page_header(
+        "Kernel Bayes' rule",
+        "What does an observation tell of its hidden cause, when there are only examples of both and no formula?",
+        PRESETS,
+        ESSENTIALS,
+    )
     with refusals():
         body()
 
@@ -37,6 +45,7 @@ def body() -> None:
         spec, y, values, found = picture_first(lambda: observed(dimension))
         table(found, problem_of(spec).posterior(y)[0])
     equation(spec, values)
+    offer(of_dimension(dimension))
     more(spec, y)
 
 

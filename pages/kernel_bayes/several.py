@@ -44,7 +44,7 @@ def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Mean
         index = int(bound.slider("Observation", 1, OBSERVATIONS, 5, key="k-obs")) - 1
         spec = choose_samples(dimension, OBSERVATIONS)
         values = choose_rule(spec)
-        choose_by_validation(spec)
+        choose_by_validation(spec, values[3])
     problem = problem_of(spec)
     found = _kernel_means(spec, *values) | _other_means(spec)
     exact, covariance = problem.posterior(problem.tests)
@@ -59,8 +59,8 @@ def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Mean
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _kernel_means(spec: GaussianSpec, scale: float, epsilon: float, delta: float) -> Means:
-    return kernel_means(problem_of(spec), scale=scale, epsilon=epsilon, delta=delta)
+def _kernel_means(spec: GaussianSpec, scale: float, epsilon: float, delta: float, printed: bool) -> Means:
+    return kernel_means(problem_of(spec), scale=scale, epsilon=epsilon, delta=delta, printed=printed)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

@@ -7,20 +7,23 @@ from pages.kit.layout import explain
 
 def equation(spec: GaussianSpec, values: tuple[float, ...]) -> None:
     """The rule with today's numbers."""
-    _, epsilon, delta, *_ = values
+    _, epsilon, delta, printed, *_ = values
+    factor = "n" if printed else ""
     explain(
         "The prior's draws are carried over to the pairs, whose weights the observation then changes; no density is "
         "evaluated and no likelihood known.",
         rf"""
-$$\hat\mu = (G_X + n\varepsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
+$$\hat\mu = {factor}(G_X + n\varepsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
 \Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\varepsilon = {spec.pairs * epsilon:.3g}$$
 
 $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda\,k_Y(y),\qquad \delta = {delta:.3g},\qquad
 \hat m_{{X|y}} = \textstyle\sum_i \rho_i\, k(X_i, \cdot)$$
 
 $n = {spec.pairs}$ pairs from $N((0, 1), V)$, $\ell = {spec.prior}$ draws of the prior $N(0, V_{{XX}}/2)$. Form (a) puts
-its weights on the prior's draws. The conditional mean simulates at those draws; densities weigh them by a kernel
-estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of its own and keeps the nearest {100 * ABC_SHARE:g} %.
+its weights on the prior's draws. Figure 1 of the paper prints $\hat\mu$ with a factor $n$, its equation (18) without:
+with it the rule is the same at $\delta/n^2$. The conditional mean simulates at those draws; densities weigh them by a
+kernel estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of its own and keeps the nearest
+{100 * ABC_SHARE:g} %.
 """,
         "Fukumizu et al. 2013, §3 and §5.1-5.2; Song et al. 2013",
     )

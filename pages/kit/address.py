@@ -5,16 +5,17 @@ says nothing then, and an infinite whole number it does not survive.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
 
+from pages.kit.record import seen
 from pages.kit.words import plain
 
-#: Longer values are nobody's settings.
-LONGEST = 400
+#: Longer values are nobody's settings; the longest are edits of points (`core.datasets.edited`).
+LONGEST = 1300
 #: In the session: what addresses asked for, by page and key; what was used instead, with its sentence.
 _ASKED, _SAID = "_address-asked", "_address-said"
 
@@ -26,6 +27,12 @@ def forget_address(*keys: str) -> None:
             asked.pop(key, None)
     for key in keys:
         st.query_params.pop(key, None)
+
+
+def tell_of(page: str, address: Mapping[str, Sequence[str]]) -> None:
+    """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
+    asked = st.session_state.setdefault(_ASKED, {})
+    asked[page] = {key: list(values) for key, values in address.items()}
 
 
 def leave_out_absurd() -> None:
@@ -104,18 +111,35 @@ def _number(value: str) -> float | None:
 
 
 def _unused(key: str, asked: list[str]) -> tuple[Any, str]:
-    """What a control shows, and a sentence where that is not what the address asked for.
-
-    Choices are left out: their addresses hold words that only the control can read.
-    """
+    """What a control shows, and a sentence where that is not what the address asked for."""
     used = st.session_state.get(key)
     values = list(used) if isinstance(used, list | tuple) else [used]
     numbers = all(isinstance(value, int | float) for value in values)
-    if key not in st.session_state or not (numbers or any(map(_is_absurd, asked))) or _agree(values, asked):
+    known = key in st.session_state
+    if known and not numbers and not any(map(_is_absurd, asked)):
+        return used, _not_offered(key, asked)
+    if not known or _agree(values, asked):
         return used, ""
-    told = "&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in asked[:3])
     shown = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
-    return used, f"The address says {plain(told)}, which is {_what(values, asked)}: {plain(shown)} is used."
+    return used, f"The address says {_said(key, asked)}, which is {_what(values, asked)}: {plain(shown)} is used."
+
+
+def _said(key: str, asked: Sequence[str]) -> str:
+    return plain("&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in asked[:3]))
+
+
+def _not_offered(key: str, asked: list[str]) -> str:
+    """A sentence where a control, which alone knows the words of its choices, knows none of these; a page may have
+    translated a value's own name, such as that of a data set."""
+    control = seen().controls.get(key)
+    try:
+        if control is not None and asked != [str(control.value)]:
+            control.read(asked)
+    except ValueError:
+        assert control is not None
+        used = plain(control.text)
+        return f"The address says {_said(key, asked)}, which is none of the choices here: {used} is used."
+    return ""
 
 
 def _agree(values: list[Any], asked: list[str]) -> bool:

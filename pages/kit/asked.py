@@ -37,6 +37,16 @@ def set_values(values: Mapping[str, Any]) -> None:
     st.rerun()
 
 
+def wanted(key: str, default: Any) -> Any:
+    """What a control is to hold: the last value asked for that the browser has not seen, else what it holds.
+
+    For callbacks, which run before `apply_values`.
+    """
+    seen = recall(SEEN, recall(_PUT, 0))
+    unseen = [values[key] for number, values in recall(_ASKED, ()) if number > seen and key in values]
+    return unseen[-1] if unseen else recall(key, default)
+
+
 def apply_values() -> None:
     """Put the values asked for that the browser has not seen; call it before the page's first control."""
     asked = recall(_ASKED, ())

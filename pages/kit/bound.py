@@ -4,13 +4,14 @@ Each takes Streamlit's arguments (a ``key`` always) and, as ``place``, the colum
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
 from pages.kit.address import correct
-from pages.kit.record import saw_control
+from pages.kit.essential import called
+from pages.kit.record import Reader, saw_control
 from pages.kit.state import is_known
 
 Limited = float | int
@@ -31,8 +32,9 @@ def slider(
     """A slider over numbers, or with two values over a range of them."""
     default = low if value is None else value
     _clip(key, low, high, default)
-    found = place.slider(label, low, high, value, step, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, default, _numbers(found))
+    name, more["help"] = called(key, label, more.get("help"))
+    found = place.slider(name, low, high, value, step, key=key, bind=_ADDRESS, **more)
+    saw_control(key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default))
     return found
 
 
@@ -40,17 +42,21 @@ def number_input(
     label: str, low: Any = None, high: Any = None, value: Any = "min", *, key: str, place: Any = st, **more: Any
 ) -> Any:
     """A box for a number between its limits."""
-    _clip(key, low, high, low if value == "min" else value)
-    found = place.number_input(label, low, high, value, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, low if value == "min" else value, _numbers(found))
+    default = low if value == "min" else value
+    _clip(key, low, high, default)
+    name, more["help"] = called(key, label, more.get("help"))
+    found = place.number_input(name, low, high, value, key=key, bind=_ADDRESS, **more)
+    saw_control(key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default))
     return found
 
 
 def selectbox(label: str, options: Sequence[Any], *, key: str, index: int = 0, place: Any = st, **more: Any) -> Any:
     """One of several, from a list."""
     options = list(options)
-    found = place.selectbox(label, options, index=index, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, options[index] if options else None, _word(found, more))
+    name, more["help"] = called(key, label, more.get("help"))
+    found = place.selectbox(name, options, index=index, key=key, bind=_ADDRESS, **more)
+    first, text = options[index] if options else None, _word(found, more)
+    saw_control(key, label, found, first, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -58,8 +64,10 @@ def segmented_control(
     label: str, options: Sequence[Any], *, key: str, default: Any = None, place: Any = st, **more: Any
 ) -> Any:
     """One of a few, side by side."""
-    found = place.segmented_control(label, options, default=default, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, default, _word(default if found is None else found, more))
+    name, more["help"] = called(key, label, more.get("help"))
+    found = place.segmented_control(name, options, default=default, key=key, bind=_ADDRESS, **more)
+    text = _word(default if found is None else found, more)
+    saw_control(key, label, found, default, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -68,8 +76,11 @@ def select_slider(
 ) -> Any:
     """One of several in order."""
     options = list(options)
-    found = place.select_slider(label, options, value, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, options[0] if value is None else value, _word(found, more))
+    name, more["help"] = called(key, label, more.get("help"))
+    found = place.select_slider(name, options, value, key=key, bind=_ADDRESS, **more)
+    default = options[0] if value is None else value
+    text = _word(found, more)
+    saw_control(key, label, found, default, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -77,29 +88,46 @@ def multiselect(
     label: str, options: Sequence[Any], default: Any = None, *, key: str, place: Any = st, **more: Any
 ) -> list[Any]:
     """Any of several."""
-    found = list(place.multiselect(label, options, default, key=key, bind=_ADDRESS, **more))
-    saw_control(key, label, found, list(default or []), ", ".join(_word(one, more) for one in found) or "none")
+    name, more["help"] = called(key, label, more.get("help"))
+    found = list(place.multiselect(name, options, default, key=key, bind=_ADDRESS, **more))
+    words = [_word(one, more) for one in found]
+    text = ", ".join(words) or "none"
+    saw_control(key, label, found, list(default or []), text, words or [""], _reads_choices(options, more))
     return found
 
 
 def toggle(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A switch."""
-    found = bool(place.toggle(label, value, key=key, bind=_ADDRESS, **more))
-    saw_control(key, label, found, value, "on" if found else "off")
+    name, more["help"] = called(key, label, more.get("help"))
+    found = bool(place.toggle(name, value, key=key, bind=_ADDRESS, **more))
+    saw_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
     return found
 
 
 def checkbox(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A box with a tick."""
-    found = bool(place.checkbox(label, value, key=key, bind=_ADDRESS, **more))
-    saw_control(key, label, found, value, "on" if found else "off")
+    name, more["help"] = called(key, label, more.get("help"))
+    found = bool(place.checkbox(name, value, key=key, bind=_ADDRESS, **more))
+    saw_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
     return found
 
 
-def text_input(label: str, value: str = "", *, key: str, place: Any = st, **more: Any) -> str:
-    """A line of text."""
-    found = str(place.text_input(label, value, key=key, bind=_ADDRESS, **more) or "")
-    saw_control(key, label, found, value, found or "empty")
+def text_input(
+    label: str,
+    value: str = "",
+    *,
+    key: str,
+    place: Any = st,
+    said: Callable[[str], str] = str,
+    in_picture: bool = False,
+    **more: Any,
+) -> str:
+    """A line of text; ``said`` is how it reads beside other settings; ``in_picture`` is it moved and told there."""
+    name, more["help"] = called(key, label, more.get("help"))
+    found = str(place.text_input(name, value, key=key, bind=_ADDRESS, **more) or "")
+    saw_control(
+        key, label, found, value, said(found) or "empty", [found], lambda words: words[0], in_picture=in_picture
+    )
     return found
 
 
@@ -122,6 +150,56 @@ def _clip(key: str, low: Any, high: Any, default: Any) -> None:
         return
     known = next(value for value in ((default[0] if several else default), low, high) if value is not None)
     correct(key, [str(type(known)(number)) for number in inside])
+
+
+def _number_words(value: Any) -> list[str]:
+    return [str(each) for each in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _reads_numbers(low: Any, high: Any, default: Any) -> Reader:
+    """Numbers of the control's kind, moved to its limits; two where it is a range."""
+    several = isinstance(default, list | tuple)
+    known = next((value for value in ((default[0] if several else default), low, high) if value is not None), 0.0)
+
+    def read(words: Sequence[str]) -> Any:
+        found = [type(known)(word) for word in words]
+        if len(found) != (len(default) if several else 1) or not all(map(math.isfinite, found)):
+            raise ValueError(words)
+        inside = [max(number, low) if low is not None else number for number in found]
+        inside = [min(number, high) if high is not None else number for number in inside]
+        return tuple(inside) if several else inside[0]
+
+    return read
+
+
+def _reads_choices(options: Sequence[Any], more: dict[str, Any]) -> Reader:
+    """Options by what the control calls them; those that it does not offer are left out."""
+    named = {_word(option, more): option for option in options}
+
+    def read(words: Sequence[str]) -> list[Any]:
+        found = [named[word] for word in words if word in named]
+        if not found and any(words):
+            raise ValueError(words)
+        return found
+
+    return read
+
+
+def _reads_choice(options: Sequence[Any], more: dict[str, Any]) -> Reader:
+    named = {_word(option, more): option for option in options}
+
+    def read(words: Sequence[str]) -> Any:
+        if len(words) != 1 or words[0] not in named:
+            raise ValueError(words)
+        return named[words[0]]
+
+    return read
+
+
+def _reads_switch(words: Sequence[str]) -> bool:
+    if words[0].lower() not in ("true", "false"):
+        raise ValueError(words)
+    return words[0].lower() == "true"
 
 
 def _numbers(value: Any) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.figures.difference import difference_map
 from pages.kit import history, record
+from pages.kit.essential import name_of
 from pages.kit.plotly_live import plotly_live
 from pages.kit.record import Seen, Table, seen
 from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES
@@ -47,7 +48,7 @@ def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
         if a is None or b is None or not history.same(a.value, b.value):
             named = b or a
             assert named is not None
-            rows.append((named.label, a.text if a else "–", b.text if b else "–"))
+            rows.append((name_of(named), a.text if a else "–", b.text if b else "–"))
     return rows
 
 

@@ -1,4 +1,5 @@
-// Around a page: the theme is told to Python, the open sidebar of a phone leaves a picture in sight, wide tables say so.
+// Around a page: the theme is told to Python, the open sidebar of a phone leaves a picture in sight, wide tables say so,
+// the keyboard goes into what a button unfolds.
 
 const find = name => document.querySelector(`[data-testid=${name}]`);
 
@@ -51,33 +52,35 @@ const watchSidebar = () => {
   }).observe(main, { attributes: true, attributeFilter: ['data-revision'], subtree: true });
 };
 
-// ---- tables wider than their place -------------------------------------------------------------------------------
-const TABLES = '.lab-scroll, .dvn-scroller';
+// ---- tables, formulas and texts wider than their place -----------------------------------------------------------
+const TABLES = '.lab-scroll, .dvn-scroller', WIDE = `${TABLES}, .katex-display, [data-testid=stCode] pre`;
 
-const sayMore = table => {
-  const place = table.closest('.lab-table, [data-testid=stDataFrame]'), room = table.scrollWidth - table.clientWidth;
-  if (!place) return;
-  const more = room < 2 ? '' : table.scrollLeft >= room - 2 ? 'left' : table.scrollLeft > 2 ? 'both' : 'right';
-  if (place.dataset.more !== more) place.dataset.more = more;
-  if (!table.classList.contains('lab-scroll')) return; // a data frame brings its own keys and words
-  if (more) Object.entries({ tabindex: 0, role: 'region', 'aria-label': `${table.dataset.name}; it scrolls sideways` })
-    .forEach(([name, value]) => table.setAttribute(name, value));
-  else ['tabindex', 'role', 'aria-label'].forEach(name => table.removeAttribute(name));
+const roleOf = wide => (wide.matches('.lab-scroll') ? 'region' : 'group'); // a formula is no landmark
+const nameOf = wide => wide.dataset.name || (wide.matches('pre') ? 'Text' : 'Formula');
+
+const sayMore = wide => {
+  const room = wide.scrollWidth - wide.clientWidth, place = wide.closest('.lab-table, [data-testid=stDataFrame]');
+  const more = room < 2 ? '' : wide.scrollLeft >= room - 2 ? 'left' : wide.scrollLeft > 2 ? 'both' : 'right';
+  if (place && place.dataset.more !== more) place.dataset.more = more;
+  if (wide.classList.contains('dvn-scroller')) return; // a data frame brings its own keys and words
+  if (more) Object.entries({ tabindex: 0, role: roleOf(wide), 'aria-label': `${nameOf(wide)}; it scrolls sideways` })
+    .forEach(([name, value]) => wide.setAttribute(name, value));
+  else ['tabindex', 'role', 'aria-label'].forEach(name => wide.removeAttribute(name));
 };
 
-const sizes = new ResizeObserver(entries => entries.forEach(({ target }) => sayMore(target.closest(TABLES))));
+const sizes = new ResizeObserver(entries => entries.forEach(({ target }) => sayMore(target.closest(WIDE))));
 
-const watchTables = () => {
-  for (const table of document.querySelectorAll(TABLES)) if (!table.labWatched) {
-    table.labWatched = true;
-    table.addEventListener('scroll', () => sayMore(table), { passive: true });
-    sizes.observe(table);
-    if (table.firstElementChild) sizes.observe(table.firstElementChild);
-    sayMore(table);
+const watchWide = () => {
+  for (const wide of document.querySelectorAll(WIDE)) if (!wide.labWatched) {
+    wide.labWatched = true;
+    wide.addEventListener('scroll', () => sayMore(wide), { passive: true });
+    sizes.observe(wide);
+    if (wide.firstElementChild) sizes.observe(wide.firstElementChild);
+    sayMore(wide);
   }
 };
 
-// ---- undo and redo by keyboard -----------------------------------------------------------------------------------
+// ---- undo, redo and slides by keyboard ---------------------------------------------------------------------------------
 const TYPED = 'input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=true]';
 
 addEventListener('keydown', event => {
@@ -88,17 +91,40 @@ addEventListener('keydown', event => {
   if (!button.disabled) button.click();
 });
 
+addEventListener('keydown', event => {
+  if (event.key !== 'p' || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.(TYPED)) return;
+  document.querySelector('.st-key-lab-present button')?.click();
+});
+
+// ---- what a button unfolds stands at the end of the page: the keyboard goes there, and back -----------------------
+let unfolded, opener;
+
+const followPopover = () => {
+  const body = find('stPopoverBody'), now = document.activeElement;
+  if (body === (unfolded ?? null)) return;
+  if (body) {
+    if (!unfolded) opener = now;
+    if (!body.contains(now)) { body.tabIndex = -1; body.style.outline = 'none'; body.focus({ preventScroll: true }); }
+  } else if (now === document.body && opener?.isConnected) opener.focus({ preventScroll: true });
+  unfolded = body;
+};
+
 let waiting = false;
 const look = () => {
   if (waiting) return;
   waiting = true;
-  requestAnimationFrame(() => { waiting = false; watchSidebar(); watchTables(); });
+  requestAnimationFrame(() => { waiting = false; watchSidebar(); watchWide(); followPopover(); });
 };
 
+// ---- the level of the controls, for the next visit (level.py) ------------------------------------------------------
+const YEAR_S = 365 * 24 * 3600;
+const keepLevel = level => { document.cookie = `deconditioning-level=${level}; path=/; max-age=${YEAR_S}; SameSite=Lax`; };
+
 export default function ({ data, setTriggerValue }) {
+  if (data.level) keepLevel(data.level);
   tellTheme(data.dark, now => setTriggerValue('theme', now));
   look();
   const changes = new MutationObserver(look);
-  changes.observe(find('stApp'), { childList: true, subtree: true });
+  changes.observe(document.body, { childList: true, subtree: true });
   return () => changes.disconnect();
 }

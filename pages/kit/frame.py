@@ -14,9 +14,12 @@ _FRAME = st.components.v2.component(
 )
 
 
-def frame() -> None:
-    """Call once on every page; when the theme changes the page runs again, so that its pictures change colour."""
-    _FRAME(key="lab-frame", data={"dark": is_dark()}, on_theme_change=_nothing)
+def frame(level: str = "") -> None:
+    """Call once on every page; when the theme changes the page runs again, so that its pictures change colour.
+
+    The browser keeps the ``level`` of its controls, where it has one, for its next visit.
+    """
+    _FRAME(key="lab-frame", data={"dark": is_dark(), "level": level}, on_theme_change=_nothing)
 
 
 def _nothing() -> None:

@@ -5,10 +5,11 @@ again at the end of a run until the page agrees with it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pages.kit.address import tell_of
 from pages.kit.asked import ask, set_values
 from pages.kit.record import seen
 from pages.kit.state import recall, remember, remembered
@@ -28,12 +29,23 @@ class History:
 
 @dataclass
 class Wish:
-    """Settings a page is to have; ``values`` None means its defaults. ``steps`` moves in the history at its end."""
+    """Settings a page is to have: values by key, or those of an ``address`` (the worked example: an empty one).
+
+    ``steps`` moves in the history at its end.
+    """
 
     page: str
-    values: dict[str, Any] | None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    address: Mapping[str, Sequence[str]] | None = None
     steps: int = 0
     rounds: int = 0
+
+    def asked(self) -> dict[str, Any]:
+        """What the page's controls are to hold."""
+        controls = seen().controls
+        if self.address is not None:
+            return {key: control.asked(self.address.get(key)) for key, control in controls.items()}
+        return {key: value for key, value in self.values.items() if key in controls}
 
 
 def history() -> History:
@@ -57,10 +69,33 @@ def go(steps: int) -> None:
 
 def wish(values: Mapping[str, Any] | None, steps: int = 0) -> None:
     """Ask for these settings of the page, or with None for its worked example; call it in a button's callback."""
-    now = seen()
-    asked = {key: control.default for key, control in now.controls.items()} if values is None else dict(values)
-    remember(_WISH, Wish(now.page, None if values is None else asked, steps))
-    ask(asked)
+    if values is None:
+        wish_address({})
+        return
+    remember(_WISH, Wish(seen().page, dict(values), None, steps))
+    ask(values)
+
+
+def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
+    """Ask for the settings of an address, of the page that is shown or of another one that is opened next.
+
+    What the page cannot have is said above it, as of any address.
+    """
+    wanted = Wish(page or seen().page, {}, {key: list(words) for key, words in address.items()})
+    remember(_WISH, wanted)
+    if page is None:
+        tell_of(wanted.page, address)
+        ask(wanted.asked())
+
+
+def moved_last(keys: Collection[str]) -> str | None:
+    """The control among these that was changed last; None where none was."""
+    found = history()
+    for before, after in zip(found.states[found.at - 1 :: -1], found.states[found.at : 0 : -1], strict=False):
+        for key in before.keys() & after.keys() & set(keys):
+            if not same(before[key], after[key]):
+                return key
+    return None
 
 
 def settle() -> None:
@@ -81,17 +116,13 @@ def settle() -> None:
 def _missing(wanted: Wish) -> dict[str, Any]:
     """What the page's controls are to hold and do not."""
     controls = seen().controls
-    if wanted.values is None:
-        asked = {key: control.default for key, control in controls.items()}
-    else:
-        asked = {key: value for key, value in wanted.values.items() if key in controls}
-    return {key: value for key, value in asked.items() if not same(value, controls[key].value)}
+    return {key: value for key, value in wanted.asked().items() if not same(value, controls[key].value)}
 
 
 def same(first: Any, second: Any) -> bool:
     """Whether two values of a control read the same."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second))
-    if numbers:
+    if numbers and not (isinstance(first, int) and isinstance(second, int)):
         return math.isclose(first, second, rel_tol=5e-4, abs_tol=1e-12)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(same, first, second))

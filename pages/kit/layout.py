@@ -8,8 +8,12 @@ from pathlib import Path
 import streamlit as st
 
 from core.errors import InputError
+from pages.kit import level
 from pages.kit.address import leave_out_absurd
+from pages.kit.asked import apply_values
+from pages.kit.essential import Essentials
 from pages.kit.frame import frame
+from pages.kit.glossary import explain_words
 from pages.kit.mathematics import in_parts
 from pages.kit.record import saw_scores
 from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
@@ -18,22 +22,36 @@ from pages.kit.tools import Preset, reserve
 from pages.kit.warm_up import is_warm, warm_up
 from pages.kit.words import sentence_of
 
+_NONE: Essentials = {}
 _CSS = Path(__file__).with_name("layout.css").read_text(encoding="utf-8")
 
 
-def page_header(title: str, sentence: str, presets: Sequence[Preset] | None = None) -> None:
-    """Title, one sentence on what the page does, and the device with its memory. Call it first on every page.
+def page_header(
+    title: str,
+    sentence: str,
+    presets: Sequence[Preset] | None = None,
+    essentials: Essentials = _NONE,
+    *,
+    device: bool = True,
+) -> None:
+    """Title, the question that the page answers, and the ``device`` with its memory. Call it first on every page.
 
-    A page with ``presets`` has controls: the line of tools stands below its header (`pages.kit.tools`).
+    A page with ``presets`` has controls: the line of tools stands below its header (`pages.kit.tools`), the switch
+    between its ``essentials`` and all of them at their head (`pages.kit.level`).
     """
     warm_up()
     leave_out_absurd()
-    frame()
-    st.html(f"<style>{palette_css()}{_CSS}</style>")
+    apply_values()
+    if essentials:
+        level.choose(essentials)
+    frame(level.shown())
+    explain_words()
+    st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
     st.title(title, anchor=False)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
         st.markdown(sentence, width="content")
-        _device() if is_warm() else _awaited_device()
+        if device:
+            _device() if is_warm() else _awaited_device()
     if presets is not None:
         reserve(presets)
 

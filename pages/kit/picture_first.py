@@ -46,6 +46,11 @@ def picture_first(draw: Callable[[], Drawn]) -> Drawn:
     to the page. Input that it refuses is refused to the page: raises ``InputError``.
     """
     _FOLLOWER(key="lab-follower", on_now_change=_nothing)
+    return part_first(draw)
+
+
+def part_first(draw: Callable[[], Drawn]) -> Drawn:
+    """A part of what `picture_first` draws that is drawn alone after a change of its own controls; like that else."""
     found: list[Drawn] = []
     refused: list[InputError] = []
     begun: list[bool] = []
@@ -54,7 +59,7 @@ def picture_first(draw: Callable[[], Drawn]) -> Drawn:
     def part() -> None:
         alone = bool(begun)
         begun.append(True)
-        token = _AHEAD.set(next(_NUMBERS) if alone else 0)
+        token = _AHEAD.set(next(_NUMBERS) if alone else _AHEAD.get())
         try:
             drawn = draw()
         except InputError as error:

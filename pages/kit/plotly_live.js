@@ -52,6 +52,16 @@ const heightFor = (layout, width) => {
   return Math.round(Math.min(most, Math.max(120, (width - m.l - m.r) * aspect) + m.t + m.b));
 };
 
+// A picture for a lecture hall has larger words, thicker lines and more height where the window is a projector's.
+const HALL = matchMedia('(min-width: 1700px)'), LARGER = 1.25;
+const LENGTHS = { font: ['size'], tickfont: ['size'], marker: ['size'], line: ['width'], margin: ['l', 'r', 't', 'b'] };
+const enlarge = (part, name) => {
+  for (const [key, value] of Object.entries(part)) {
+    if (value && typeof value === 'object') enlarge(value, key);
+    else if (LENGTHS[name]?.includes(key) || key === 'yshift' || key === 'standoff') part[key] = value * LARGER;
+  }
+};
+
 const fit = node => {
   const chart = node.chart, width = node.clientWidth;
   if (!chart.layout || !width || !chart.drawn) return;
@@ -145,6 +155,8 @@ const listen = node => {
   plot.on('plotly_relayout', event => {
     chart.tip.hidden = true;
     placeDivider(node);
+    placePoints(node);
+    placeCells(node);
     const ends = ['y0', 'y1'].map(end => event[`shapes[0].${end}`]).filter(Number.isFinite);
     if (ends.length && chart.sendRule) chart.sendRule(ends.reduce((sum, at) => sum + at) / ends.length);
     const moved = Object.keys(event).some(k => /^[xy]axis\.(range|autorange)/.test(k));
@@ -168,15 +180,17 @@ const listen = node => {
 
 const config = (node, P, more) => ({
   displaylogo: false, responsive: false, plotGlPixelRatio: Math.max(1, devicePixelRatio), doubleClick: false, showTips: false,
-  modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'resetScale2d', 'zoomIn2d', 'zoomOut2d'],
+  modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'resetScale2d', 'zoomIn2d', 'zoomOut2d', 'sendChartToCloud'],
+  plotlyServerURL: '',
   modeBarButtonsToAdd: [{ name: 'All of it again', icon: P.Icons.home, click: () => zoomTogether(node, null) }],
   toImageButtonOptions: { scale: 2 }, ...more,
 });
 
 const draw = (P, node, data) => {
   const chart = node.chart, theme = themeOf(node), stamp = `${data.stamp}|${data.pinned_stamp}|${theme.ink}|${theme.paper}`;
-  if (chart.stamp === stamp || !node.clientWidth) return;
+  if (chart.stamp === stamp || !node.clientWidth || afterDrag(node, () => draw(P, node, data))) return;
   const figure = JSON.parse(data.figure), layout = figure.layout;
+  if (layout.meta?.hall && HALL.matches) { enlarge(figure, ''); layout.height *= LARGER; }
   joinPinned(node, figure, data.pinned);
   applyTheme(layout, theme);
   layout.uirevision ??= data.key;
@@ -204,8 +218,11 @@ const draw = (P, node, data) => {
     chart.stamp = stamp;
     node.dataset.revision = data.stamp;
     node.dataset.ms = (performance.now() - start).toFixed(0);
+    node.querySelectorAll('.main-svg, .gl-container').forEach(part => part.setAttribute('aria-hidden', 'true')); // the label says it
     if (!chart.drawn) { chart.drawn = true; listen(node); }
     placeDivider(node);
+    placePoints(node);
+    placeCells(node);
   });
 };
 
@@ -224,7 +241,11 @@ const later = (P, node, data) => {
 // A picture drawn ahead of its page: the page is asked for when the picture is there and the hand rests.
 const REST_MS = 200;
 let resting = 0;
-const follow = () => { resting = 0; window.__labFollow?.(); };
+const follow = () => {
+  if (document.querySelector('[data-dragged="true"]')) return rest(); // a drag is one step of the page's history
+  resting = 0;
+  window.__labFollow?.();
+};
 const rest = () => { clearTimeout(resting); resting = setTimeout(follow, REST_MS); };
 for (const name of ['keydown', 'pointerdown', 'pointermove']) {
   addEventListener(name, event => { if (resting && (name !== 'pointermove' || event.buttons)) rest(); }, true);
@@ -245,7 +266,9 @@ export default function (component) {
   chart.clickable = data.clickable;
   chart.send = point => setStateValue('click', point);
   chart.sendRule = data.movable ? at => { chart.stamp = ''; setTriggerValue('rule', at); } : null; // drawn anew, snapped
+  joinCells(node, data.cells, events => setTriggerValue('cells', events));
   chart.plot.setAttribute('aria-label', data.alt);
+  takePoints(node, data.points, message => setTriggerValue('edits', message));
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;
   plotly().then(P => (data.later && chart.drawn ? later : draw)(P, node, data))

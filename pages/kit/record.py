@@ -1,9 +1,9 @@
 """What a page shows in this run: its controls, pictures and scores, for undo, pinning and links."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import streamlit as st
 
@@ -13,18 +13,41 @@ if TYPE_CHECKING:
 _SEEN, _PINNED = "_seen", "_pinned"
 #: Letters of a caption by which a table is known again: what follows may tell numbers of the moment.
 _SAME_TABLE = 20
+#: Keys of a tool's own controls begin so: they are no settings of the page.
+_OF_TOOLS = "sweep"
 Scores = Mapping[str, Mapping[str, float | None]]
+#: The value of a control from its words in an address; ``ValueError`` where they are none of its values.
+Reader = Callable[[Sequence[str]], Any]
+
+
+def unreadable(words: Sequence[str]) -> Any:
+    """The reader of a control that reads nothing."""
+    raise ValueError(words)
 
 
 @dataclass(frozen=True)
 class Control:
-    """A control in the address: what it is called, holds, would hold by itself, and how its value reads."""
+    """A control in the address: what it is called, holds, would hold by itself, and how that reads on the page.
+
+    ``words`` are what it holds as an address says it, and ``read`` makes a value of such words. One that is
+    ``in_picture`` is moved there and told beside it.
+    """
 
     key: str
     label: str
     value: Any
     default: Any
     text: str
+    words: tuple[str, ...] = ()
+    read: Reader = unreadable
+    in_picture: bool = False
+
+    def asked(self, words: Sequence[str] | None) -> Any:
+        """What an address with these words makes it hold: its default where it has none, or none that it knows."""
+        try:
+            return self.default if words is None else self.read(words)
+        except ValueError:
+            return self.default
 
 
 @dataclass(frozen=True)
@@ -37,6 +60,16 @@ class Table:
     units: str
 
 
+class Tool(Protocol):
+    """A tool that a page offers: its switch in the line of tools, and below it what that opens."""
+
+    def switch(self) -> None:
+        """Draw the switch."""
+
+    def panel(self) -> None:
+        """Draw what it opens, where it is on."""
+
+
 @dataclass
 class Seen:
     """One page at one state of its controls; a fragment that runs alone renews its part."""
@@ -45,12 +78,22 @@ class Seen:
     controls: dict[str, Control] = field(default_factory=dict)
     figures: "dict[str, Prepared]" = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
+    numbers: dict[str, float] = field(default_factory=dict)
     presets: tuple[Any, ...] = ()
     places: dict[str, Any] = field(default_factory=dict)
+    sweep: "Tool | None" = None
+    essentials: Mapping[str, Any] = field(default_factory=dict)
+    shows_all: bool = True
 
     def values(self) -> dict[str, Any]:
         """The controls' values by their keys."""
         return {key: control.value for key, control in self.controls.items()}
+
+    def said(self) -> dict[str, float]:
+        """Every number that the page has told of: those of its tables as "model.score", and those by names."""
+        rows = [(name, row) for table in self.tables.values() for name, row in table.rows.items()]
+        scores = {f"{name}.{score}": value for name, row in rows for score, value in row.items() if value is not None}
+        return scores | self.numbers
 
 
 def begin(page: str) -> None:
@@ -64,9 +107,13 @@ def seen() -> Seen:
     return found
 
 
-def saw_control(key: str, label: str, value: Any, default: Any, text: str) -> None:
-    """A control has been drawn."""
-    seen().controls[key] = Control(key, label, value, default, text)
+def saw_control(
+    key: str, label: str, value: Any, default: Any, text: str, words: Sequence[str], read: Reader, **more: bool
+) -> None:
+    """A control has been drawn; the arguments are those of `Control`."""
+    if key.startswith(_OF_TOOLS):
+        return
+    seen().controls[key] = Control(key, label, value, default, text, tuple(words), read, **more)
 
 
 def saw_figure(key: str, figure: "Prepared") -> None:
@@ -78,6 +125,11 @@ def saw_scores(caption: str, rows: Scores, names: Mapping[str, str], units: str)
     """A table of scores has been drawn."""
     table = Table(caption, rows, names, units)
     seen().tables[re.sub(r"[\W\d_]+", " ", caption)[:_SAME_TABLE]] = table
+
+
+def saw_numbers(**numbers: float) -> None:
+    """Numbers that the page says in a sentence or picture, for exercises to be checked against."""
+    seen().numbers.update(numbers)
 
 
 def pin() -> None:

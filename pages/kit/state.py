@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from pages.kit.address import correct
+from pages.kit.essential import called
 from pages.kit.record import saw_control
 from pages.kit.visitor import sees_everything, visitor_mark
 
@@ -110,8 +111,9 @@ def log_slider(
     own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
     texts = log_stops(low, high, own)
     begin = own[slider_text(ends_and_default[2])]
+    name, help = called(key, label, help)
     value = st.select_slider(
-        label,
+        name,
         list(texts),
         value=begin,
         format_func=lambda stop: texts.get(stop, slider_text(stop)),
@@ -122,8 +124,16 @@ def log_slider(
     )
     if value in own.values() and value not in ends_and_default:
         st.session_state[f"_{key}"] = {texts[value]: value}
-    saw_control(key, label, float(value), begin, slider_text(value))
+    text = slider_text(value)
+    saw_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
     return float(value)
+
+
+def _inside(words: Sequence[str], low: float, high: float) -> float:
+    """The value of a log slider whose address says so, moved to its limits."""
+    if len(words) != 1 or not _NUMBER.fullmatch(words[0]) or not math.isfinite(float(words[0])):
+        raise ValueError(words)
+    return float(slider_text(min(max(float(words[0]), low), high)))
 
 
 def log_stops(low: float, high: float, own: dict[str, float]) -> dict[float, str]:

@@ -1,18 +1,18 @@
-"""The line of tools above a page: undo, redo, presets, pin as A, link, the worked example again."""
+"""The line of tools above a page: undo, redo, pin as A, star, link, presets, the worked example again."""
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.kit import compared, history, record
-from pages.kit.asked import apply_values
+from pages.kit import compared, exercises, favourites, history, level, record
+from pages.kit.link import own_address, show_link
 from pages.kit.record import Control, seen
+from pages.kit.unfold import unfold
 
 Controls = Mapping[str, Control]
+_NAMED = "It names what differs from this page's own settings, numbers to four digits."
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,11 @@ def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
 
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
-    apply_values()
     now = seen()
     now.presets = tuple(presets)
-    now.places = {"tools": st.container(key="lab-tools"), "compared": st.container(key="lab-compared")}
+    keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
+    now.places = {name: st.container(key=key) for name, key in keys.items()}
+    now.places |= {name: st.container(key=f"lab-{name}") for name in ("compared", "sweep")}
 
 
 def finish() -> None:
@@ -44,14 +45,28 @@ def finish() -> None:
     if not now.places:
         return
     history.settle()
+    with now.places["task"]:
+        exercises.show()
     with now.places["tools"], st.container(horizontal=True, gap="small", vertical_alignment="center"):
         _steps()
         _pin()
-        if st.button("Link", key="lab-link", icon=":material/link:", help="The address of these settings, to copy"):
-            _link()
+        favourites.star()
+        unfold("Link", _link, key="lab-link", icon=":material/link:",
+               help="The address of these settings, to copy, and its QR code")  # fmt: skip
+        if now.sweep is not None:
+            now.sweep.switch()
         _presets()
+    with now.places["level"]:
+        level.tell()
     with now.places["compared"]:
         compared.show()
+    if now.sweep is not None:
+        with now.places["sweep"]:
+            now.sweep.panel()
+
+
+def _link() -> None:
+    show_link(own_address(level.in_address()), _NAMED)
 
 
 def _steps() -> None:
@@ -92,34 +107,3 @@ def _changes(preset: Preset) -> bool:
     """Whether the page has the preset's controls and does not stand there already."""
     controls = seen().controls
     return any(not history.same(controls[key].value, value) for key, value in _offered(preset).items())
-
-
-@st.dialog("Link to these settings")
-def _link() -> None:
-    """The address with its QR code; it names only what differs from the page's defaults."""
-    address = _address()
-    st.code(address, language=None, wrap_lines=True)
-    picture = _qr(address)
-    if picture is None:
-        st.caption("Too long for a QR code.")
-    else:
-        st.image(picture, width=240, caption="The same as a QR code")
-    st.caption("It names what differs from this page's own settings, numbers to four digits.")
-
-
-def _address() -> str:
-    query = urlencode(st.query_params.to_dict() | {key: st.query_params.get_all(key) for key in st.query_params}, True)
-    own = (st.context.url or "").partition("?")[0]
-    return f"{own}?{query}" if query else own
-
-
-def _qr(text: str) -> bytes | None:
-    """A PNG, or None for a text that no QR code holds."""
-    import segno
-
-    stream = io.BytesIO()
-    try:
-        segno.make(text, error="l", micro=False).save(stream, kind="png", scale=4, border=3)
-    except segno.DataOverflowError:
-        return None
-    return stream.getvalue()

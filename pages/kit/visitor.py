@@ -54,7 +54,8 @@ def listed(kept: Callable[[str], dict[str, str]], *controls: str) -> dict[str, s
         return everyone
     own = kept(visitor_mark())
     asked: set[Any] = {*st.query_params.get(UPLOADS, "").split(",")}
-    asked |= {st.session_state.get(key) for key in controls}
+    for chosen in (st.session_state.get(key) for key in controls):
+        asked |= set(chosen) if isinstance(chosen, list) else {chosen}
     return {key: own.get(key, name) for key, name in everyone.items() if key in own or key in asked}
 
 

@@ -1,4 +1,4 @@
-"""What the answers are worth: q̄ and its guards, error against simulations, calibration."""
+"""What the answers are worth: q̄ and its limits, error against simulations, calibration."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ import streamlit as st
 from core.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
 from core.likelihood_free.inference import METHODS, evidence
 from core.likelihood_free.objective import TIE, Learned, surface
+from core.studies.likelihood_free.guards import GIVEN, NO_EPSILON, NO_LIMITS
 from core.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
 from pages.kit.background import awaited
 from pages.kit.plotly_live import plotly_live
@@ -16,7 +17,7 @@ from pages.kit.stored import stored
 from pages.kit.theme import is_dark
 from pages.likelihood_free.controls import Choice, simulated
 
-STORED = "likelihood_free.json"
+STORED, LIMITS = "likelihood_free.json", "likelihood_free_guards.json"
 SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % interval"}
 LABELS = {"error": "median |mean − exact|", "width": "in exact widths"}
 #: Points a side of the q̄ picture; simulations and seeds of a live error curve; data sets of a live calibration.
@@ -34,10 +35,14 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
     )  # fmt: skip
     guards = learned.guards
     with right:
-        bound = f" Guards hold {', '.join(learned.bound)}." if learned.bound else " No guard holds it."
+        ends = {"least": "lower", "most": "upper"}
+        held = [f"{name} at its {ends[end]} limit" for name, end in (word.split() for word in learned.bound)]
+        bound = f", {' and '.join(held)}" if held else ", at no limit"
         st.markdown(
-            f"Inside its guards (the box) log q̄ is largest at ε = {learned.settings.epsilon:.3g}, ℓ = "
-            f"{learned.length:.3g} spreads.{bound}"
+            "q̄ estimates how probable the observation is: the share of the prior's draws whose simulations come near "
+            "it. The kernels are those that make it largest. Inside the limits set for them (the box) log q̄ is largest "
+            f"at ε = {learned.settings.epsilon:.3g} and ℓ = {learned.length:.3g} times the sd of the parameters near "
+            f"the observation{bound}."
         )
         if values is not None:
             inside = _inside(values, learned, other)
@@ -49,14 +54,30 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
                 words += f" Outside it reaches {beyond:.2g} more, where the fit chases single simulations."
             st.markdown(words)
         st.caption(
-            f"Guards: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
-            f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 of the spread that this ε lets "
-            "through; "
-            "λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
+            f"The limits: the ε-kernel sees √n simulations, is no narrower than the simulator's noise "
+            f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the parameters that "
+            "this ε lets through; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
         )
+        st.caption(without_limits())
     if values is not None:
         with left:
             _draw_surface(values, learned, found, other)
+
+
+def without_limits() -> str:
+    """What stored runs say of q̄ without its limits: median and largest width of the DME's interval."""
+    kept = stored(LIMITS)
+
+    def widths(way: str) -> str:
+        found = [row["scores"]["width"] for row in kept["results"] if (row["model"], row["way"]) == ("dme", way)]
+        return f"{np.median(found):.1f}, at most {max(found):.1f}"
+
+    return (
+        f"Why limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} observations "
+        "the DME's interval, in exact widths, is in the median "
+        f"{widths(GIVEN)} with them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. "
+        "Stored; made by `python -m core likelihood-free-guards --json FILE`."
+    )
 
 
 def _axes(learned: Learned, other: str) -> tuple[np.ndarray, np.ndarray]:

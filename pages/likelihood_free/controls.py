@@ -40,14 +40,19 @@ SLIDERS = {
         10.0,
         "In sd of the summaries. It enters q̄ and where herding looks, not the weights.",
     ),
-    "lf-len": ("ℓ, in spreads", 0.1, 10.0, "Of the parameters that the narrowest allowed ε-kernel lets through."),
+    "lf-len": (
+        "ℓ, in sd of near parameters",
+        0.1,
+        10.0,
+        "Near are the parameters whose simulations the narrowest allowed ε-kernel sees; 1 is their standard deviation.",
+    ),
     "lf-k": ("k", 0.01, 10.0, "Lengthscale on the summaries, in their standard deviations."),
     "lf-lam": ("λ", 1e-8, 1.0, "Regularisation of the simulator's operator, inside nλ."),
     "lf-del": ("δ", 1e-6, 1.0, "Regularisation of the inverse, inside mδ."),
 }
 #: A positive parameter that spans more than this in logarithms is worked with so.
 WIDE = math.log(20)
-BY_Q, BY_HAND = "from q̄", "by hand"
+BY_Q, BY_HAND = "by the evidence", "by hand"
 _PLACED, _LAST = "_lf-placed", "_lf-last-mode"
 
 
@@ -145,7 +150,9 @@ def choose_settings(learned: Learned) -> Settings:
             [BY_Q, BY_HAND],
             default=BY_Q,
             key="lf-mode",
-            help="Move any slider to take them into your own hands.",
+            help="q̄ estimates how probable the observation is, from the simulations alone; the kernels that make it "
+            "largest are taken, inside limits that keep them from chasing single simulations. Move any slider to take "
+            "them into your own hands.",
         )
         or BY_Q
     )

@@ -6,9 +6,12 @@ from core.errors import InputError
 from core.likelihood_free.inference import METHODS
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
+from pages.kit.study_sweep import offer
 from pages.likelihood_free import checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
+from pages.likelihood_free.essentials import ESSENTIALS
 from pages.likelihood_free.presets import PRESETS
+from pages.likelihood_free.sweep import of_problem
 from pages.likelihood_free.words import equation, said, table
 
 SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
@@ -17,7 +20,10 @@ SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
 def main() -> None:
     """Read the controls, infer, draw."""
     page_header(
-        "Likelihood-free inference", "A posterior where a simulator takes the place of the likelihood.", PRESETS
+        "Likelihood-free inference",
+        "A simulator turns causes into data: which causes could have made the data that were observed?",
+        PRESETS,
+        ESSENTIALS,
     )
     with refusals():
         body()
@@ -49,6 +55,8 @@ def body() -> None:
     checks.errors(choice)
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)
+    if choice.data is None:
+        offer(of_problem(choice.name))
 
 
 main()

@@ -9,16 +9,18 @@ from core.datasets.one_dimension import LineSpec
 from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
 from core.kernels.spec import KernelSpec
 from core.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
-from pages.kit import bound
+from pages.kit import bound, study_sweep
 from pages.kit.asked import set_values
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
 from pages.kit.theme import is_dark
+from pages.kit.weights import weights_said
 from pages.kit.words import sentence_of
-from pages.one_dimension import controls
-from pages.one_dimension.recover import line_of
+from pages.one_dimension import controls, sweep
+from pages.one_dimension.edits import edited
+from pages.one_dimension.scatters import line_of
 
 #: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
 START_K, START_L, START_LAMBDA, START_EPSILON = (0.6, 1.0), (0.5, 1.0), 1e-5, 1e-2
@@ -35,6 +37,7 @@ def _posterior(
 def show() -> None:
     """The whole view."""
     _equation(*picture_first(_posterior_of_y))
+    study_sweep.offer(sweep.BAYES)
 
 
 def _posterior_of_y() -> tuple[LineSpec, float, float]:
@@ -42,7 +45,7 @@ def _posterior_of_y() -> tuple[LineSpec, float, float]:
     with st.sidebar:
         prior = bound.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior")
         at = bound.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x")
-        spec = controls.choose_problem()
+        spec = edited(controls.choose_problem(), st.sidebar)
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
         ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
         lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
@@ -62,17 +65,26 @@ def _observe(at: float) -> None:
 
 def _said(found: Posterior, at: float) -> None:
     mean, sd = found.moments["exact"]
-    words = f"Given x = {at:.2f}, the exact posterior of y has mean {mean:.2f} and sd {sd:.2f}"
+    hills = modes(found.density)
+    many = "one hill" if hills == 1 else f"{hills} hills"
+    words = f"Given x = {at:.2f}, the exact posterior of y has {many}, mean {mean:.2f} and sd {sd:.2f}"
     if "herded" in found.moments:
         mean, sd = found.moments["herded"]
         words += f"; {len(found.herded)} herded samples say **{mean:.2f}** and **{sd:.2f}**"
-    total = found.mean.total
     st.markdown(
-        f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. Its weights sum to "
-        f"{total:.3f}, the negative ones to −{found.mean.negative:.2g}: they are no probabilities."
+        f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. {weights_said(found.mean)}"
     )
     if found.lost:
         st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")
+
+
+def modes(density: np.ndarray) -> int:
+    """Maxima of a density on a grid that reach a hundredth of the highest; one at an end of the grid counts."""
+    inside = np.concatenate([[0.0], density, [0.0]])
+    rises = np.diff(inside)
+    turns = rises[rises != 0]  # a plateau, as a uniform density has, is one maximum
+    tops = inside[:-1][rises != 0]
+    return int(((turns[:-1] > 0) & (turns[1:] < 0) & (tops[1:] > 0.01 * density.max())).sum())
 
 
 def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
@@ -82,7 +94,8 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
     with left:
         figure = pairs_plot(
             line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
-            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, height=320, dark=dark,
+            labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, by_hand=spec.edits[0].places,
+            height=320, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "b-data", later=True, on_rule=_observe)
         lines = {"deconditional embedding": found.embedding, "exact embedding": found.exact}
@@ -96,18 +109,19 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
+    n, _ = spec.counts
     explain(
         "No density is ever evaluated: a sample of the simulation gives the likelihood, a sample of the prior the "
-        "evidence, and the deconditional operator turns x into a weighted sample of y. Where the curve r crosses x "
-        "several times the posterior has several modes.",
+        "evidence, and the deconditional operator turns x into a weighted sample of y. The posterior can have a mode "
+        "wherever the curve r crosses x and the prior allows it.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
 w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$
 
 $$p(y \mid x) \propto N(x; r(y), {spec.input_noise:.2g}^2)\, p(y)$$
 
-$n = {spec.n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
-$n\lambda = {spec.n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
+$n = {n}$ simulations with y uniform, $m = {spec.m}$ draws $\tilde y$ of the prior,
+$n\lambda = {n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
 
 Herding: $y_{{t+1}} = \arg\max_y\,(t+1)\,\hat\mu(y) - \sum_s \ell(y_s, y)$.
 """,

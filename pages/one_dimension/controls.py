@@ -1,7 +1,5 @@
 """Controls of page One dimension: the problem, the method and its hyperparameters on sliders."""
 
-import streamlit as st
-
 from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
 from core.expressions import FUNCTIONS
 from core.kernels.families.family import Own
@@ -11,6 +9,7 @@ from core.models.catalogue import named
 from core.models.spec import ModelSpec
 from core.studies.one_dimension.problem import METHODS, TITLES, LineSettings
 from pages.kit import bound
+from pages.kit.essential import aside, group
 from pages.kit.state import log_slider, on_sliders
 
 OWN = "write your own"
@@ -23,7 +22,7 @@ START_K, START_L, START_LAMBDA, START_NOISE = (1.0, 2.1), (0.4, 2.0), 1e-3, 0.2
 
 def choose_problem() -> LineSpec:
     """r, f, counts, noises, seed; raises ``InputError`` for an expression that cannot be read."""
-    with st.expander("The problem: r, f, n, m, noise, seed"):
+    with group("The problem: r, f, n, m, noise, seed"):
         simulation = _expression("Simulation r(y)", "o-r", SIMULATIONS, "y")
         target = _expression("Hidden function f(x)", "o-f", TARGETS, "x")
         n = bound.slider("n, pairs (x, y)", 1, 400, 200, key="o-n")
@@ -63,9 +62,10 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
     assert model is not None
     kernel = choose_kernel("k", "x", "k", START_K, variance=True)
     ell = choose_kernel("ℓ", "y", "l", START_L, variance=named(model).correlated)
-    lam = log_slider("λ", "o-lam", 1e-9, 1.0, START_LAMBDA, help=f"Inside nλ, n = {line.n}.")
+    n, m = line.counts
+    lam = log_slider("λ", "o-lam", 1e-9, 1.0, START_LAMBDA, help=f"Inside nλ, n = {n}.")
     noise = log_slider("σ²", "o-noise", 1e-4, 10.0, START_NOISE, help="Noise variance of z; ε = σ²/m.")
-    st.caption(f"nλ = {line.n * lam:.3g} · ε = σ²/m = {noise / line.m:.3g}")
+    aside(f"nλ = {n * lam:.3g} · ε = σ²/m = {noise / m:.3g}")
     return ModelSpec(model, kernel, ell, lam, noise)
 
 
@@ -120,7 +120,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 
 def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:
     """How to learn, starting from the sliders' values."""
-    with st.expander("How to learn"):
+    with group("How to learn"):
         tied = bound.toggle(
             "λ = σ²/n while learning", True, key="o-tied",
             help="Theorem 5.3 ties both regularisations to the noise; off, λ is learned by itself.",

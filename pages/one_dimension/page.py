@@ -3,17 +3,24 @@
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.one_dimension import bayes, recover, trip
+from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
 
-VIEWS = {"Recover f": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}
+QUESTION = (
+    "Two sets of measurements share no point, only a third quantity that each was measured with: can the function that "
+    "connects them be found all the same?"
+)
+#: The first one by its name in no address: it is what the page opens with.
+VIEWS = {"Find the function": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}
 
 
 def main() -> None:
     """One of the views."""
-    page_header("One dimension", "Two scatters that never meet, and the function that connects them.", PRESETS)
-    view = bound.segmented_control("View", list(VIEWS), default="Recover f", key="o-view", label_visibility="collapsed")
+    page_header("One dimension", QUESTION, PRESETS, ESSENTIALS)
+    first = next(iter(VIEWS))
+    view = bound.segmented_control("View", list(VIEWS), default=first, key="o-view", label_visibility="collapsed")
     with refusals():
-        VIEWS[view or "Recover f"]()
+        VIEWS[view or first]()
 
 
 main()

@@ -6,37 +6,33 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from core.datasets.one_dimension import Line, LineSpec, make_line
+from core.datasets.one_dimension import Line, LineSpec
 from core.engine import Run, RunSpec
 from core.errors import Cancelled
-from core.figures.line import error_band_plot, function_plot, pairs_plot, surface_plot, weights_plot
+from core.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
 from core.models.spec import ModelSpec
 from core.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
 from core.studies.one_dimension.problem import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
 from core.studies.run_content import hyperparameters
 from core.wording import signed
-from pages.kit import bound, run_panel
+from pages.kit import bound, run_panel, study_sweep
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain, score_table
-from pages.kit.picture_first import picture_first
+from pages.kit.picture_first import part_first, picture_first
 from pages.kit.plotly_live import plotly_live
+from pages.kit.record import saw_numbers
 from pages.kit.run_panel import begin_run, is_busy, run_of
 from pages.kit.state import get_engine, recall, remember
 from pages.kit.theme import is_dark
-from pages.one_dimension import controls
+from pages.one_dimension import controls, scatters, sweep
+from pages.one_dimension.edits import edited
+from pages.one_dimension.scatters import line_of
 
 TASK = "one-dimension"
 SCORES = ("rmse", "mae", "bias", "crps", "coverage50", "coverage95", "coverage_2sd")
 #: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
 COARSE, FINE, LARGE = 11, 21, 250
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def line_of(spec: LineSpec) -> Line:
-    """The problem; the same object for the same settings."""
-    return make_line(spec)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -49,32 +45,41 @@ def _fit(spec: LineSpec, text: str) -> tuple[LineFit, np.ndarray]:
 def show() -> None:
     """The whole view."""
     with st.sidebar:
-        spec = controls.choose_problem()
+        drawn = controls.choose_problem()
         method = controls.choose_method()
-    line, naive = line_of(spec), _naive(spec)
-    first, second, third = st.columns([1, 1, 1.7])
-    with third:
-        model, found, weights = picture_first(lambda: _function(line, method, naive or {}))
-        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
+    line, model, found, weights = picture_first(lambda: _pictures(drawn, method))
     with st.sidebar:
-        settings = controls.learning(spec, method, model)
-        _learn_button(spec, settings)
-    _given(line, first, second)
-    scores = found.scores(line)
+        settings = controls.learning(line.spec, method, model)
+        _learn_button(line.spec, settings)
+    scores, naive = found.scores(line), _naive(line.spec)
     _sentence(method, found, scores)
-    _watch(spec, method)
+    _watch(line.spec, method)
     if naive is None:
-        _wait_for_naive(spec)
+        _wait_for_naive(line.spec)
     _scores(line, {method: scores}, naive or {})
     _second_row(line, method, model, found, weights)
     _equation(line, method, model)
+    study_sweep.offer(sweep.RECOVER)
 
 
-def _function(line: Line, method: str, naive: dict[str, LineFit]) -> tuple[ModelSpec, LineFit, np.ndarray]:
+def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, np.ndarray]:
+    """Both scatters, edited, the model's controls and its posterior of f; returns the problem, the model, fit and W."""
+    edit, said = scatters.above()
+    line = line_of(edited(drawn, said))
+    first, second, third = st.columns([1, 1, 1.7])
+    with third, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
+        model, found, weights = part_first(lambda: _function(line, method))
+        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
+    scatters.given(line, line_of(drawn), edit, first, second)
+    return line, model, found, weights
+
+
+def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
     """The model's controls and its posterior of f; returns the model, the fit and W."""
     with st.sidebar:
         model = controls.choose_model(line.spec, method)
     found, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
+    naive = _known_naive(line.spec) or {}
     lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
     figure = function_plot(
         line.grid.numpy(), found.mean.numpy(), found.sd.numpy(), lines, title="The hidden function f", model=method,
@@ -85,35 +90,6 @@ def _function(line: Line, method: str, naive: dict[str, LineFit]) -> tuple[Model
     return model, found, weights
 
 
-def _given(line: Line, first: DeltaGenerator, second: DeltaGenerator) -> None:
-    """The two scatters, each in its place."""
-    dark, spec = is_dark(), line.spec
-    y = np.linspace(-spec.half_width, spec.half_width, 300)
-    with first:
-        figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="D₁: x where y is", labels=("y", "x"), curve=spec.r(y),
-            curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise), height=330, dark=dark,
-        )  # fmt: skip
-        plotly_live(figure, "o-first")
-        st.caption("Simulated pairs; grey: p(x | y), ±2 sd.")
-    with second:
-        mean, sd = _conditional(spec)
-        figure = pairs_plot(
-            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"), curve=mean,
-            curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, height=330, dark=dark,
-        )  # fmt: skip
-        plotly_live(figure, "o-second")
-        st.caption("Observed pairs, other y; grey: p(z | y), ±2 sd.")
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _conditional(spec: LineSpec) -> tuple[np.ndarray, np.ndarray]:
-    import torch
-
-    y, line = torch.linspace(-spec.half_width, spec.half_width, 300, dtype=torch.float64), line_of(spec)
-    return line.conditional_mean(y).numpy(), line.conditional_sd(y).numpy()
-
-
 def _window(line: Line) -> tuple[float, float]:
     """The truth with as much room again: the picture keeps its scale while sliders move."""
     low, high = float(line.truth.min()), float(line.truth.max())
@@ -122,6 +98,8 @@ def _window(line: Line) -> tuple[float, float]:
 
 
 def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
+    if found.evidence is not None:
+        saw_numbers(evidence=found.evidence)
     st.markdown(
         f"x and z are never seen together; y connects them. {TITLES[method]} finds f with RMSE "
         f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (95 % would be right), "
@@ -141,7 +119,7 @@ def _watch(line: LineSpec, method: str) -> None:
 
     def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
         given = run.spec.settings
-        fits = given["settings"]["method"] == method and given["line"] == line.to_dict()
+        fits = given["settings"]["method"] == method and LineSpec.from_dict(given["line"]) == line
         return controls.slider_values(ModelSpec.from_dict(learned)) if fits else None
 
     run_panel.watch(TASK, take)
@@ -149,8 +127,14 @@ def _watch(line: LineSpec, method: str) -> None:
 
 def _naive(spec: LineSpec) -> dict[str, LineFit] | None:
     """Impute and cascade of this problem, learned in the background; None until they are there."""
-    job = get_background().request(f"naive-{spec}", own_lane("line-naive"), lambda check: _fit_naive(spec, check))
-    if not job.done() or isinstance(job.exception(), Cancelled):
+    get_background().request(f"naive-{spec}", own_lane("line-naive"), lambda check: _fit_naive(spec, check))
+    return _known_naive(spec)
+
+
+def _known_naive(spec: LineSpec) -> dict[str, LineFit] | None:
+    """Impute and cascade of this problem, if they have been learned."""
+    job = get_background().known(f"naive-{spec}")
+    if job is None or not job.done() or isinstance(job.exception(), Cancelled):
         return None
     return job.result()
 
@@ -214,12 +198,12 @@ def _surface(line: Line, model: ModelSpec) -> None:
     if across == up:
         st.caption("Both axes are the same hyperparameter: choose two.")
         return
-    sizes = (COARSE, FINE) if max(line.spec.n, line.spec.m) <= LARGE else (COARSE,)
+    sizes = (COARSE, FINE) if max(line.spec.counts) <= LARGE else (COARSE,)
     asked = [_requested(line, model, across, up, size) for size in sizes]
     waiting = [key for key in asked if key is not None]
     shown: Surface | None = recall("_o-surface")
     if shown is not None and shown.names == (across, up):
-        _draw_surface(shown, model, line.spec)
+        _draw_surface(shown, model, line.spec, fresh=len(waiting) < len(asked))
     if waiting:
         _wait_for_surface(waiting[0])
 
@@ -239,7 +223,8 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     return None
 
 
-def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
+def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bool) -> None:
+    """The picture; a ``fresh`` one is of the sliders that it does not move itself."""
     if not np.isfinite(shown.values).any():
         st.caption("No point of this picture has a positive definite covariance: raise σ² or λ.")
         return
@@ -249,6 +234,8 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
         best=shown.best, path=_path(shown.names, line), dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "o-surface", later=True)
+    if fresh:
+        saw_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
         f"Star: best of the picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; line: learning."
     )
@@ -257,7 +244,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec) -> None:
 def _path(names: tuple[str, str], line: LineSpec) -> np.ndarray | None:
     """Where the first start of this problem's learning went, in the picture's hyperparameters."""
     run = run_of(TASK)
-    if run is None or run.spec.settings["line"] != line.to_dict():
+    if run is None or LineSpec.from_dict(run.spec.settings["line"]) != line:
         return None
     rows = [row["hyperparameters"] for row in hyperparameters(get_engine().trace(run.id))]
     path = [[row[name] for name in names] for row in rows if all(row.get(name, 0) > 0 for name in names)]
@@ -293,7 +280,7 @@ def _plain(name: str) -> str:
 
 
 def _equation(line: Line, method: str, model: ModelSpec) -> None:
-    n, m = line.spec.n, line.spec.m
+    n, m = line.spec.counts
     unknown = (
         r"\tilde{\tilde L} + \sigma^2 I - \tilde L^\top (L + n\lambda I)^{-1}\tilde L"
         if method == "task_transformed_gp"

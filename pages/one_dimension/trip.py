@@ -22,13 +22,19 @@ from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
+from pages.kit.record import saw_numbers
 from pages.kit.state import log_slider
 from pages.kit.theme import is_dark
 from pages.one_dimension import controls
-from pages.one_dimension.recover import line_of
+from pages.one_dimension.edits import edited
+from pages.one_dimension.scatters import line_of
 
 FUNCTIONS = ("the hidden f", "a draw from k")
 EPSILONS, LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
+#: So near, relative to its norm, an operator has reached its limit.
+REACHED = 0.1
+#: Shares of the variance of f: above the one it has come back, below the other it has not.
+BACK, LOST = 0.99, 0.1
 #: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
 START_K, START_L, START_LAMBDA, START_EPSILON = (0.8, 2.0), (0.5, 1.0), 1e-6, 1e-5
 
@@ -56,7 +62,7 @@ def show() -> None:
 def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
     """The controls, and f there and back; returns the operators, k and ℓ as text, λ, ε, x of the embedding."""
     with st.sidebar:
-        spec = controls.choose_problem()
+        spec = edited(controls.choose_problem(), st.sidebar)
         which = bound.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which")
         draw = 0
         if which == FUNCTIONS[1]:
@@ -75,12 +81,25 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
         else (spec.f(line.inputs.numpy()), line.truth.numpy())
     )  # fmt: skip
     found = round_trip(operators, *values)
-    st.markdown(
-        f"Conditioned on Y and deconditioned again, f comes back with RMSE **{found.lost:.3g}** (its own sd is "
-        f"{values[1].std():.3g}); conditioned once more, the conditional mean agrees to **{found.lost_again:.2g}**."
-    )
+    saw_numbers(comes_back=_share_back(found))
+    st.markdown(there_and_back(found))
     _pictures(line, found, which == FUNCTIONS[0])
     return operators, texts, lam, epsilon, at
+
+
+def there_and_back(found: RoundTrip) -> str:
+    """Whether f comes back, by the share of its variance that is lost."""
+    own, share = float(found.function.std()), _share_back(found)
+    verdict = "f comes back" if share > BACK else "f comes back in part" if share > LOST else "f does not come back"
+    return (
+        f"Conditioned on Y and deconditioned again, {verdict}: RMSE **{found.lost:.3g}** where its own sd is "
+        f"{own:.3g}. Conditioned once more, the conditional mean agrees to **{found.lost_again:.2g}**."
+    )
+
+
+def _share_back(found: RoundTrip) -> float:
+    """The share of f's variance that comes back."""
+    return 1 - (found.lost / max(float(found.function.std()), 1e-300)) ** 2
 
 
 def _pictures(line: Line, found: RoundTrip, known: bool) -> None:
@@ -129,14 +148,26 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     st.markdown(
         "Left: the deconditional operator is a pseudo-inverse of the conditional one; here the two together miss doing "
         f"nothing by **{missed:.2g}** of what Ĉ lets through (lower curve); what Ĉ maps to nothing stays lost (upper). "
-        "Middle and right, with the same y on both sides: at "
-        f"λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the conditional mean operator of the other "
-        "direction. A smooth ℓ has eigenvalues below any λ a computer can hold: choose a Gaussian ℓ to see the limit "
-        "out of reach."
+        f"Middle and right, with the same y on both sides: {reverse_limit(lam, now, float(reverse.min()))}"
+    )
+
+
+def reverse_limit(lam: float, now: float, nearest: float) -> str:
+    """How far the operator lies from the conditional mean operator of the other direction, and whether any λ helps."""
+    words = (
+        f"at λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the conditional mean operator of the other "
+        f"direction, at the smallest λ {nearest:.2g}. "
+    )
+    if nearest < REACHED:
+        return words + "The limit is reached; a smooth ℓ, such as a Gaussian one, puts it out of reach."
+    return words + (
+        "The limit is not reached: this ℓ has eigenvalues below any λ a computer can hold; a rough one, such as Matérn "
+        "1/2, has not."
     )
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
+    n, m = spec.counts
     explain(
         "Conditioning averages over what y leaves open; what it averages away entirely cannot come back.",
         rf"""
@@ -148,7 +179,7 @@ $$\hat g = A^\top f(\mathbf x),\qquad \hat f(x) = \hat g^\top (A^\top K A + m\va
 $$\hat D = \hat C^\dagger \ (\varepsilon \to 0),\qquad
 \tilde{{\mathbf y}} = \mathbf y:\ \lim_{{\lambda \to 0}} \hat D = \Psi (K + n\varepsilon I)^{{-1}}\Phi^\top$$
 
-$n = {spec.n}$, $m = {spec.m}$, $n\lambda = {spec.n * lam:.3g}$, $m\varepsilon = {spec.m * epsilon:.3g}$.
+$n = {n}$, $m = {m}$, $n\lambda = {n * lam:.3g}$, $m\varepsilon = {m * epsilon:.3g}$.
 """,
         "Hsu and Ramos 2019, theorems 4.2 and 6.2",
     )

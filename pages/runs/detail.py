@@ -15,18 +15,23 @@ from core.errors import InputError
 from core.wording import duration
 from pages.kit.asked import set_values
 from pages.kit.layout import notes, score_table
-from pages.kit.pages import page_link
+from pages.kit.link import address_of, show_link
+from pages.kit.pages import PAGES, SNAPSHOT, page_link
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_whose
 from pages.kit.theme import is_dark
+from pages.kit.unfold import unfold
 from pages.kit.words import plain, sentence_of
 from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, said, units_of
 from pages.runs.overview import going_on
 from pages.runs.pictures import maps, tests
+from pages.runs.sweeps import open_sweep, sweeps
+from pages.snapshot.run_address import page_of_run
 
 #: Runs beside each other.
 A_ROW = 3
+_SNAPSHOT = "Whoever opens it sees this run and its settings, and changes nothing."
 
 
 def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
@@ -37,6 +42,7 @@ def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
         st.warning(sentence_of(error))
         return
     maps(engine, runs)
+    sweeps(runs)
     if len(runs) > 1:
         tests(runs, own)
         settings_table(runs)
@@ -69,12 +75,15 @@ def heading(engine: Visitor, run: Run) -> None:
     if run.message:
         (st.error if run.status == "failed" else st.markdown)(sentence_of(run.message))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if run.spec.task == "downscale":
-            page_link("downscaling", "Open on page Downscaling", query={"run": run.id}, icon=":material/grid_on:")
-        elif run.spec.task.startswith("swiss-roll"):
-            page_link("swiss_roll", "Open on page Swiss roll", query={"run": run.id}, icon=":material/cyclone:")
+        if found := page_of_run(run):
+            page, query = next(each for each in PAGES if each.folder == found[0]), found[1]
+            page_link(page.folder, f"Open on page {page.title}", query=query, icon=page.icon)
+        open_sweep(run)
         if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
             run_again(engine, run)
+        link = address_of(SNAPSHOT.url_path, {"run": run.id})
+        unfold("Snapshot link", lambda: show_link(link, _SNAPSHOT), key=f"snapshot-{run.id}", icon=":material/link:",
+               help="The address of a page that shows this run and changes nothing")  # fmt: skip
         if not engine.is_mine(run):
             return
         label_form(engine, run)

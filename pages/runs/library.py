@@ -13,6 +13,8 @@ from core.engine.compare import run_model, run_scores
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.thumbnail import curve_thumbnail
+from core.studies.run_picture import sweep_sketch
+from core.studies.sweep_content import TASKS
 from core.wording import duration
 from pages.kit import bound
 from pages.kit.state import put, recall, remember
@@ -112,16 +114,21 @@ def _open(key: str) -> None:
 
 
 def _picture(run: Run, engine: Visitor) -> str | None:
-    """The run's small picture as a data address: its map, else the way its objective went."""
+    """The run's small picture as a data address: its map or curve, else the way its objective went."""
     if run.active:
         return None
-    return _drawn(run.id, run.ended or 0.0, THUMBNAIL in run.files, engine)
+    return _drawn(run.id, run.ended or 0.0, engine, run)
 
 
 @st.cache_data(show_spinner=False, max_entries=512)
-def _drawn(run_id: str, ended: float, mapped: bool, _engine: Visitor) -> str | None:
+def _drawn(run_id: str, ended: float, _engine: Visitor, _run: Run) -> str | None:
     try:
-        picture = _engine.file(run_id, THUMBNAIL) if mapped else _curve(_engine.trace(run_id))
+        if THUMBNAIL in _run.files:
+            picture = _engine.file(run_id, THUMBNAIL)
+        elif _run.spec.task in TASKS:
+            picture = sweep_sketch(_run)
+        else:
+            picture = _curve(_engine.trace(run_id))
     except InputError:
         return None
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"

@@ -8,6 +8,7 @@ from pages.kit.pages import page_link
 from pages.kit.state import get_engine
 from pages.runs.choice import beside, chosen, linked, rights
 from pages.runs.detail import detail, take_home
+from pages.runs.favourites import favourites
 from pages.runs.label import bring_back
 from pages.runs.library import library
 from pages.runs.overview import overview, states
@@ -22,6 +23,7 @@ def main() -> None:
     bring_back(engine)
     own = engine.runs()
     runs = [*own, *linked(engine, own)]
+    favourites(engine, expanded=not runs or "favourites" in st.query_params)
     if not runs:
         empty()
     active = any(run.active for run in runs)

@@ -41,7 +41,7 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     ]
     run, kept = found[0]
     if len(found) == 1 and kept.sd is not None:
-        high = float(np.nanquantile(2 * kept.sd, 0.98)) or 1.0
+        high = float(f"{np.nanquantile(2 * kept.sd, 0.98):.3g}") or 1.0
         scale = MapScale("2 sd", kept.units, "uncertainty", 0.0, high)
         panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * kept.sd, kept.grid, scale)))
     for first in range(0, len(panels), _A_ROW):

@@ -1,10 +1,9 @@
 """Controls of page Sparse representation: the data, the points, what is learned."""
 
-import streamlit as st
-
 from core.datasets.sparse_toy import ToySpec
 from core.studies.sparse_representation.study import SparseSettings
 from pages.kit import bound
+from pages.kit.essential import group
 from pages.kit.state import log_slider
 
 PLACES = ("random", "even", "learned")
@@ -32,7 +31,7 @@ def choose_values() -> tuple[str, tuple[float, float, float]]:
 
 def choose_learning(count: int, seed: int) -> SparseSettings:
     """What is learned, and how long."""
-    with st.expander("How to learn"):
+    with group("How to learn"):
         version = bound.segmented_control(
             "Learn", list(LEARNABLE), default="learned", key="s-learn", format_func=LEARNABLE.__getitem__
         )

@@ -3,16 +3,20 @@
 import streamlit as st
 
 from pages.kit.layout import page_header, refusals
+from pages.kit.state import recall
+from pages.kit.study_sweep import offer
 from pages.sparse_representation.controls import choose_learning, choose_toy
+from pages.sparse_representation.essentials import ESSENTIALS
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
 from pages.sparse_representation.picture import pictures
 from pages.sparse_representation.presets import PRESETS
+from pages.sparse_representation.sweep import SWEEP
 from pages.sparse_representation.words import equation, table
 
 
 def main() -> None:
     """Read the controls, represent, draw."""
-    page_header("Sparse representation", "How few points can stand for all the data?", PRESETS)
+    page_header("Sparse representation", "How few points can stand for all the data?", PRESETS, ESSENTIALS)
     with refusals():
         body()
 
@@ -30,6 +34,8 @@ def body() -> None:
         watch(toy_spec, count)
     table(toy, count, here, kept)
     equation(toy, count, here)
+    if recall("s-places") != "learned":
+        offer(SWEEP)
 
 
 main()

@@ -1,21 +1,19 @@
 """Functions and points, at the sliders' values and learned."""
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 
-from core.datasets.sparse_toy import HALF_WIDTH, Toy, ToySpec
+from core.datasets.sparse_toy import Toy, ToySpec
 from core.figures.line import function_plot
 from core.models.sparse_representation import SparseRepresentation
 from core.studies.sparse_representation.study import (
     VERSIONS,
     Represented,
     SparseSettings,
-    random_points,
+    at_hyperparameters,
+    places_of,
     read,
     represent,
-    true_model,
 )
 from core.wording import signed
 from pages.kit.picture_first import picture_first
@@ -47,13 +45,8 @@ def at_values(
         chosen = kept.get("learned") or next(iter(kept.values()))
         at = np.array(chosen.locations)[:, 0]
     else:
-        even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
-        at = even if places == "even" else random_points(count, toy.spec.seed)
-    base, (scale, variance, noise) = true_model(toy, at), values
-    term = base.kernel.terms[0]
-    factor = replace(term.factors[0], lengthscales=(scale,))
-    kernel = replace(base.kernel, terms=(replace(term, factors=(factor,), scale=variance),))
-    return read_at(toy.spec, replace(base, kernel=kernel, noise=noise))
+        at = places_of(toy, count, "random" if places == "learned" else places)
+    return read_at(toy.spec, at_hyperparameters(toy, at, *values))
 
 
 def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Represented:

@@ -20,7 +20,8 @@ def main() -> None:
         st.subheader("Learn", anchor=False)
         st.markdown("The worked example above, with every knob: move λ, σ and the lengthscales and watch the maps.")
         page_link("downscaling", "Open the worked example", icon=":material/school:")
-        page_link("one_dimension", "Deconditioning in five minutes", icon=":material/show_chart:")
+        page_link("story", "Deconditioning in five minutes", icon=":material/auto_stories:")
+        page_link("one_dimension", "One dimension, knob by knob", icon=":material/show_chart:")
         page_link("swiss_roll", "Unroll the swiss roll", icon=":material/cyclone:")
         page_link("sparse_representation", "Five points for a hundred", icon=":material/scatter_plot:")
         page_link("conditional_mean_embeddings", "Two estimators of an embedding", icon=":material/blur_on:")
@@ -40,6 +41,7 @@ def main() -> None:
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
         st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
+        page_link("replicated", "What of the papers holds here", icon=":material/fact_check:")
         page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
         page_link("runs", "Look at the runs", icon=":material/monitoring:")
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from core.datasets.swiss_roll import MATCHINGS, RollSpec
@@ -13,9 +14,12 @@ from core.studies.swiss_roll.benchmark import PAPER
 from pages.kit.background import awaited
 from pages.kit.benchmark_table import BenchmarkTable, show, start_controls
 from pages.kit.layout import score_table
+from pages.kit.stored import stored
 from pages.kit.words import sentence_of
 from pages.swiss_roll.picture import View, scores_later
 
+FILE, ABLATION = "swiss_roll.json", "swiss_roll_ablation.json"
+PAIR, AT_BOUND = ("cmp", "bag_gp"), "λ at its lower bound"
 COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
 
@@ -43,10 +47,33 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         st.caption(sentence_of(sentence))
 
 
+def beside_the_paper() -> str:
+    """The paper's reading of Table 1 beside the stored rows: CMP and bag GP, both learned and with λ held as there."""
+    rows = [row for row in stored(FILE)["rows"] if row["matching"] == "direct" and row["scores"]]
+    mean = {name: np.mean([row["scores"]["rmse"] for row in rows if row["model"] == name]) for name in PAIR}
+    bound = [
+        sum(AT_BOUND in (row["message"] or "") for row in rows if row["model"] == name)
+        for name in ("cmp", "shrinkage_cmp")
+    ]
+    seeds = sum(row["model"] == "cmp" for row in rows)
+    held = [row for row in stored(ABLATION)["results"] if row["way"].startswith("adam, λ held") and row["scores"]]
+    then = {name: np.mean([row["scores"]["rmse"] for row in held if row["model"] == name]) for name in PAIR}
+    printed = PAPER["direct"]
+    return (
+        f"The paper reads its Table 1 as the CMP beating the bag GP ({printed['cmp'][0]:.2f} against "
+        f"{printed['bag_gp'][0]:.2f}, direct matching). **Where both are optimised that vanishes**: "
+        f"{mean['cmp']:.3f} against {mean['bag_gp']:.3f}. λ ends at its lower bound in {min(bound)} to {max(bound)} of "
+        f"{seeds} seeds (CMP, shrinkage CMP), and there a CMP *is* a bag GP. With Adam, as the paper has it, "
+        f"from one start and with λ held at 0.01 we find {then['cmp']:.2f} against {then['bag_gp']:.2f} over "
+        f"{sum(row['model'] == 'cmp' for row in held)} seeds: its printed order comes from neither."
+    )
+
+
 def benchmark() -> None:
     """The paper's Table 1: stored results, or those of a run from this page."""
     groups = {matching: f"{matching.capitalize()} matching" for matching in MATCHINGS}
-    table = BenchmarkTable("swiss-roll-benchmark", "swiss_roll.json", "matching", groups, PAPER, units="")
+    table = BenchmarkTable("swiss-roll-benchmark", FILE, "matching", groups, PAPER, units="")
+    st.markdown(beside_the_paper())
     start_controls(table, {"models": list(BENCHMARKED)})
     show(table)
     st.caption(

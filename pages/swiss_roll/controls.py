@@ -3,14 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from core.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import GENERAL, MODELS, named
 from core.models.spec import Inducing, ModelSpec
 from core.studies.swiss_roll.study import RollSettings
 from pages.kit import bound
+from pages.kit.essential import group
 from pages.kit.state import log_slider, on_sliders, put, recall, remember
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
@@ -97,7 +96,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 
 def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
     """How to learn, starting from the sliders' values: controls in an expander."""
-    with st.expander("How to learn"):
+    with group("How to learn"):
         stage = bound.selectbox(
             "Stages", ["joint", "leave_one_bag_out", "target_gp"], key="r-stage",
             format_func=lambda option: {

@@ -3,16 +3,22 @@
 import streamlit as st
 
 from pages.kit.layout import page_header, refusals
+from pages.kit.study_sweep import offer
 from pages.swiss_roll import compare, controls, picture
+from pages.swiss_roll.essentials import ESSENTIALS
 from pages.swiss_roll.learn import learn_button, watch
 from pages.swiss_roll.presets import PRESETS
+from pages.swiss_roll.sweep import SWEEP
 from pages.swiss_roll.words import equation, situation
 
 
 def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
-        "Swiss roll", "Where along the rolled-up sheet does each point lie, when only slice means are known?", PRESETS
+        "Swiss roll",
+        "Where along a rolled-up sheet does each point lie, when only the averages over slices are known?",
+        PRESETS,
+        ESSENTIALS,
     )
     with refusals():
         body()
@@ -37,6 +43,7 @@ def body() -> None:
     equation(roll_spec, spec, len(roll.data.targets), roll.data.bags.count)
     st.subheader("Models side by side", anchor=False)
     compare.at_these_values(roll_spec, spec, view)
+    offer(SWEEP)
 
 
 main()

@@ -13,10 +13,9 @@ from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from core.errors import Check, InputError, never
 from core.figures.roll import roll_from_the_side, roll_in_space
 from core.models.catalogue import MODELS, named
-from core.models.inducing import located
 from core.models.spec import Inducing, ModelSpec
 from core.observations import IndirectData
-from core.studies.swiss_roll.study import data_for, posterior_at_points, score
+from core.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
 from pages.kit import bound
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
@@ -52,13 +51,7 @@ def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
     """Inducing points of a model on a roll: they stay where they are while sliders move."""
-    from core.kernels.spec import Factor, KernelSpec, Term
-
-    bags = roll_of(spec).data.bags
-    count = min(count, bags.count) if named(model).centroids else count
-    any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
-    placed = located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags)
-    return placed.inducing.locations
+    return inducing_points(roll_of(spec), model, count, seed)
 
 
 @st.cache_resource(show_spinner=False)

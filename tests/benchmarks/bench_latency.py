@@ -16,10 +16,12 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
+from pages.kit.level import ALL
 from scripts.browser import find_browser
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, running_app
+from tests.browser.steps import choose_level
 
 PRESSES = 6
 EXACT_S = 150
@@ -79,6 +81,7 @@ def window(url: str, path: str, chart: str) -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 1000}, base_url=url)
+        choose_level(page.context, url, ALL)
         page.goto(path)
         page.locator(f'[data-key="{chart}"][data-revision]').wait_for(timeout=240_000)
         page.wait_for_timeout(3000)

@@ -1,4 +1,5 @@
-"""Twenty people at once: they arrive together, then move a slider together, without and with a fit going on.
+"""Thirty people at once: they arrive together, then move a slider together, without and with a fit going on; as a
+class they open the steps of the story and reveal them, then the exercises, as asked and as solved.
 
 Visitors are websockets that speak Streamlit's messages; what a browser draws is not in these times, what it asks for
 is. Wall time on the machine that serves, so best on a quiet one. While all this goes on another thread asks for the
@@ -11,17 +12,24 @@ import statistics
 import threading
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
+from core.teaching.exercises import Exercise, in_address
+from core.teaching.tasks import EXERCISES
+from pages.kit.pages import PAGES
+from pages.story.step import Step
+from pages.story.stories import FIRST, STORIES
 from tests.benchmarks.table import Row, keep
 from tests.browser.serving import running_app
 from tests.browser.test_arrivals import PATHS
 from tests.visitor import Visitor
 
-PEOPLE, ROUNDS, CANCELS = 20, 6, 3
+PEOPLE, ROUNDS, CANCELS = 30, 6, 3
 #: The page they work on: its slider, between these values, moves this picture.
 PAGE, QUERY, SLIDER, VALUES, PICTURE = "line", "o-view=Bayes%27+rule", "b-x", (-2.0, 2.0), "b-posterior"
 #: A fit that goes on for as long as it is looked at.
@@ -79,6 +87,64 @@ def bench_load(tmp_path: Path) -> None:
     keep("load", rows)
 
 
+def bench_lesson(tmp_path: Path) -> None:
+    """A class on a shared server: steps of the story, revealed; exercises, opened and solved."""
+    with running_app(tmp_path / "runs", tmp_path / "log.txt", DECONDITIONING_SHARED="true") as url:
+        health = Health(url)
+        try:
+            rows = asyncio.run(lesson(url, health))
+        finally:
+            health.stop()
+    keep("lesson", rows)
+
+
+async def lesson(url: str, health: Health) -> list[Row]:
+    """The class goes through the story, then through the exercises, all at the same moment each time."""
+    steps = islice(cycle(enumerate(STORIES[FIRST], 1)), PEOPLE)
+    rows = await together("Step of the story", [step_of(url, at, step) for at, step in steps], health)
+    for asked in (True, False):
+        visits = [exercise_at(url, exercise, asked) for exercise in islice(cycle(EXERCISES), PEOPLE)]
+        rows += await together(f"Exercise as {'asked' if asked else 'solved'}", visits, health)
+    return rows
+
+
+async def together(what: str, visits: Sequence[Coroutine[Any, Any, dict[str, float]]], health: Health) -> list[Row]:
+    """Visits that begin together, each with the seconds of its parts by name; how the server answered meanwhile."""
+    health.begin()
+    found = await asyncio.gather(*visits)
+    parts = {name: [times[name] for times in found if name in times] for name in found[0]}
+    size = f"{len(visits)} sessions at once"
+    rows = [row(f"{what}, until {name}", size, statistics.median(times), times) for name, times in parts.items()]
+    return [*rows, health.end(f"{what}, {size}")]
+
+
+async def step_of(url: str, at: int, step: Step) -> dict[str, float]:
+    """Open a step of the story; reveal it, where a number is asked for, once its answer has been computed."""
+    begun = time.perf_counter()
+    async with Visitor(url, "story", f"step={at}") as visitor:
+        await visitor.until(lambda: visitor.page_runs and visitor.pictures)
+        times = {"its picture": time.perf_counter() - begun}
+        if not step.question.choices:
+            await visitor.until(lambda: "Reveal" in visitor.buttons)
+            begun = time.perf_counter()
+            await visitor.press("Reveal")
+            await visitor.until(lambda: any("you said" in text for text in visitor.texts))
+            times["its answer"] = time.perf_counter() - begun
+        assert not visitor.troubles, visitor.troubles
+    return times
+
+
+async def exercise_at(url: str, exercise: Exercise, asked: bool) -> dict[str, float]:
+    """Open an exercise as it is asked or solved, and wait for what its page's numbers say of it."""
+    begun, settings = time.perf_counter(), exercise.opening if asked else exercise.solution
+    page = next(page.url_path for page in PAGES if page.folder == exercise.page)
+    async with Visitor(url, page, urlencode(dict(settings) | in_address(exercise.key))) as visitor:
+        said = "Not yet." if asked else "Done."
+        await visitor.until(lambda: any(said in text for text in visitor.texts) or visitor.troubles)
+        assert not visitor.troubles, visitor.troubles
+    return {"its verdict": time.perf_counter() - begun}
+
+
 async def visits(url: str, health: Health) -> list[Row]:
     """Everything that happens, in order."""
     rows = await arrivals(url, health)
@@ -96,12 +162,12 @@ async def visits(url: str, health: Health) -> list[Row]:
             await learning(learner)
             cancelled.append(await ended(learner))
         assert not any(person.troubles for person in [*people, learner])
-    size = "one fit, 20 sessions open"
+    size = f"one fit, {PEOPLE} sessions open"
     return [*rows, row("Cancel, until the page says so", size, statistics.median(cancelled), cancelled)]
 
 
 async def arrivals(url: str, health: Health) -> list[Row]:
-    """Twenty at the same moment, page after page."""
+    """All at the same moment, page after page."""
     health.begin()
     seen = await asyncio.gather(*(arrive(url, path) for path in islice(cycle(PATHS), PEOPLE)))
     size = f"{PEOPLE} sessions on {len(PATHS)} pages at once, fresh server"

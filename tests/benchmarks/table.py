@@ -15,7 +15,8 @@ RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.
 KEPT: list[tuple[str, Sequence[Row]]] = []
 #: Measured by another target than `make bench`.
-TARGETS = {"latency": "bench-latency", "start_up": "bench-latency", "load": "bench-load"}
+TARGETS = {"latency": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
+           "lesson": "bench-load"}  # fmt: skip
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 
 

@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from pages.kit.level import ALL
 from scripts.browser import ADVICE, find_browser
 from tests.browser.serving import running_app
+from tests.browser.steps import choose_level
 from tests.waiting import HANG_MS
 
 FLAGS = [
@@ -47,10 +49,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The app's runs folder."""
+    return tmp_path_factory.mktemp("app") / "runs"
+
+
+@pytest.fixture(scope="session")
+def server(runs: Path) -> Iterator[str]:
     """Address of the app, started once, with a runs folder of its own."""
-    folder = tmp_path_factory.mktemp("app")
-    with running_app(folder / "runs", folder / "log.txt") as url:
+    with running_app(runs, runs.with_name("log.txt")) as url:
         yield url
 
 
@@ -88,14 +95,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def new_page(
-    request: pytest.FixtureRequest, browser: Browser, windows: BrowserContext
+    request: pytest.FixtureRequest, browser: Browser, windows: BrowserContext, server: str
 ) -> Iterator[Callable[..., Page]]:
-    """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`, as another person."""
+    """Make windows onto the app: `new_page(width=390, dark=True)`; onto another one's `url`, as another person.
+
+    They are of a person who has chosen the ``level`` All of controls before; an empty one makes a new visitor.
+    """
     opened: list[Page | BrowserContext] = []
     request.node.pages = []
 
-    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = "") -> Page:
+    def make(*, width: int = 1280, height: int = 900, dark: bool = False, url: str = "", level: str = ALL) -> Page:
         context = browser.new_context(base_url=url, reduced_motion="reduce") if url else windows
+        choose_level(context, url or server, level)
         context.set_default_timeout(HANG_MS)
         page = context.new_page()
         page.add_init_script(SIDEBAR_AS_NEW)

@@ -18,34 +18,43 @@ PALE = r"""least => {
     const [low, high] = [luminance(a), luminance(b)].sort((p, q) => p - q);
     return (high + 0.05) / (low + 0.05);
   };
-  const styles = new Map(), styleOf = node => {
-    if (!styles.has(node)) styles.set(node, getComputedStyle(node));
-    return styles.get(node);
+  const kept = fn => { // nothing changes while this looks: what was read of a node once is so for every word in it
+    const known = new Map();
+    return node => known.get(node) ?? known.set(node, fn(node)).get(node);
   };
+  const styleOf = kept(node => getComputedStyle(node)), boxOf = kept(node => node.getBoundingClientRect());
   const filled = shape => {
     const ink = channels(styleOf(shape).fill);
     return [...ink.slice(0, 3), ink[3] * Number(styleOf(shape).fillOpacity)];
   };
   const scrolls = node => /auto|scroll/.test(styleOf(node).overflowY) && node.scrollHeight > node.clientHeight + 1;
-  const groundOf = element => { // a face lies behind a word where it reaches; what scrolls lies behind all inside
-    const box = element.getBoundingClientRect(), [x, y] = [box.x + box.width / 2, box.y + box.height / 2], faces = [];
+  const faceOf = kept(node => ({
+    parent: node.parentElement,
+    ends: scrolls(node) || node.dataset?.testid === 'stApp',
+    opacity: Number(styleOf(node).opacity),
+    colour: channels(styleOf(node).backgroundColor),
+  }));
+  const groundOf = kept(element => { // a face lies behind a word where it reaches; what scrolls lies behind all inside
+    const box = boxOf(element), [x, y] = [box.x + box.width / 2, box.y + box.height / 2], faces = [];
     let near = true, opacity = 1;
-    for (let node = element; node; node = node.parentElement) {
-      const { left, right, top, bottom } = node.getBoundingClientRect();
-      near = near && !scrolls(node) && node.dataset?.testid !== 'stApp';
-      if (!near || (x >= left && x <= right && y >= top && y <= bottom)) faces.unshift(styleOf(node).backgroundColor);
-      opacity *= Number(styleOf(node).opacity);
+    for (let node = element; node; node = faceOf(node).parent) {
+      const face = faceOf(node);
+      near = near && !face.ends;
+      opacity *= face.opacity;
+      if (!face.colour[3]) continue;
+      const { left, right, top, bottom } = boxOf(node);
+      if (!near || (x >= left && x <= right && y >= top && y <= bottom)) faces.unshift(face.colour);
     }
     const legend = element.closest('.legend')?.querySelector('rect.bg'), drawn = legend ? [filled(legend)] : [];
-    return [[...faces.map(channels), ...drawn].reduce((under, top) => over(top, under), [255, 255, 255, 1]), opacity];
-  };
+    return [[...faces, ...drawn].reduce((under, top) => over(top, under), [255, 255, 255, 1]), opacity];
+  });
   const app = document.querySelector('[data-testid=stApp]'), found = [];
   const left = 'style, script, .katex-mathml, :disabled, [aria-disabled=true]';
   const walker = document.createTreeWalker(app, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const words = walker.currentNode.data.trim(), element = walker.currentNode.parentElement;
     if (!words || words === '\u200b' || element.closest(left)) continue;
-    const { width, height } = element.getBoundingClientRect();
+    const { width, height } = boxOf(element);
     if (width < 2 || height < 2) continue;
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     const [ground, opacity] = groundOf(element), own = styleOf(element), drawn = element instanceof SVGElement;

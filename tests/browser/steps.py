@@ -1,16 +1,20 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
-`give`: a file. `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`,
+`choose_level`: of controls. `give`: a file.
+`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`,
 `redrawn`: which picture a chart holds.
 """
 
+import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Literal
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotYet
 
+from pages.kit.level import COOKIE
 from tests.waiting import HANG_MS, wait_for
 
 #: Counts the files chosen whose event reaches the page: that of a field which is just replaced does not.
@@ -24,12 +28,14 @@ SETTLED = """() => {
   return app && app.dataset.testScriptState === 'notRunning' && !document.querySelector('[data-stale=true]');
 }"""
 #: A slider waits 200 ms for the next key before it tells the server: until then a page that will run looks settled.
-QUIET = f"""ms => {{
+#: So does one whose scripts are so busy that they have not told it yet: time counts in which frames were painted.
+QUIET = f"""([ms, frames]) => {{
   if (!({SETTLED})()) window.settledSince = undefined;
-  else window.settledSince ??= performance.now();
-  return performance.now() - window.settledSince > ms;
+  else window.settledSince ??= {{ time: performance.now(), frames: 0 }};
+  const since = window.settledSince;
+  return since && ++since.frames > frames && performance.now() - since.time > ms;
 }}"""
-QUIET_MS = 400
+QUIET_MS, QUIET_FRAMES = 300, 8
 REVISION = """key => document.querySelector(`[data-key="${key}"]`)?.dataset.revision"""
 OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')]
   .map(element => element.scrollWidth - element.clientWidth)
@@ -48,7 +54,14 @@ OPEN_EXPANDERS = """() => {
 def settled(page: Page) -> None:
     """Wait until no script run is under way or about to begin. What is expected to change is waited for by itself."""
     page.evaluate("() => { window.settledSince = undefined; }")
-    page.wait_for_function(QUIET, arg=QUIET_MS, timeout=HANG_MS)
+    page.wait_for_function(QUIET, arg=[QUIET_MS, QUIET_FRAMES], timeout=HANG_MS)
+
+
+def choose_level(context: BrowserContext, url: str, level: str) -> None:
+    """Let a browser keep this level of controls, as if its person had chosen it before; with "" it is a new visitor."""
+    context.clear_cookies(name=COOKIE)
+    if level:
+        context.add_cookies([{"name": COOKIE, "value": level, "url": url}])
 
 
 def opened(page: Page, path: str = "/") -> Page:
@@ -150,6 +163,21 @@ def exceptions(page: Page) -> list[str]:
     return page.locator("[data-testid=stException]").all_inner_texts()
 
 
+def pressed(press: Callable[[], None], body: Locator, state: Literal["visible", "detached"]) -> None:
+    """Press until something is there or gone; a press that came too early is repeated after some seconds only, since
+    of two that are heard the second takes back the first."""
+
+    def done() -> bool:
+        if body.is_visible() != (state == "visible"):
+            press()
+        with contextlib.suppress(NotYet):
+            body.wait_for(state=state, timeout=3000)
+            return True
+        return False
+
+    wait_for(done, f"what is to be {state}")
+
+
 def unfolded(page: Page) -> Iterator[str]:
     """Open every expander of the page, then every tab and popover one at a time; what is open now is named."""
     open_expanders(page)
@@ -159,9 +187,10 @@ def unfolded(page: Page) -> Iterator[str]:
         settled(page)
         open_expanders(page)
         yield f"tab {tab.inner_text()}"
-    for button in page.locator("[data-testid=stPopover] button").all():
+    # Streamlit measures a popover's button with a tooltip by an invisible twin
+    for button in page.locator("[data-testid=stPopover] button:visible").all():
         body = page.locator("[data-testid=stPopoverBody]")
-        wait_for(lambda button=button, body=body: body.is_visible() or button.click(), "a popover", every=1.0)
+        pressed(button.click, body, "visible")
         open_expanders(page)
         yield f"popover {button.inner_text()}"
-        wait_for(lambda body=body: not body.count() or page.keyboard.press("Escape"), "a popover's end", every=1.0)
+        pressed(lambda: page.keyboard.press("Escape"), body, "detached")

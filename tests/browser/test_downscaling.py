@@ -1,6 +1,7 @@
 """The whole path in a browser: open, move a slider, learn, cancel, learn again, download, reload, come back."""
 
 import re
+import shutil
 from io import BytesIO
 from pathlib import Path
 
@@ -78,42 +79,41 @@ def test_the_whole_path(new_page, server: str) -> None:
     assert not page.errors and not page.foreign and not exceptions(page)
 
 
-def test_what_was_learned_is_taken_home_and_comes_back(new_page, tmp_path: Path) -> None:
-    runs, log = tmp_path / "runs", tmp_path / "log.txt"
-    with running_app(runs, log) as url:
-        page = opened(new_page(url=url), QUICK)
-        exact(page)
-        learn(page)
-        page.get_by_text(re.compile(r"^Learned in")).wait_for()
-        exact(page)
-        learned = page.url
-        assert "run=" in learned and "s0=" in learned
-        expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
-        page.get_by_text("One scale up: checked without a fine truth").click()
-        for title in ("Joined cells", "Downscaled to the cells", "Known cells"):
-            page.get_by_label(re.compile(title)).first.wait_for()
+def test_what_was_learned_is_taken_home_and_comes_back(new_page, server: str, runs: Path, tmp_path: Path) -> None:
+    page = opened(new_page(), QUICK)
+    exact(page)
+    learn(page)
+    page.get_by_text(re.compile(r"^Learned in")).wait_for()
+    exact(page)
+    learned = page.url
+    assert "run=" in learned and "s0=" in learned
+    expect(page.get_by_text(re.compile("^Learned values: one scale up")).first).to_be_visible()
+    page.get_by_text("One scale up: checked without a fine truth").click()
+    for title in ("Joined cells", "Downscaled to the cells", "Known cells"):
+        page.get_by_label(re.compile(title)).first.wait_for()
 
-        with page.expect_download() as waiting:
-            page.get_by_role("button", name="NetCDF").click()
-        data = Path(waiting.value.path()).read_bytes()
-        fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
-        assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
-        assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="NetCDF").click()
+    data = Path(waiting.value.path()).read_bytes()
+    fields = xr.open_dataset(BytesIO(data), engine="h5netcdf")
+    assert {"mean", "sd", "coarse", "error"} <= set(fields.data_vars)
+    assert fields["mean"].attrs["units"] == "K" and {"settings", "one_scale_up"} <= fields.attrs.keys()
 
-        shown = posterior_map(page)["sum"]
-        page.reload()
-        exact(page)
-        assert page.url == learned
-        shows(page, shown)
-        assert not exceptions(page)
-        page.close()
-        other = opened(new_page(url=url), learned.removeprefix(url))
-        exact(other)
-        shows(other, shown)
-        assert not exceptions(other)
-        other.close()
+    shown = posterior_map(page)["sum"]
+    page.reload()
+    exact(page)
+    assert page.url == learned
+    shows(page, shown)
+    assert not exceptions(page)
+    page.close()
+    other = opened(new_page(), learned.removeprefix(server))
+    exact(other)
+    shows(other, shown)
+    assert not exceptions(other)
+    other.close()
     run = re.search(r"run=([\w-]+)", learned)[1]
-    with running_app(runs, log) as url:  # started anew, it knows its runs; another window opens them
+    shutil.copytree(runs / run, tmp_path / "runs" / run)
+    with running_app(tmp_path / "runs", tmp_path / "log.txt") as url:  # started anew, it knows its runs
         page = opened(new_page(url=url), f"/all-runs?run={run}")
         page.get_by_text("downscaled.nc").first.wait_for()
         assert not exceptions(page)

@@ -15,7 +15,7 @@ RATE = """() => new Promise(done => {
 
 
 def test_it_plays_ten_pictures_a_second_stops_and_is_leafed_through(new_page: Callable[..., Page]) -> None:
-    page = opened(new_page(), "/downscale?draws=true")
+    page = opened(new_page(), "/downscale?rows=18&columns=18&draws=true")
     wait_for(lambda: page.evaluate(PAINTED), "the first picture of the flip book")
     book, canvas = page.locator(".flip"), page.locator(".flip canvas")
     if book.get_attribute("data-playing") == "false":  # as it begins where motion is unwelcome

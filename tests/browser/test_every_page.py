@@ -1,5 +1,6 @@
 """Every page, in every view and with everything open, light and dark, wide and narrow: equations are mathematics,
-sliders say their values, words can be read, nothing is wider than the window, goes wrong or is fetched elsewhere."""
+sliders say their values, words can be read, nothing is wider than the window, goes wrong or is fetched elsewhere;
+axe-core finds no serious or critical violation of WCAG 2.2 AA."""
 
 import ast
 
@@ -8,12 +9,14 @@ from playwright.sync_api import Page
 
 from core.models.catalogue import MODELS
 from pages.kit.pages import FOLDER, PAGES
+from tests.browser.accessible import LOOKS_RULES, barriers
 from tests.browser.contrast import pale_words
 from tests.browser.steps import darkness, exceptions, opened, overflow, settled, turned_dark, unfolded
 
-WITHOUT = ("/", "/tables", "/all-runs")
+WITHOUT = ("/", "/exercises", "/replicated", "/tables", "/all-runs", "/glossary")
 #: Every place of the pages that gives an equation, and where to read it.
 PLACES = {
+    "story/showing.py": "/story",
     "kernel_bayes/words.py": "/bayes",
     "likelihood_free/words.py": "/simulate",
     "sparse_representation/words.py": "/sparse",
@@ -32,8 +35,15 @@ PLACES = {
 }
 #: Views and models that say more than what their page opens with.
 MORE = [
+    *(f"/story?step={step}" for step in (4, 6)),
+    "/story?about=bayes&step=2",
+    "/story?about=simulators&step=3",
+    "/story?about=distributions&step=3",
     "/bayes?k-more=error+against+n+and+time",
-    *(f"/downscale?model={MODELS[name].title.replace(' ', '+')}" for name in ("task_transformed_gp", "variational_gp")),
+    *(
+        f"/downscale?rows=18&columns=18&model={MODELS[name].title.replace(' ', '+')}"
+        for name in ("task_transformed_gp", "variational_gp")
+    ),
 ]
 EXPECTED = {
     **dict.fromkeys(WITHOUT, 0),
@@ -65,6 +75,8 @@ LOOK = r"""async () => {
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };
 }"""
+#: The page whose popovers axe-core looks at, too: the line of tools is the same on all.
+TOOLS = "/line"
 #: A fault counts when it is there so many times, each after the page has settled.
 LOOKS = 6
 EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
@@ -88,9 +100,13 @@ def look(page: Page, where: str) -> list[str]:
 
 def wrong(page: Page, expected: int) -> list[str]:
     """What is not as it should be, with everything opened; the window is narrow and dark in the end."""
-    found = [] if darkness(page) < 0.5 else ["not light"]
+    found, axed = [] if darkness(page) < 0.5 else ["not light"], "?" not in page.url
     for where in unfolded(page):
         found += look(page, where)
+        if axed and where == "the page":
+            found += barriers(page)
+        elif axed and TOOLS in page.url:
+            found += barriers(page, within="[data-testid=stPopoverBody]")
     if (equations := page.locator(EXPANDERS).count()) != expected:
         found.append(f"{equations} equations, not {expected}")
     found += look(turned_dark(page), "dark")
@@ -99,6 +115,8 @@ def wrong(page: Page, expected: int) -> list[str]:
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     found += look(page, "narrow and dark")
+    if axed:
+        found += barriers(page, LOOKS_RULES)
     return found + [f"{what}: {one}" for what in ("errors", "foreign") for one in getattr(page, what)]
 
 
@@ -137,3 +155,13 @@ def test_the_look_itself_finds_what_is_wrong(page: Page) -> None:
     )
     seen = page.evaluate(LOOK)
     assert len(seen["raw TeX"]) == 3 and len(seen["not understood"]) == 2
+
+
+def test_axe_finds_what_keeps_people_out(page: Page) -> None:
+    opened(page)
+    page.evaluate(
+        """() => document.querySelector('[data-testid=stMain] h1').insertAdjacentHTML('afterend', '<button></button>'
+        + '<i style="color: #ddd; background: white">pale</i><p role="img" aria-label="a"><a href="/">b</a></p>')"""
+    )
+    found = {violation.partition(":")[0] for violation in barriers(page)}
+    assert found >= {"button-name", "color-contrast", "nested-interactive"}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.steps import opened, overflow, settled
+from pages.kit.level import ALL
+from tests.browser.steps import choose_level, opened, overflow, settled
 from tests.waiting import HANG_MS, wait_for
 
 WIDTH, HEIGHT = 390, 844
@@ -36,6 +37,7 @@ def phone(browser: Browser, server: str) -> Iterator[Page]:
         base_url=server, viewport={"width": WIDTH, "height": HEIGHT}, has_touch=True, reduced_motion="reduce"
     )
     context.set_default_timeout(HANG_MS)
+    choose_level(context, server, ALL)
     yield context.new_page()
     context.close()
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, revision, settled
+from tests.browser.steps import exceptions, move_slider, opened, revision, settled
 from tests.waiting import wait_for
 
 HEAT = (
@@ -32,3 +32,32 @@ def test_two_sliders_are_swept_and_a_click_adopts(page: Page) -> None:
     page.mouse.click(heat["x"] + heat["width"] * 0.85, heat["y"] + heat["height"] * 0.15)
     page.wait_for_url(re.compile("noise=|s0="))
     assert not page.errors
+
+
+def test_any_pages_slider_is_swept_by_keyboard_and_undone(page: Page) -> None:
+    opened(page, "/line?o-n=40&o-m=40")
+    move_slider(page, "Lengthscale of k")
+    page.wait_for_url(re.compile("o-k-scale="))
+    settled(page)
+    switch = page.get_by_role("switch", name=re.compile("^Sweep"))
+    switch.focus()
+    page.keyboard.press("Space")
+    page.wait_for_url(re.compile("sweep=true"))
+    begin = page.get_by_role("button", name="Sweep 5 settings")
+    begin.focus()
+    page.keyboard.press("Enter")
+    revision(page, "sweep-evidence")
+    revision(page, "sweep-maps")
+    settled(page)
+    page.get_by_role("combobox", name=re.compile("^Setting|Setting$|setting")).last.focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):  # the list opens at the evidence's choice
+        page.keyboard.press(key)
+    settled(page)
+    page.get_by_role("button", name="Adopt").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => !location.search.includes('o-k-scale=1.12')")
+    settled(page)
+    assert "o-k-scale=" in page.url
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url(re.compile("o-k-scale=1.12"))
+    assert not page.errors and not exceptions(page)

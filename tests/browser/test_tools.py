@@ -23,8 +23,9 @@ def query(page: Page) -> dict[str, list[str]]:
 
 def test_undo_and_redo_by_keyboard(page: Page) -> None:
     opened(page, "/line")
-    move_slider(page, "Lengthscale of k", 3)
+    move_slider(page, "Lengthscale of k")
     page.wait_for_url(re.compile("o-k-scale="))
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()  # the page has followed its picture
     settled(page)
     moved = query(page)["o-k-scale"]
     page.keyboard.press("Control+z")
@@ -78,9 +79,13 @@ def test_the_link_brings_the_same_page_and_has_a_qr_code(new_page: Callable[...,
     page.wait_for_url(re.compile("k-y0="))
     settled(page)
     page.get_by_role("button", name="Link", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("img")).to_be_visible()
-    address = dialog.locator("code").inner_text().strip()
+    shown = page.get_by_test_id("stPopoverBody")
+    expect(shown.get_by_role("img")).to_be_visible()
+    expect(shown.locator("code")).to_have_text(re.compile("http"))
+    address = shown.locator("code").inner_text().strip()
+    shown.get_by_role("button", name="Copy", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(shown.get_by_text(re.compile("^Copied|^This browser"))).to_be_visible()
     assert query(page) == parse_qs(urlsplit(address).query) and urlsplit(address).path == "/bayes"
     again = opened(new_page(), urlsplit(address)._replace(scheme="", netloc="").geturl())
     expect(again.get_by_text(re.compile(r"^Given y = 4\.50"))).to_be_visible()

@@ -60,9 +60,9 @@ def _no_netcdf() -> Iterator[Case]:
         ("picture.nc", b"\x89PNG\r\n\x1a\n" + bytes(50), "a picture"),
         ("report.pdf", b"%PDF-1.7\n", "a PDF"),
         ("packed.nc.gz", gzip.compress(b"CDF\x01" * 20, mtime=0), "a gzip archive"),
-        ("forecast.grib", b"GRIB" + bytes(40), "a GRIB file"),
-        ("cdf5.nc", b"CDF\x05" + bytes(40), "CDF-5"),
-        ("hdf4.nc", b"\x0e\x03\x13\x01" + bytes(40), "no NetCDF file"),
+        ("forecast.grib", b"GRIB" + bytes(40), "damaged or cut short|needs the package"),
+        ("cdf5.nc", b"CDF\x05" + bytes(40), "damaged"),
+        ("hdf4.nc", b"\x0e\x03\x13\x01" + bytes(40), "an HDF4 file"),
         ("zeros.nc", bytes(4096), "no NetCDF file"),
     ):
         yield Case(name, data, words)
@@ -180,8 +180,8 @@ def _grids() -> Iterator[Case]:
         yield Case(f"{name}.nc", netcdf(turned), "no place on Earth")
     y, x = np.meshgrid(np.linspace(40, 50, 8), np.linspace(0, 12, 10), indexing="ij")
     for name, longitude, words in (
-        ("scrambled", x[:, [3, 8, 0, 6, 1, 9, 4, 2, 7, 5]], "scrambled"), ("hole", np.where(x == x[3, 4], np.nan, x),
-         "missing values"), ("huge", x * 1e30, "give degrees"),
+        ("scrambled", x[:, [3, 8, 0, 6, 1, 9, 4, 2, 7, 5]], "scrambled"), ("huge", x * 1e30, "missing values"),
+        ("far", x * 1e3, "give degrees"),
     ):  # fmt: skip
         sheet = xr.Dataset({"t": (("j", "i"), y)}, {"nav_lat": (("j", "i"), y), "nav_lon": (("j", "i"), longitude)})
         yield Case(f"sheet-{name}.nc", netcdf(sheet), words)

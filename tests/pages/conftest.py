@@ -11,6 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from core.engine import keeper
+from core.engine.cluster import Cluster
 from pages.kit import state
 from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for
@@ -28,6 +30,30 @@ def components() -> Iterator[None]:
         yield
 
 
+class KeptCluster(Cluster):
+    """Goes from one test's engine to the next one's: its processes take longer to start than what they are given."""
+
+    def hear(self, topic: str, handler: Callable[[Any], None]) -> None:
+        super().hear(topic, handler)
+        if self.connected:
+            self._client.subscribe_topic(topic, handler)
+
+    def close(self) -> None:
+        """End it only where something still runs, which nobody waits for any more."""
+        if self.connected and any(self._client.processing().values()):
+            super().close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cluster() -> Iterator[None]:
+    """One for all engines."""
+    kept = KeptCluster(None, None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeper, "Cluster", lambda address, workers: kept)
+        yield
+    Cluster.close(kept)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def caches() -> Iterator[None]:
     """Empty at a file's first test and after its last; in between fields, sums and posteriors stay, as on a server."""
@@ -40,7 +66,7 @@ def caches() -> Iterator[None]:
 def open_page(runs_folder: Path) -> Iterator[Callable[..., AppTest]]:
     """Opens a page by its folder's name, at an address, in a new session; the engine is this test's."""
 
-    def opened(name: str, **query: str) -> AppTest:
+    def opened(name: str, **query: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=HANG_S)
         app.query_params.update(query)
         (address,) = (page.url_path for page in PAGES if page.folder == name)

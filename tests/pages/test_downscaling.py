@@ -307,7 +307,7 @@ def test_lines_are_shown_by_their_slopes_and_the_mean_by_its_variance(page):
     """No slider for what changes nothing: a line's variance beside its slope; regression kriging has no smooth term."""
     coarser(page)
     labels = {slider.key: slider.label for slider in page.select_slider}
-    place = labels["l0"].removeprefix("Lengthscale: ")
+    place = "grid latitude, grid longitude"
     expected = {
         "l1": "Lengthscale: surface altitude", "l2": "Sd of the slope: surface altitude",
         "s3": "Variance of the unknown mean", "alpha0": f"α of Powered exponential: {place}",

@@ -24,3 +24,13 @@ def test_unmatched_cells_say_nothing_of_cells(open_page: Callable[..., AppTest])
     page = open_page("downscaling", data="atmosphere-small", draws="true")
     until(page, lambda: "What stays is known" in told(page))
     assert "coarse values" not in told(page).split("What stays")[1] and not page.exception
+
+
+def test_the_file_waits_for_its_draws(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling", members="10", attributes="doi=10.1/2", rows="18", columns="18")
+    until(page, lambda: page.get("download_button"))
+    until(page, lambda: not page.get("download_button")[0].proto.disabled)
+    assert page.get("download_button")[0].proto.label == "NetCDF" and not page.exception
+    page.text_input(key="attributes").set_value("seed=4").run()
+    assert any("cannot be an attribute of your own" in box.value for box in page.error)
+    assert not any(button.proto.label == "NetCDF" for button in page.get("download_button"))

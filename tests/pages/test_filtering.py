@@ -111,3 +111,11 @@ def test_the_stored_errors_are_what_their_command_measures_today():
             if (r["system"], r["train"], r["seed"], r["model"]) == ("b", 100, 2, row["model"])
         )  # fmt: skip
         assert row["scores"]["mse"] == pytest.approx(stored["scores"]["mse"], rel=1e-4)
+
+
+def test_what_the_paper_says_of_ekf_and_ukf_stands_beside_the_stored_errors(page):
+    kept = json.loads((ROOT / "data" / "benchmarks" / "filtering.json").read_text())["results"]
+    last = [row for row in kept if (row["system"], row["train"]) == ("b", 800)]
+    ekf, ukf = (np.mean([row["scores"]["mse"] for row in last if row["model"] == name]) for name in ("ekf", "ukf"))
+    said = " ".join(block.value for block in page.markdown)
+    assert f"Here they differ by {100 * (ekf / ukf - 1):.0f} %: {ekf:.4f} and {ukf:.4f} at T = 800" in said

@@ -131,3 +131,21 @@ def test_the_stored_errors_are_what_their_command_measures_today():
             r for r in kept["results"] if (r["dimension"], r["seed"], r["model"]) == (4, 1, row["model"])
         )  # fmt: skip
         assert row["scores"]["mse"] == pytest.approx(stored["scores"]["mse"], rel=1e-3)
+
+
+def test_the_printed_normalisation_is_a_switch_and_its_order_is_said(opened):
+    before = words(opened)
+    assert "Neither normalisation of μ̂ gives both here" in before
+    kept = {name: json.loads((ROOT / "data" / "benchmarks" / f"{name}.json").read_text())["results"]
+            for name in ("kernel_bayes", "kernel_bayes_printed")}  # fmt: skip
+
+    def error(name: str, model: str, d: int) -> float:
+        found = [row["scores"]["mse"] for row in kept[name] if (row["model"], row["dimension"]) == (model, d)]
+        return sum(found) / len(found)
+
+    every = (2, 4, 8, 16, 32, 64)
+    nearer = [d for d in every if error("kernel_bayes_printed", "kbr_printed", d) < error("kernel_bayes", "kde", d)]
+    assert f"but the rule is below densities at d = {', '.join(map(str, nearer))}." in before
+    assert all(error("kernel_bayes", "cme", d) < error("kernel_bayes_printed", "kbr_printed", d) for d in every)
+    opened.segmented_control(key="k-norm").set_value("n").run()
+    assert "is nearer" in words(opened) and words(opened) != before

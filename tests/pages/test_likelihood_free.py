@@ -48,7 +48,7 @@ def test_a_moved_slider_takes_the_kernels_into_ones_own_hands_and_back(page):
     log_slider(page, "lf-del").set_value(0.1).run()
     assert page.segmented_control(key="lf-mode").value == "by hand"
     assert result(page) != before
-    page.segmented_control(key="lf-mode").set_value("from q̄").run()
+    page.segmented_control(key="lf-mode").set_value("by the evidence").run()
     assert result(page) == before
 
 
@@ -104,3 +104,11 @@ def test_the_stored_numbers_are_what_their_command_measures_today():
                       if (r["simulations"], r["seed"], r["model"]) == (50, 3, row["model"]))  # fmt: skip
         for name, value in row["scores"].items():
             assert value == pytest.approx(stored["scores"][name], rel=1e-3, abs=1e-6)
+
+
+def test_a_wide_interval_is_explained_and_a_narrower_k_is_a_preset(page):
+    said = " ".join(block.value for block in page.markdown)
+    assert "Why 2.3 times the exact width" in said and "lie inside the exact interval" in said
+    index = next(i for i in range(5) if "A narrower kernel" in page.button(key=f"lab-preset-{i}").label)
+    page.button(key=f"lab-preset-{index}").click().run()
+    assert "exact width**" not in " ".join(block.value for block in page.markdown) and not page.exception

@@ -107,18 +107,19 @@ def test_the_evidence_picture_follows_and_equal_axes_are_said(page):
     assert any("same hyperparameter" in caption.value for caption in page.caption)
 
 
-def test_learning_ends_on_the_sliders(page):
+def test_learning_of_edited_pairs_ends_on_the_sliders(page):
+    page.text_input(key="o-first-edits").set_value("m3_2_-4d5")
     page.number_input(key="o-starts").set_value(1)
     page.number_input(key="o-steps").set_value(8).run()
     before = log_slider(page, "o-noise").value
     next(button for button in page.button if button.label == "Learn hyperparameters").click().run()
     until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
-    assert log_slider(page, "o-noise").value != before and "RMSE **" in words(page)
+    assert log_slider(page, "o-noise").value != before and "D₁: 1 moved, 1 deleted." in words(page)
 
 
 def test_there_and_back_follows_its_knobs(page):
     said = words(view(page, "There and back"))
-    assert "comes back with RMSE" in said
+    assert "f comes back: RMSE **" in said and "The limit is reached" in said
     for key in ("t-lam", "t-eps", "t-k-scale", "t-l-scale"):
         moved(page, key, 10)
         assert words(page) != said
@@ -132,7 +133,7 @@ def test_there_and_back_follows_its_knobs(page):
 
 def test_bayes_rule_follows_its_prior_and_its_observation(page):
     said = words(view(page, "Bayes' rule"))
-    assert "herded samples say" in said
+    assert "herded samples say" in said and "has 4 hills" in said  # r takes the value 1, or nearly, at four y
     page.segmented_control(key="b-prior").set_value("left").run()
     assert words(page) != said
     page.slider(key="b-x").set_value(-2.0).run()

@@ -1,11 +1,16 @@
 """Page Swiss roll in AppTest: it opens finished, every model and slider moves it, learning ends on the sliders."""
 
+import json
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.models.catalogue import GENERAL, MODELS
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -69,3 +74,11 @@ def test_learning_puts_the_learned_values_on_the_sliders(page):
     until(page, lambda: any("Learned" in box.value for box in page.info))
     assert not page.exception
     assert log_slider(page, "r-n").value != before
+
+
+def test_what_the_paper_reads_from_table_1_is_said_beside_it(page):
+    said = " ".join(block.value for block in page.markdown)
+    kept = json.loads((ROOT / "data" / "benchmarks" / "swiss_roll.json").read_text())["rows"]
+    found = [row for row in kept if (row["model"], row["matching"]) == ("cmp", "direct")]
+    mean = sum(row["scores"]["rmse"] for row in found) / len(found)
+    assert f"that vanishes**: {mean:.3f} against" in said

@@ -2,8 +2,11 @@
 
 import errno
 
+import numpy as np
+
+from core.downscaling.source import kept_uploads
 from core.engine import disk
-from tests.core.fields.samples import netcdf, region
+from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
 
 
@@ -41,3 +44,25 @@ def test_what_cannot_be_kept_is_a_sentence_and_tried_again(open_page, monkeypatc
         assert not table.run().exception and any("Read-only file system" in box.value for box in table.error)
     assert page.run().selectbox(key="data").value.startswith("upload:") and not page.error
     assert table.run().selectbox(key="d-table").options == ["mine.csv"]
+
+
+def test_covariates_come_from_several_files(open_page):
+    """A coarse target here, covariates there and there, the second on a finer grid and under a dummy date."""
+    data = region(24, 24)
+    fine = rectilinear(20.25 + 0.5 * np.arange(48), -9.25 + 0.5 * np.arange(48))[["orog"]].rename(orog="orography")
+    coarse = data[["t"]].coarsen(lat=3, lon=3).mean()
+    files = {"near.nc": data[["q"]], "fine.nc": fine.expand_dims(time=[np.datetime64("2100-01-01", "ns")]),
+             "coarse.nc": coarse}  # fmt: skip
+    page = open_page("downscaling")
+    for name, one in files.items():
+        page.file_uploader(key="files").set_value([(name, netcdf(one), "application/x-netcdf")]).run()
+    keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
+    page.selectbox(key="data").set_value(keys["near.nc"]).run()
+    page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()
+    page.multiselect(key="more").set_value([keys["fine.nc"]]).run()
+    page.multiselect(key="cov").set_value(["q", "orography"])
+    page.selectbox(key="match").set_value("direct").run()
+    assert not page.exception and not page.error
+    said = " ".join(box.value for box in page.markdown)
+    assert "`orography` of fine.nc is carried onto the grid of near.nc" in said and "2100" not in said
+    assert any("At the withheld cells" in (box.proto.body or "") for box in page.get("html"))

@@ -6,6 +6,7 @@ from typing import Any
 
 from core.cli.commands.benchmark import machine
 from core.cli.document import Result, add_json_option, check_writable, document, write
+from core.errors import InputError
 
 HELP = "compare the standard and the shrinkage estimator of a conditional mean embedding, and what they cost"
 _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
@@ -13,8 +14,9 @@ _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--bags", type=int, default=50, help="number of bags")
-    parser.add_argument("--per-bag", type=int, default=3, help="points a bag (their mean where sizes are unequal)")
+    parser.add_argument("--bags", nargs="+", type=int, default=[50], metavar="B", help="number of bags, one or several")
+    parser.add_argument("--per-bag", nargs="+", type=int, default=[3], metavar="N",
+                        help="points a bag (their mean where sizes are unequal), one a number of bags")  # fmt: skip
     parser.add_argument("--unequal", action="store_true", help="draw the bags' sizes")
     parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, in Nλ and Bλ")
     parser.add_argument("--same-number", action="store_true", help="λ itself on both diagonals, not Nλ and Bλ")
@@ -29,11 +31,16 @@ def run(options: argparse.Namespace) -> None:
     from core.studies.conditional_means.study import BagLayout, compare
     from core.studies.conditional_means.times import cost_table
 
-    layout = BagLayout(options.bags, options.per_bag, options.unequal, not options.same_number, options.regularisation)
+    if len(options.bags) != len(options.per_bag):
+        raise InputError(
+            f"{len(options.bags)} numbers of bags and {len(options.per_bag)} of points a bag: give one for each."
+        )
+    layout = BagLayout(1, 1, options.unequal, not options.same_number, options.regularisation)
     results = []
-    for seed in options.seeds:
-        found = compare(replace(layout, seed=seed))
-        apart = {"difference": found.difference, "distance": found.distance}
+    for bags, per_bag, seed in ((*sizes, seed) for sizes in zip(options.bags, options.per_bag, strict=True)
+                                for seed in options.seeds):  # fmt: skip
+        found = compare(replace(layout, bags=bags, per_bag=per_bag, seed=seed))
+        apart = {"difference": found.difference, "distance": found.distance, "bags": bags, "per_bag": per_bag}
         results += [
             Result(_NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": found.embedding_rmse[name], **apart})
             for name, rmse in found.regression_rmse.items()
@@ -41,6 +48,6 @@ def run(options: argparse.Namespace) -> None:
     more: dict[str, Any] = {}
     if options.times:
         more = {"machine": machine(), "times": [asdict(row) for row in cost_table()]}
-    settings = {**layout.to_dict(), "seeds": options.seeds}
+    settings = {**layout.to_dict(), "bags": options.bags, "per_bag": options.per_bag, "seeds": options.seeds}
     del settings["seed"]
-    write(document(options.command, settings, results, **more), options.json)
+    write(document(options.command, settings, results, by=("bags", "per_bag"), **more), options.json)

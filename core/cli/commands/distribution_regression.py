@@ -24,12 +24,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--methods",
         nargs="+",
         metavar="METHOD",
-        help="gpdr, kde, kde_narrow (silverman_0.9), landmark10, landmark50, flr (all)",
+        help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, flr (all); kde_narrow (silverman_0.9), kde_cut "
+        "(the same, cut off at the ends), landmark10_gp",
     )
     parser.add_argument("--distinct", action="store_true", help="no measure repeats (continuous values)")
     parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures a subject")
     parser.add_argument("--draws", type=int, default=100, help="posterior draws of the sampled risk; 0: none")
     parser.add_argument("--curves", action="store_true", help="risks by n and m, paired tests, slopes; no single rows")
+    parser.add_argument(
+        "--score", default="posterior_risk", choices=("posterior_risk", "squared_error"),
+        help="what curves are of (posterior_risk); squared_error: of the posterior mean alone",
+    )  # fmt: skip
     _model(parser)
     table = parser.add_argument_group("other data: cross-validated R² instead of risk")
     table.add_argument("--table", metavar="FILE", help="a long table, one row a measurement (CSV)")
@@ -56,6 +61,9 @@ def _model(parser: argparse.ArgumentParser) -> None:
     model.add_argument(
         "--bandwidth", default="silverman", metavar="RULE", help="silverman (1.06 sd), silverman_0.9, scott"
     )
+    model.add_argument(
+        "--embedding-scale", type=float, metavar="η", help="of uncertain embeddings' prior (of highest evidence)"
+    )
     model.add_argument("--reflect", action="store_true", help="densities folded back at the ends of the range")
 
 
@@ -75,7 +83,7 @@ def _settings(options: argparse.Namespace, **more: Any) -> Any:
 
     return MethodSettings(
         options.kernel, options.lengthscale, options.variance, options.noise, options.noise_by, options.rank,
-        options.bandwidth, options.reflect, **more,
+        options.bandwidth, options.reflect, embedding_scale=options.embedding_scale, **more,
     )  # fmt: skip
 
 
@@ -97,7 +105,7 @@ def seeds_of(words: Sequence[str]) -> list[int]:
 
 def _risks(options: argparse.Namespace) -> dict[str, Any]:
     from core.distribution_regression.simulate import SimulationSpec
-    from core.studies.distribution_regression.curves import curves, slopes
+    from core.studies.distribution_regression.curves import curves, paired_tests, slopes
     from core.studies.distribution_regression.study import METHODS, risk_sweep
 
     methods, seeds = tuple(options.methods or METHODS), seeds_of(options.seeds)
@@ -117,18 +125,10 @@ def _risks(options: argparse.Namespace) -> dict[str, Any]:
     settings |= vars(_settings(options))
     if not options.curves:
         return document(options.command, settings, [_result(row) for row in rows])
-    found = curves(rows)
-    return document(
-        options.command, settings, [], curves=found, tests=_tests(found, methods), slopes=slopes(found),
-    )  # fmt: skip
-
-
-def _tests(found: list[dict[str, Any]], methods: Sequence[str]) -> list[dict[str, Any]]:
-    """GPDR against densities by the chosen rule, and by the narrow one where it is there too."""
-    from core.studies.distribution_regression.curves import paired_tests
-    from core.studies.distribution_regression.study import NARROW
-
-    return [test for second in ("kde", NARROW) if second in methods for test in paired_tests(found, second=second)]
+    found = curves(rows, options.score)
+    tests = [test for second in methods if second != "gpdr" for test in paired_tests(found, second=second)]
+    settings |= {"score": options.score}
+    return document(options.command, settings, [], curves=found, tests=tests, slopes=slopes(found))
 
 
 def _result(row: dict[str, Any]) -> Result:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.cli.document import Result, check_writable, document, write, write_bytes
-from core.cli.options import add_device_option, add_output_options, chosen
+from core.cli.document import Result, check_writable, document, write
+from core.cli.options import Joined, add_device_option, add_output_options, chosen
+from core.cli.output import add_delivery_options, delivery_of, save
 from core.cli.talk import Progress, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
@@ -47,17 +48,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     data_and_model_arguments(parser)
     _learning_arguments(parser.add_argument_group("learning"))
     out = parser.add_argument_group("output")
-    out.add_argument(
-        "--output", metavar="OUT.nc", help="CF NetCDF of mean, sd, coarse, error (OUT_seedN.nc for several seeds)"
-    )
+    add_delivery_options(out)
     add_output_options(out)
 
 
-def data_and_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is downscaled, and by which model."""
+def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """What is downscaled, and by which model; ``optional``: nothing may be."""
     parser.add_argument(
-        "input", metavar="INPUT", help="NetCDF file, or the key of a data set (python -m core datasets)"
-    )
+        "input", metavar="INPUT", nargs="*" if optional else "+", action=Joined,
+        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set (python -m "
+        "core datasets); of several the first gives the grid, the others are carried onto it",
+    )  # fmt: skip
     _data_arguments(parser.add_argument_group("data"))
     _model_arguments(parser.add_argument_group("model"))
 
@@ -66,13 +67,31 @@ def _data_arguments(group: Any) -> None:
     group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
     group.add_argument("--covariates", nargs="*", metavar="NAME", help="high-resolution variables")
     group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
-    group.add_argument("--coarse", metavar="FILE", help="the target lies here, on its own coarse grid")
-    group.add_argument("--mediator", metavar="FILE", help="the mediators lie here (with --coarse)")
+    group.add_argument(
+        "--coarse", nargs="+", action=Joined, metavar="FILE", help="the target lies here, on its own coarse grid"
+    )
+    group.add_argument(
+        "--mediator", nargs="+", action=Joined, metavar="FILE", help="the mediators lie here (with --coarse)"
+    )
     group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
     group.add_argument("--withhold", type=float, help="fraction of the cells that loses its target (0.5)")
     group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
     group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
-    group.add_argument("--select", nargs="*", metavar="DIM=INDEX", help="index along an extra dimension, from 0")
+    group.add_argument(
+        "--reweigh", action="store_true", help="cells count by how common their mediators are among the targets"
+    )
+    group.add_argument(
+        "--select", nargs="*", metavar="DIM=VALUE",
+        help="along an extra dimension, an index from 0, the beginning of a date (time=1995-07-14T12) or a label",
+    )  # fmt: skip
+    group.add_argument(
+        "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
+    )
+    group.add_argument("--reveal", nargs="+", metavar="ROW-COLUMN", help="coarse cells that keep it, whatever is drawn")
+    group.add_argument(
+        "--region", nargs=4, type=int, metavar=("ROW", "ROW", "COLUMN", "COLUMN"),
+        help="first and last row, first and last column of the coarse cells to keep, from 0",
+    )  # fmt: skip
     group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
     group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, one after the other")
 
@@ -152,7 +171,7 @@ def _learning_arguments(group: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Do every seed, write the fields and print the scores; fails only when no seed succeeds."""
     check_writable(options.json)
-    check_writable(options.output)
+    delivery = delivery_of(options)
     _check_files(options)
     with stdout_kept_clean():
         fields, default = _open(options)
@@ -160,7 +179,7 @@ def run(options: argparse.Namespace) -> None:
         spec = problem_spec(options, default)
         settings = model_settings(options)
 
-        from core.downscaling.run import downscale, export  # heavy: only once the input is known to be good
+        from core.downscaling.run import downscale, leaving  # heavy: only once the input is known to be good
         from core.downscaling.settings import DownscaleSettings
 
         DownscaleSettings.from_dict(settings)
@@ -181,7 +200,7 @@ def run(options: argparse.Namespace) -> None:
             results += _results(problem, found, seed)
             for warning in found.warnings:  # also where progress is not wanted
                 say(f"Warning: {warning}")
-            _save(options, export(problem, found), seed, len(seeds))
+            save(options, delivery, leaving(problem, found), seed, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
@@ -200,12 +219,15 @@ def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, Downs
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
     """The problem's settings: those given, else the data set's own, else the usual ones."""
-    from core.fields import DownscalingSpec
+    from core.fields import DownscalingSpec, cells_of_text
 
-    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed")
+    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region")
     given = chosen(options, names)
+    given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
     if options.no_coordinates:
         given["coordinates"] = False
+    if options.reweigh:
+        given["reweigh"] = True
     if options.select is not None:
         given["select"] = dict(_pair(text) for text in options.select)
     merged = {**default, **given}
@@ -219,30 +241,38 @@ def model_settings(options: argparse.Namespace) -> dict[str, Any]:
     return chosen(options, MODEL_SETTINGS)
 
 
-def _pair(text: str) -> tuple[str, int]:
-    name, equals, index = text.rpartition("=")
-    if not equals or not name or not index.lstrip("-").isdigit():
-        raise InputError(f"`--select {text}` is not understood: write DIM=INDEX, such as time=2.")
-    return name, int(index)
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value.strip():
+        raise InputError(f"`--select {text}` is not understood: write DIM=VALUE, such as time=2 or time=1995-07-14T12.")
+    return name, value
 
 
 def _check_files(options: argparse.Namespace) -> None:
     if options.mediator and not options.coarse:
         raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
-    inputs = [Path(file).resolve() for file in (options.input, options.coarse, options.mediator) if file]
+    from core.fields.several import keys_of
+
+    given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]
+    inputs = [Path(file).resolve() for files in given for file in files]
     if options.output and Path(options.output).resolve() in inputs:
         raise InputError(f"`--output` {options.output} is also an input: choose another name.")
 
 
 def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
-    """The fields of a file or of a data set of ours, and the settings the latter comes with."""
+    """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
     from core.datasets import catalogue
     from core.fields import open_fields
+    from core.fields.several import keys_of, together
 
-    entry = next((entry for entry in catalogue() if entry.key == options.input), None)
-    if entry is None or Path(options.input).exists():
+    entries = {entry.key: entry for entry in catalogue()}
+    keys = [options.input] if Path(options.input).exists() else keys_of(options.input)
+    ours = [None if Path(key).exists() else entries.get(key) for key in keys]
+    if len(keys) == 1 and ours[0] is not None:
+        return ours[0].open(), dict(ours[0].default)
+    if not any(ours):
         return open_fields(options.input), {}
-    return entry.open(), dict(entry.default)
+    return together([entry.open() if entry else open_fields(key) for key, entry in zip(keys, ours, strict=True)]), {}
 
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
@@ -258,8 +288,10 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
     model, units, sentences = found.spec.model, problem.units or "1", list(found.warnings)
     scores = dict(found.scores)
     if problem.truth is None:
+        from core.downscaling.run import withheld_scores
+
         which = "withheld" if "withheld" in found.coarse_scores else "seen"
-        scores = {model: found.coarse_scores.get(which, {})}
+        scores = withheld_scores(problem, found.fields) or {model: found.coarse_scores.get(which, {})}
         sentences.insert(0, f"There is no truth at high resolution: scores are of the {which} coarse cells.")
     mine = Result(
         model,
@@ -282,14 +314,3 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
 def _tell(problem: "DownscalingProblem", quiet: bool) -> None:
     for note in problem.notes if not quiet else ():
         say(f"Note: {note}")
-
-
-def _save(options: argparse.Namespace, data: bytes, seed: int, count: int) -> None:
-    if not options.output:
-        return
-    path = Path(options.output)
-    if count > 1:
-        path = path.with_stem(f"{path.stem}_seed{seed}")
-    write_bytes(path, data)
-    if not options.quiet:
-        say(f"Wrote {path} ({len(data) / 1e6:.1f} MB).")

@@ -8,7 +8,7 @@ from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
 HELP = "recover a hidden function from two scatters that never meet, beside the naive ways"
-_LINE = ("n", "m", "simulation", "target", "input_noise", "target_noise")
+_LINE = ("n", "m", "simulation", "target", "input_noise", "target_noise", "first_edits", "second_edits")
 _SETTINGS = ("learn", "tied", "restarts", "steps", "optimiser", "device")
 
 
@@ -24,6 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", metavar="EXPR", help="f as an expression in x")
     parser.add_argument("--input-noise", type=float, help="sd of x around r(y) (0.25)")
     parser.add_argument("--target-noise", type=float, help="sd of z around f(x) (0.25)")
+    for name, pairs in (("first", "(y, x)"), ("second", "(y, z)")):
+        parser.add_argument(
+            f"--{name}-edits", metavar="EDITS", help=f"pairs {pairs} changed by hand, such as m12_1.5_-0.25d7a0.5_2"
+        )
     parser.add_argument(
         "--free", dest="tied", action="store_false", default=None, help="learn λ by itself instead of λ = σ²/n"
     )

@@ -98,19 +98,20 @@ def _absolute(path: str | None) -> Any:
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
     from core.downscaling.source import Source, keep_upload
+    from core.fields.several import each_key, is_pattern
     from core.fields.zarr_reading import is_store, is_url
 
     def place(key: str) -> str:
         path = Path(key)
-        if is_url(key) or not path.exists():
+        if is_url(key) or not (path.exists() or is_pattern(key)):
             return key
-        if remote and not is_store(path):
+        if remote and path.is_file() and not is_store(path):
             return keep_upload(path.read_bytes(), path.name)
         return str(path.absolute())
 
     source = model.source
-    coarse, mediator = (place(key) if key else None for key in (source.coarse, source.mediator))
-    return replace(model, source=Source(place(source.fields), coarse, mediator))
+    coarse, mediator = (each_key(key, place) if key else None for key in (source.coarse, source.mediator))
+    return replace(model, source=Source(each_key(source.fields, place), coarse, mediator))
 
 
 def _follow(engine: Engine, run_id: str, quiet: bool) -> Run:

@@ -1,6 +1,6 @@
 """What a picture of one data set needs: every method's f, its risk where f₀ is known, densities, an unknown link."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from core.device import one_thread
+from core.distribution_regression.bdr import UncertainSums
 from core.distribution_regression.density import DensitySums
 from core.distribution_regression.functional import curve_features
 from core.distribution_regression.gibbs import NoiseDraws
@@ -30,18 +31,21 @@ class Prepared:
     def __init__(self, subjects: Subjects, *, most_seconds: float = 20.0) -> None:
         self.subjects = subjects
         self.base = KernelSums(subjects.bags, subjects.columns, most_seconds=most_seconds)
-        self._kept: dict[tuple[str, str, bool], Sums] = {}
+        self._kept: dict[tuple[Any, ...], Sums] = {}
         self._features: np.ndarray | None = None
         self.kept_scores: dict[tuple[str, int, int, int], Any] = {}
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Methods that these measures allow: densities are of one column only."""
-        return METHODS if len(self.subjects.columns) == 1 else tuple(name for name in METHODS if name != "kde")
+        """Methods that these measures allow: densities are of one column, uncertainty needs a second measure."""
+        alone = float(self.subjects.bags.sizes.max()) < 2
+        without = ("kde",) * (len(self.subjects.columns) > 1) + ("bdr10", "bdr50", "shrunk") * alone
+        return tuple(name for name in METHODS if name not in without)
 
     def sums(self, method: str, settings: MethodSettings) -> Sums:
         """The method's sums, made once."""
-        key = (method, settings.bandwidth, settings.reflect) if method == "kde" else (method, "", False)
+        own = {"kde": (settings.bandwidth, settings.reflect)}.get(method, (settings.embedding_scale,))
+        key = (method, *own)
         if key not in self._kept:
             self._kept[key] = sums_of(method, self.subjects, settings, self.base)
         return self._kept[key]
@@ -78,24 +82,30 @@ class Curve:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods on one data set; ``at`` (P,) the first column, ``routes`` of the sums, ``drawn`` Gibbs noise."""
+    """All methods on one data set; ``at`` (P,) the first column, ``routes`` of the sums, ``drawn`` Gibbs noise.
+
+    ``embeddings``: where embeddings are uncertain, their scale η and the share of its distance from the mean that the
+    smallest and the largest subject keep.
+    """
 
     at: np.ndarray
     curves: Mapping[str, Curve]
     routes: tuple[Way, ...]
     drawn: NoiseDraws | None
+    embeddings: tuple[float, float, float] | None = None
 
 
 @one_thread()
 def compare(
-    prepared: Prepared, settings: MethodSettings, truth: Callable[[np.ndarray], np.ndarray] | None = None
-) -> Comparison:
-    """Every method at the same settings. Raises ``InputError`` where a matrix is singular or sums would take long."""
+    prepared: Prepared, settings: MethodSettings, truth: Callable[[np.ndarray], np.ndarray] | None = None,
+    methods: Sequence[str] | None = None,
+) -> Comparison:  # fmt: skip
+    """The methods (all) at the same settings. Raises ``InputError`` where a matrix is singular or sums take long."""
     subjects, spec = prepared.subjects, settings.regression(prepared.subjects.columns)
     points, at = prepared.grid()
     routes = prepared.base.routes(spec.kernel)
     where, curves, draws = torch.from_numpy(points).to(subjects.outcomes), {}, None
-    for method in prepared.methods:
+    for method in prepared.methods if methods is None else methods:
         watch = Stopwatch()
         posterior, drawn = regress(prepared.sums(method, settings), subjects, spec, settings)
         mean, variance = posterior.moments(where, centred=settings.intercept)
@@ -104,7 +114,17 @@ def compare(
         noise = posterior.spec.noise if drawn is None else float(drawn.noises.mean())
         curves[method] = Curve(mean.numpy(force=True), variance.sqrt().numpy(force=True), risk, spent, noise)
         draws = drawn if method == "gpdr" else draws
-    return Comparison(at, curves, routes, draws)
+    return Comparison(at, curves, routes, draws, _embeddings(prepared, settings, spec, tuple(curves)))
+
+
+def _embeddings(
+    prepared: Prepared, settings: MethodSettings, spec: RegressionSpec, methods: Sequence[str]
+) -> tuple[float, float, float] | None:
+    sums = prepared.sums("shrunk", settings) if "shrunk" in methods else None
+    if not isinstance(sums, UncertainSums):
+        return None
+    found, sizes = sums.embeddings(spec.kernel), prepared.subjects.bags.sizes
+    return found.scale, found.kept(float(sizes.min())), found.kept(float(sizes.max()))
 
 
 @one_thread()

@@ -9,12 +9,15 @@ import numpy as np
 from core.kernels.families.registry import FAMILIES
 
 
-def curves(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Risks gathered by method, n and m: ``{model, subjects, measures, seeds, risks, mean, se}``."""
+def curves(rows: Sequence[dict[str, Any]], score: str = "posterior_risk") -> list[dict[str, Any]]:
+    """Risks gathered by method, n and m: ``{model, subjects, measures, seeds, risks, mean, se}``.
+
+    ``score``: "posterior_risk", or "squared_error" of the posterior mean alone.
+    """
     found: dict[tuple[str, int, int], dict[int, float]] = {}
     for row in rows:
         key = (row["model"], row["subjects"], row["measures"])
-        found.setdefault(key, {})[row["seed"]] = row["scores"]["posterior_risk"]
+        found.setdefault(key, {})[row["seed"]] = row["scores"][score]
     return [
         {
             "model": model, "subjects": n, "measures": m, "seeds": list(risks),

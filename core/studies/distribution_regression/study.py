@@ -3,36 +3,50 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 
+from core.distribution_regression.bdr import BdrPosterior, UncertainSums, fit_bdr
 from core.distribution_regression.density import BANDWIDTHS, DensitySums
 from core.distribution_regression.gibbs import NoiseDraws, NoisePrior, draw_noise, with_noise_draws
-from core.distribution_regression.gpdr import Fitted, RegressionSpec, draw_normal, fit
+from core.distribution_regression.gpdr import Fitted, RegressionSpec, design_matrix, draw_normal, fit
 from core.distribution_regression.kernel_sums import KernelSums, Sums
 from core.distribution_regression.landmarks import LandmarkSums, spread_landmarks
 from core.distribution_regression.simulate import Simulated, SimulationSpec, regression_function, simulate
-from core.distribution_regression.spectrum import SpectralPosterior, fit_spectral, learn_noise
+from core.distribution_regression.spectrum import SpectralPosterior, fit_spectral, learn_noise, spectrum
 from core.distribution_regression.subjects import Subjects, make_subjects
 from core.engine.reporting import peak_mb
 from core.errors import Check, InputError, never
 from core.kernels.families.registry import FAMILIES
 from core.kernels.spec import Factor, KernelSpec, Term
 
-#: Methods with a regression function f (functional linear regression has none: see distribution_validation).
-METHODS = ("gpdr", "kde", "landmark10", "landmark50")
-#: Densities by the narrower of Silverman's two rules, whatever the settings' rule is.
-NARROW = "kde_narrow"
+#: Methods with a regression function f (functional linear regression has none: see ``validation``). "bdr" has uncertain
+#: embeddings at as many landmarks; "shrunk" has them too, under GPDR's own prior of f.
+METHODS = ("gpdr", "kde", "landmark10", "landmark50", "bdr10", "bdr50", "shrunk")
+#: Densities by the narrower of Silverman's two rules, whatever the settings' rule is; the same cut off at the ends.
+NARROW, CUT = "kde_narrow", "kde_cut"
+#: Few landmarks under GPDR's own prior of f.
+LANDMARKS_GP = "landmark10_gp"
+#: What stands beside the methods where it is asked for.
+FURTHER = (NARROW, CUT, LANDMARKS_GP)
+#: Number of landmarks, prior of their weights, and whether embeddings are uncertain.
+LANDMARKS = {
+    "landmark10": (10, "weights", False), "landmark50": (50, "weights", False), LANDMARKS_GP: (10, "function", False),
+    "bdr10": (10, "weights", True), "bdr50": (50, "weights", True), "shrunk": (50, "function", True),
+}  # fmt: skip
 NOISES = ("given", "learned", "gibbs")
 #: Kernels of f, named by their families: those that theorem 3 has a rate for.
 KERNELS = tuple(name for name, family in FAMILIES.items() if family.isotropic and family.order is not None)
 #: Nodes of the integral over [0, 1] in a posterior risk.
 NODES = 64
 GIBBS_DRAWS = 500
+#: Subjects and measures of the largest simulation: smaller ones are its first.
+LARGEST = (400, 2000)
 
-Posterior = Fitted | SpectralPosterior
+Posterior = Fitted | SpectralPosterior | BdrPosterior
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,8 @@ class MethodSettings:
     """How every method regresses: kernel, noise, rank, and what only some of them have.
 
     ``lengthscale`` and ``variance`` of the kernel, ``noise`` σ² or where it starts, ``noise_by`` "given", "learned" or
-    "gibbs", ``rank`` of eq. 15 (None: full), ``bandwidth`` rule and ``reflect`` of the densities, ``intercept``.
+    "gibbs", ``rank`` of eq. 15 (None: full), ``bandwidth`` rule and ``reflect`` of the densities, ``intercept``,
+    ``embedding_scale`` η of uncertain embeddings (None: of highest evidence).
     """
 
     family: str = "rbf"
@@ -52,6 +67,7 @@ class MethodSettings:
     bandwidth: str = "silverman"
     reflect: bool = False
     intercept: bool = False
+    embedding_scale: float | None = None
 
     def __post_init__(self) -> None:
         for name, value, offered in (
@@ -61,6 +77,11 @@ class MethodSettings:
             if value not in offered:
                 raise InputError(f"The {name} '{value}' is unknown: choose among {', '.join(offered)}.")
 
+    @property
+    def ends(self) -> str:
+        """What densities do at the ends of the range."""
+        return "reflect" if self.reflect else "open"
+
     def regression(self, columns: tuple[str, ...]) -> RegressionSpec:
         """Kernel and noise on these columns of measures."""
         factor = Factor(self.family, columns, (self.lengthscale,) * len(columns))
@@ -69,21 +90,25 @@ class MethodSettings:
 
 def check_method(method: str) -> None:
     """``InputError`` for a method that has no f, or is unknown."""
-    if method not in (*METHODS, NARROW):
-        raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, NARROW))}.")
+    if method not in (*METHODS, *FURTHER):
+        raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, *FURTHER))}.")
 
 
 def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: KernelSums | None = None) -> Sums:
     """What a method takes for the subjects' distributions."""
     check_method(method)
-    if method == NARROW:
-        return DensitySums(subjects, "silverman_0.9", reflect=settings.reflect)
+    if method in (NARROW, CUT):
+        return DensitySums(subjects, "silverman_0.9", "cut" if method == CUT else settings.ends)
     if method == "kde":
-        return DensitySums(subjects, settings.bandwidth, reflect=settings.reflect)
+        return DensitySums(subjects, settings.bandwidth, settings.ends)
     own = base or KernelSums(subjects.bags, subjects.columns)
     if method == "gpdr":
         return own
-    return LandmarkSums(own, spread_landmarks(subjects, int(method.removeprefix("landmark"))))
+    count, prior, uncertain = LANDMARKS[method]
+    landmarks = spread_landmarks(subjects, count)
+    return UncertainSums(own, landmarks, prior, settings.embedding_scale) if uncertain else LandmarkSums(
+        own, landmarks, prior
+    )  # fmt: skip
 
 
 def regress(
@@ -91,6 +116,8 @@ def regress(
 ) -> tuple[Posterior, NoiseDraws | None]:
     """The posterior of f by these sums; with Gibbs noise also its draws."""
     y, w = subjects.outcomes, subjects.covariates
+    if isinstance(sums, UncertainSums):
+        return _regress_uncertain(sums, subjects, spec, settings, seed)
     if settings.noise_by == "given" and settings.rank is None:
         return fit(spec, sums, y, w), None
     rank = None if settings.rank is None else min(settings.rank, len(y) - w.shape[1] - int(spec.intercept))
@@ -104,6 +131,20 @@ def regress(
     return with_noise_draws(found, drawn), drawn
 
 
+def _regress_uncertain(
+    sums: UncertainSums, subjects: Subjects, spec: RegressionSpec, settings: MethodSettings, seed: int
+) -> tuple[Posterior, NoiseDraws | None]:
+    """Noise is learned with the embeddings at their posterior means, where the evidence has a closed form."""
+    y, w = subjects.outcomes, subjects.covariates
+    if settings.noise_by == "learned":
+        design = design_matrix(w, spec.intercept)
+        spec = replace(spec, noise=learn_noise(spectrum(sums.gram(spec.kernel), y, design)))
+    prior = NoisePrior.of(y.numpy(force=True)) if settings.noise_by == "gibbs" else None
+    found = fit_bdr(spec, sums, y, w, noise_prior=prior, seed=seed)
+    return found, found.drawn if prior else None
+
+
+@lru_cache(maxsize=1)
 def nodes() -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre points and weights on [0, 1]."""
     x, w = np.polynomial.legendre.leggauss(NODES)
@@ -115,9 +156,16 @@ def posterior_risk(posterior: Posterior, truth: Callable[[np.ndarray], np.ndarra
 
     Source: Tang et al., eq. 9 and §5 (there by 100 draws).
     """
+    return sum(risk_parts(posterior, truth))
+
+
+def risk_parts(
+    posterior: Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function
+) -> tuple[float, float]:
+    """The posterior risk's two parts: the squared error of the posterior mean, and the posterior variance."""
     x, w = nodes()
     mean, variance = posterior.moments(torch.from_numpy(x)[:, None].to(posterior.outcomes))
-    return float(w @ ((mean.numpy(force=True) - truth(x)) ** 2 + variance.numpy(force=True)))
+    return float(w @ (mean.numpy(force=True) - truth(x)) ** 2), float(w @ variance.numpy(force=True))
 
 
 def risk_by_draws(posterior: Posterior, draws: int, seed: int) -> float:
@@ -132,14 +180,18 @@ def risk_by_draws(posterior: Posterior, draws: int, seed: int) -> float:
 def risk_rows(
     subjects: Subjects, settings: MethodSettings, methods: Sequence[str], seed: int, draws: int = 0
 ) -> list[dict[str, Any]]:
-    """One run of every method on simulated subjects: posterior risk, CPU and wall seconds, peak memory."""
-    rows = []
+    """One run of every method on simulated subjects: posterior risk, CPU and wall seconds, peak memory.
+
+    What the measures give to several methods counts for the first of them.
+    """
+    rows, base = [], KernelSums(subjects.bags, subjects.columns)
     for method in methods:
         begun = (time.process_time(), time.perf_counter())
         posterior, drawn = regress(
-            sums_of(method, subjects, settings), subjects, settings.regression(subjects.columns), settings, seed
+            sums_of(method, subjects, settings, base), subjects, settings.regression(subjects.columns), settings, seed
         )
-        scores = {"posterior_risk": posterior_risk(posterior)}
+        error, variance = risk_parts(posterior)
+        scores = {"posterior_risk": error + variance, "squared_error": error}
         seconds = {"cpu": time.process_time() - begun[0], "wall": time.perf_counter() - begun[1]}
         if draws:
             scores["posterior_risk_draws"] = risk_by_draws(posterior, draws, seed)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from core.device import one_thread
+from core.distribution_regression.bdr import UncertainSums, fit_bdr
 from core.distribution_regression.functional import fit_functional
 from core.distribution_regression.gpdr import design_matrix, fit
 from core.distribution_regression.kernel_sums import MOST_SECONDS, Sums
@@ -20,6 +21,8 @@ from core.studies.distribution_regression.study import METHODS, MethodSettings
 
 #: What predicts an outcome; "flr" takes the measures' order for time.
 PREDICTORS = (*METHODS, "flr")
+#: Gibbs draws and burn-in of a fold: a prediction needs the weights' mean alone.
+FOLD_DRAWS = (40, 10)
 
 
 class _Some:
@@ -73,6 +76,7 @@ def cross_validate(
 
     Sums over measures are made once for all folds; with ``learned`` kernel and noise are learned on each training fold.
     Fits are of full rank; noise that is not given is learned on the training fold, by evidence also for "gibbs".
+    Posteriors of embeddings are made once too: they have seen the measures of all subjects, and no outcome.
     """
     unknown = [name for name in methods if name not in PREDICTORS]
     if unknown:
@@ -128,6 +132,10 @@ def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, lea
             noise = learn_noise(spectrum(inside, y, design_matrix(w, spec.intercept)))
             now = replace(now, noise=noise)
         design = design_matrix(subjects.covariates[others], spec.intercept)
+        if isinstance(sums, UncertainSums):
+            draws, burn_in = FOLD_DRAWS
+            uncertain = fit_bdr(now, sums, y, w, rows=rows, draws=draws, burn_in=burn_in, check=check)
+            return uncertain.predict(sums.features(now.kernel)[others], design).numpy(force=True)
         fitted = fit(now, some, y, w, inside)
         mean, _ = fitted.predict(gram[rows][:, others], gram.diagonal()[others], design)
         return mean.numpy(force=True)

@@ -84,14 +84,29 @@ def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings
 
 
 def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Check) -> tuple[float, float]:
-    half = half_of(len(y))
+    half = half_of(len(y))  # too few steps are refused here, not candidate by candidate
 
     def error(scale: float, epsilon: float) -> float:
-        candidate = build_filter(x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
-        found = estimates(candidate, candidate.run(y[None, half:]))[0]
-        return float(((found - x[half:-1]) ** 2).sum(1).mean())
+        return _half_error(x, y, half, replace(settings, scale=scale, regularisation=epsilon))
 
     return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)
+
+
+def _half_error(x: torch.Tensor, y: torch.Tensor, half: int, settings: FilterSettings) -> float:
+    assert settings.scale is not None and settings.regularisation is not None
+    candidate = build_filter(x[: half + 1], y[:half], settings.scale, settings.regularisation, settings.tolerance)
+    found = estimates(candidate, candidate.run(y[None, half:]))[0]
+    return float(((found - x[half:-1]) ** 2).sum(1).mean())
+
+
+@one_thread()
+def validation_error(problem: "FilterProblem", settings: FilterSettings) -> float:
+    """Mean square error on the second half of the training steps of a filter built from the first, β and ε as given.
+
+    It is what split-half validation ranks by (`train`). Raises ``InputError`` for too few steps.
+    """
+    x, y = (torch.from_numpy(values) for values in (problem.states, problem.observations))
+    return _half_error(x, y, half_of(len(y)), settings)
 
 
 def estimates(trained: KernelBayesFilter, states: list[FilterState]) -> torch.Tensor:

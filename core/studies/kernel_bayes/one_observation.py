@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from core.device import one_thread
+from core.embeddings.bayes_rule import KernelBayes
 from core.embeddings.kernel_mean import KernelMean, empirical
 from core.engine.reporting import Stopwatch
 from core.errors import InputError
@@ -36,14 +37,15 @@ class Answer:
 
 @one_thread()
 def answers(
-    problem: GaussianProblem, y: np.ndarray, *, scale: float, epsilon: float, delta: float, bandwidth: float
-) -> dict[str, Answer]:
+    problem: GaussianProblem, y: np.ndarray, *, scale: float, epsilon: float, delta: float, bandwidth: float,
+    printed: bool = False,
+) -> dict[str, Answer]:  # fmt: skip
     """Kernel Bayes' rule in both forms, the conditional mean, densities with importance weights, and rejection ABC.
 
-    ``scale`` of the lengthscales in median distances, ε and δ of the rule, ``bandwidth`` of the densities. A rule that
-    fails is left out. Source: Fukumizu et al. 2013, §5.1-5.2.
+    ``scale`` of the lengthscales in median distances, ε and δ of the rule, ``bandwidth`` of the densities, μ̂ with
+    the factor n of Figure 1 where ``printed``. A rule that fails is left out. Source: Fukumizu et al. 2013, §5.1-5.2.
     """
-    rule = replace(gaussian_rule(problem, scale), regularisation=epsilon, second_regularisation=delta)
+    rule = _with(gaussian_rule(problem, scale), epsilon, delta, printed)
     prior = empirical(torch.from_numpy(problem.draws), rule.kernel)
     at = torch.from_numpy(np.asarray(y, dtype=float))
     ways = {
@@ -69,17 +71,24 @@ def answers(
 
 
 @one_thread()
-def kernel_means(problem: GaussianProblem, *, scale: float, epsilon: float, delta: float) -> dict[str, np.ndarray]:
+def kernel_means(
+    problem: GaussianProblem, *, scale: float, epsilon: float, delta: float, printed: bool = False
+) -> dict[str, np.ndarray]:
     """Posterior means (t, d) at every test y by kernel Bayes' rule (b) and by the conditional mean.
 
-    ``scale`` of the lengthscales in median distances, ε and δ of the rule. Source: Fukumizu et al. 2013, §5.1.
+    ``scale`` of the lengthscales in median distances, ε and δ of the rule, ``printed`` as in ``answers``. Source:
+    Fukumizu et al. 2013, §5.1.
     """
-    rule = replace(gaussian_rule(problem, scale, 1e-10), regularisation=epsilon, second_regularisation=delta)
+    rule = _with(gaussian_rule(problem, scale, 1e-10), epsilon, delta, printed)
     conditional = conditional_rule(problem, scale)
     return {
         "kbr": (kernel_bayes_weights(problem, rule).T @ rule.inputs).numpy(),
         "cme": (conditional_weights(problem, conditional).T @ conditional.inputs).numpy(),
     }
+
+
+def _with(rule: KernelBayes, epsilon: float, delta: float, printed: bool) -> KernelBayes:
+    return replace(rule, regularisation=epsilon, second_regularisation=delta, printed=printed)
 
 
 @one_thread()

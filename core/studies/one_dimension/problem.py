@@ -183,7 +183,7 @@ def _regression(
 def line_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: ``settings`` holds ``line`` (a ``LineSpec``) and ``settings`` (``LineSettings``)."""
     line, chosen = make_line(LineSpec.from_dict(settings["line"])), LineSettings.from_dict(settings["settings"])
-    context.report(message=f"{line.spec.n} pairs (x, y), {line.spec.m} pairs (y, z): learning")
+    context.report(message=f"{len(line.inputs)} pairs (x, y), {len(line.targets)} pairs (y, z): learning")
     return summary_of(line, chosen, context)
 
 

@@ -1,6 +1,6 @@
 """Sparse representation of a toy function: random points, learned points, and two yardsticks that see all data."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ VERSIONS = {
     "variational_gp": "Variational GP, as many points (k-means++)",
     "exact_gp": "GP on all data",
 }
+#: Where points may stand that nothing has learned.
+PLACES = ("random", "even")
 #: An exact GP beyond this many data would take minutes.
 MOST_EXACT = 2000
 
@@ -76,6 +78,23 @@ def true_model(toy: Toy, locations: np.ndarray) -> SparseRepresentation:
     noise = max(toy.spec.noise**2, 1e-6)
     kernel = gaussian("x", LENGTHSCALE, VARIANCE)
     return SparseRepresentation(tuple((float(v),) for v in locations), COLUMNS, kernel, None, noise)
+
+
+def places_of(toy: Toy, count: int, places: str) -> np.ndarray:
+    """Where ``count`` points stand that nothing has learned: at random, or evenly."""
+    if places not in PLACES:
+        raise InputError(f"Points stand '{places}': choose one of {', '.join(PLACES)}.")
+    even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
+    return even if places == "even" else random_points(count, toy.spec.seed)
+
+
+def at_hyperparameters(toy: Toy, at: np.ndarray, scale: float, variance: float, noise: float) -> SparseRepresentation:
+    """A representation at given points and hyperparameters."""
+    base = true_model(toy, at)
+    term = base.kernel.terms[0]
+    factor = replace(term.factors[0], lengthscales=(scale,))
+    return replace(base, kernel=replace(base.kernel, terms=(replace(term, factors=(factor,), scale=variance),)),
+                   noise=noise)  # fmt: skip
 
 
 def random_points(count: int, seed: int) -> np.ndarray:

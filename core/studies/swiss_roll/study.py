@@ -16,8 +16,9 @@ from core.engine.reporting import Quiet, Stopwatch, peak_mb
 from core.errors import Check, InputError, never
 from core.kernels.spec import Factor, KernelSpec, Term
 from core.models.catalogue import GENERAL, named
+from core.models.conditioning import Conditioning
 from core.models.indirect_gp import Columns
-from core.models.inducing import fitting
+from core.models.inducing import fitting, located
 from core.models.learning import LearningOptions, learn
 from core.models.named_posterior import named_posterior
 from core.models.progress import learning_reporter
@@ -177,15 +178,33 @@ def posterior_at_points(
     Where ``points`` tell which row of ``inputs`` each row of the bags is, every pair of points is evaluated once, and
     not even that where ``kept``, a store and the problem's name in it, holds the sums.
     """
+    _, mean, variance = conditioned(spec, data, inputs, points, check, kept)
+    return mean.cpu(), variance.sqrt().cpu()
+
+
+def conditioned(
+    spec: ModelSpec,
+    data: IndirectData,
+    inputs: Float[Tensor, "N 3"],
+    points: Int[Tensor, " n"] | None = None,
+    check: Check = never,
+    kept: tuple[SumsStore, str] | None = None,
+) -> tuple[Conditioning | None, Float[Tensor, " N"], Float[Tensor, " N"]]:
+    """What conditioning gives where the sums of pairs of points are kept, and the moments of `posterior_at_points`."""
     if points is not None and reads_bags(spec) and may_be_kept(data.bags, len(inputs)):
         picture = Picture(inputs, COLUMNS.inputs, data.bags, points)
         store, name = kept or (SumsStore(), "")
-        parts = store.parts(name, spec.kernel, picture, check)
-        _, mean, variance = posterior_of_sums(spec, data, COLUMNS, parts)
-        return mean.cpu(), variance.sqrt().cpu()
+        return posterior_of_sums(spec, data, COLUMNS, store.parts(name, spec.kernel, picture, check))
     given = named_posterior(spec, data, COLUMNS, check)
-    mean, variance = given.mean_and_variance(inputs, check)
-    return mean.cpu(), variance.sqrt().cpu()
+    return (None, *given.mean_and_variance(inputs, check))
+
+
+def inducing_points(roll: SwissRoll, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
+    """Places of a sparse model's inducing points on a roll, whatever its hyperparameters are."""
+    bags = roll.data.bags
+    count = min(count, bags.count) if named(model).centroids else count
+    any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
+    return located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags).inducing.locations
 
 
 def score(roll: SwissRoll, mean: Tensor, sd: Tensor) -> dict[str, float]:

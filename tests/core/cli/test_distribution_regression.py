@@ -2,16 +2,19 @@
 
 import pytest
 
+from core.studies.distribution_regression.study import METHODS
+from core.studies.distribution_regression.validation import PREDICTORS
+
 
 def test_risks_in_the_one_shape(command) -> None:
     answer = command("distribution-regression", "--subjects", 20, "--measures", 30, "--seeds", "0-1", "--quiet")
     assert answer.code == 0, answer.err
     found = answer.document
     assert [(r["model"], r["seed"]) for r in found["results"]] == [
-        (model, seed) for seed in (0, 1) for model in ("gpdr", "kde", "landmark10", "landmark50")
+        (model, seed) for seed in (0, 1) for model in METHODS
     ]
     first = found["results"][0]
-    assert set(first["scores"]) == {"posterior_risk", "posterior_risk_draws"}
+    assert set(first["scores"]) == {"posterior_risk", "posterior_risk_draws", "squared_error"}
     assert first["seconds"]["cpu"] > 0 and first["peak_mb"] > 50 and first["subjects"] == 20
 
 
@@ -32,7 +35,7 @@ def test_a_table_is_cross_validated(command, tmp_path) -> None:
     answer = command("distribution-regression", "--table", file, *how)
     assert answer.code == 0, answer.err
     found = answer.document
-    assert {r["model"] for r in found["results"]} == {"gpdr", "kde", "landmark10", "landmark50", "flr"}
+    assert {r["model"] for r in found["results"]} == set(PREDICTORS)
     assert all(r["scores"]["r2_low"] <= r["scores"]["r2"] <= r["scores"]["r2_high"] for r in found["results"])
 
 

@@ -1,5 +1,6 @@
 """``python -m core downscale`` on small files: the whole walk, seeds, two files, bad input."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -82,19 +83,49 @@ def test_the_same_seed_gives_the_same_scores(command, file: Path) -> None:
     assert [entry["scores"] for entry in first["results"]] == [entry["scores"] for entry in second["results"]]
 
 
+def test_cells_are_hidden_revealed_and_kept_by_hand(command, file: Path, tmp_path: Path) -> None:
+    """Written as on the page, kept in every file, and the scores are those of the file cut to the region."""
+    out, cut = tmp_path / "out.nc", tmp_path / "cut.nc"
+    given = ("--target", "t", "--covariates", "z", "--block", 3, 3, "--withhold", 0.25, *QUICK)
+    by_hand = ("--region", 1, 6, 2, 9, "--hide", "2-3", "2-4.3-3", "--reveal", "6-9", "--output", out)
+    answer = command("downscale", file, *given, *by_hand)
+    assert answer.code == 0, answer.err
+    problem = answer.document["settings"]["problem"]
+    assert problem["hide"] == [[2, 3], [2, 4], [3, 3]] and problem["reveal"] == [[6, 9]]
+    assert problem["region"] == [1, 6, 2, 9]
+    with xr.open_dataset(out, engine="h5netcdf") as written:
+        assert json.loads(written.attrs["problem"]) == problem
+    planet().isel(latitude=slice(3, 21), longitude=slice(6, 30)).to_netcdf(cut, engine="h5netcdf")
+    other = command("downscale", cut, *given, "--hide", "1-1", "1-2", "2-1", "--reveal", "5-7")
+    first, second = (found.document["results"][0]["scores"]["rmse"] for found in (answer, other))
+    assert first == pytest.approx(second, rel=1e-9)
+
+
 def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Path) -> None:
     fine = planet()
     coarse, mediator = tmp_path / "coarse.nc", tmp_path / "mediator.nc"
     fine[["t"]].coarsen(latitude=3, longitude=3).mean().to_netcdf(coarse, engine="h5netcdf")
     fine[["p"]].to_netcdf(mediator, engine="h5netcdf")
+    height = fine[["z"]].rename(z="orog").expand_dims(time=[np.datetime64("2100-01-01", "ns")])
+    height.to_netcdf(tmp_path / "height.nc", engine="h5netcdf")
     answer = command(
-        "downscale", file, "--coarse", coarse, "--mediator", mediator, "--target", "t", "--covariates", "z",
-        "--mediators", "p", "--block", 3, 3, "--no-learn", "--withhold", 0.3, "--matching", "direct",
+        "downscale", file, tmp_path / "height.nc", "--coarse", coarse, "--mediator", mediator, "--target", "t",
+        "--covariates", "z", "orog", "--mediators", "p", "--block", 3, 3, "--no-learn", "--withhold", 0.3,
+        "--matching", "direct", "--output", tmp_path / "out.nc",
     )  # fmt: skip
-    assert answer.code == 0, answer.err
-    (entry,) = answer.document["results"]
+    assert answer.code == 0 and "2100" not in answer.err, answer.err
+    entry, *baselines = answer.document["results"]
     assert "no truth" in entry["message"] and "withheld coarse cells" in entry["message"]
     assert entry["scores"] == entry["coarse_scores"]["withheld"] and entry["scores"]["rmse"] < 3
+    assert {"bilinear", "bicubic", "constant"} <= {each["model"] for each in baselines}
+    with xr.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as written:
+        back = written.baseline_bilinear.coarsen(lat=3, lon=3).mean().values
+        hidden = np.isnan(written.coarse.values)
+        missed = (back - written.coarse_known.values)[hidden]
+    bilinear = next(each["scores"] for each in baselines if each["model"] == "bilinear")
+    assert bilinear["rmse"] == pytest.approx(np.sqrt(np.mean(missed**2)), rel=0.01)
+    assert 0 <= entry["diagnostics"]["explained_share"]["share"] <= 1
+    assert answer.document["settings"]["input"] == f"{file} + {tmp_path / 'height.nc'}"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +137,10 @@ def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Pat
         (["--target", "t", "--covariates", "z", "--block", "500", "500"], "500"),
         (["--target", "t", "--covariates", "z", "--block", "12", "12"], "8"),
         (["--target", "t", "--covariates", "z", "--withhold", "1"], "withhold"),
-        (["--target", "t", "--covariates", "z", "--select", "time"], "DIM=INDEX"),
+        (["--target", "t", "--covariates", "z", "--select", "time"], "DIM=VALUE"),
+        (["--target", "t", "--block", "3", "3", "--hide", "8-0"], "no cell 8-0"),
+        (["--target", "t", "--hide", "8,0"], "'8,0' is no cell"),
+        (["--target", "t", "--block", "3", "3", "--region", "0", "8", "0", "9"], "the field has 8"),
         (["--target", "t", "--covariates", "z", "--seed", "-1"], "seed"),
         (["--target", "t", "--covariates", "z", "--model", "magic"], "magic"),
         (["--target", "t", "--covariates", "z", "--block", "3", "3", "--kernel", "magic"], "magic"),
@@ -207,3 +241,25 @@ def test_a_variational_model_of_unmatched_cells(command, file: Path, options) ->
     first = answer.document["results"][0]
     assert first["model"] == "variational_cmp" and 0 < first["scores"]["rmse"] < 4
     assert len(first["settings"]["inducing"]["locations"]) == 30
+
+
+def test_what_the_file_holds_is_chosen(command, file: Path, tmp_path: Path) -> None:
+    given = ("--target", "t", "--covariates", "z", "--block", 3, 3, *QUICK)
+    answer = command(
+        "downscale", file, *given, "--draws", 3, "--quantiles", "--float32", "--file-per-grid", "--drs",
+        "--attributes", "doi=10.5281/zenodo.1", "--output", tmp_path,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    names = sorted(path.name for path in tmp_path.glob("t_*"))
+    assert names == [f"t_DeconditioningLab-bag-gp_v0-1-0{more}.nc" for more in ("", "_coarse")]
+    with xr.open_dataset(tmp_path / names[0], engine="h5netcdf") as fine:
+        assert fine["draws"].sizes["realization"] == 3 and fine["quantiles"].sizes["quantile"] == 5
+        assert fine["mean"].dtype == np.float32 and fine.attrs["doi"] == "10.5281/zenodo.1" and "coarse" not in fine
+    for more, said in (
+        (("--drs", "--output", file), "give `--output` a folder"),
+        (("--draws", 5), "give `--output`"),
+        (("--output", file.with_name("no") / "x.nc"), "does not exist"),
+        (("--attributes", "doi", "--output", tmp_path / "x.nc"), "NAME=VALUE"),
+    ):
+        refused = command("downscale", file, *given, *more)
+        assert refused.code == 2 and said in refused.err and not refused.out

@@ -26,3 +26,22 @@ def test_a_table_and_json_of_the_same_numbers(tmp_path: Path) -> None:
 def test_a_name_that_is_none_is_answered_with_those_that_are(capsys) -> None:
     assert main(["sweep", "ukv-645m", *BLOCKS, "--axis", "sigma:1:2:3", "--quiet"])
     assert "choose one of k1 variance" in capsys.readouterr().err
+
+
+def test_a_study_is_swept_by_its_name(tmp_path: Path, capsys) -> None:
+    table = tmp_path / "out.csv"
+    small = ["--study", "one-dimension", "--set", "n=30", "m=25", "method=dme"]
+    assert not main(["sweep", *small, "--axis", "noise:0.1:1:2", "n:20:30:2", "--table", str(table), "--quiet"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["settings"]["settings"]["method"] == "dme" and told["settings"]["study"] == "one-dimension"
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [(row["n"], row["noise"]) for row in rows] == [(n, s) for n in ("20.0", "30.0") for s in ("0.1", "1.0")]
+    for row, result in zip(rows, told["results"], strict=True):
+        assert {name: float(row[name]) for name in ("evidence", "rmse")}.items() <= result["scores"].items()
+    for wrong, words in (
+        (["ukv-645m", *small], "Give either INPUT"),
+        (["--study", "line"], "choose one of one-dimension"),
+        ([*small[:2], "--set", "n"], "write NAME=VALUE"),
+    ):
+        assert main(["sweep", *wrong, "--axis", "noise:0.1:1:2", "--quiet"]) == 2
+        assert words in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_bandwidths_follow_their_rules(subjects):
 def test_a_subject_that_does_not_vary_and_reflection_keep_all_mass():
     same = make_subjects(np.array([0.5, 0.5, 0.0, 1.0, 0.2]), np.array([0, 0, 1, 1, 2]), np.arange(3.0))
     for reflect in (False, True):
-        sums = DensitySums(same, reflect=reflect)
+        sums = DensitySums(same, ends="reflect" if reflect else "open")
         assert float((sums.weights.sum(1) - 1).abs().max()) < 1e-12
         if reflect:
             assert float(sums.grid.min()) >= 0 and float(sums.grid.max()) <= 1

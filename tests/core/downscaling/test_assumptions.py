@@ -157,3 +157,29 @@ def test_cloud_cover_of_the_bundled_globe_has_no_right_intervals():
     told = {each["name"]: each for each in found.diagnostics["assumptions"]}
     assert not told["intervals"]["holds"] and told["intervals"]["number"] < 0.95
     assert not torch.isnan(torch.as_tensor(found.sd)).all()
+
+
+def test_overlap_is_the_effective_share_of_the_cells_and_cells_are_weighed_when_asked():
+    given = problem(mediators=("orog",), coordinates=False, reweigh=True)
+    found = asked(given, "shrinkage_cmp")["overlap"]
+    w = given.data.importance
+    assert found.number == pytest.approx(float(w.sum() ** 2 / (len(w) * (w**2).sum())))
+    plain = problem(mediators=("orog",), coordinates=False)
+    assert plain.data.importance is None and asked(plain, "shrinkage_cmp")["overlap"].number == pytest.approx(
+        found.number
+    )
+    assert "reweigh" in given.spec.to_dict() and "reweigh" not in plain.spec.to_dict()
+    assert problem(matching="direct", withhold=0.0, reweigh=True).data.importance is None
+    maps = [asked(each, "shrinkage_cmp", regularisation=1e-2)["mean"] for each in (given, plain)]
+    assert np.nanmax(np.abs(maps[0] - maps[1])) > 1e-3
+
+
+def test_mediators_that_have_shifted_are_told():
+    """The targets' ground lies six sds higher than that of the covariates."""
+    given = problem(plane(), mediators=("orog",), coordinates=False)
+    data = replace(given.data, query_mediators=given.data.query_mediators + 6)
+    found = {each.name: each for each in assumptions(
+        replace(given, data=data), starting_spec(given, DownscaleSettings("shrinkage_cmp")), data,
+        np.zeros(given.grid.shape), np.ones(given.grid.shape),
+    )}  # fmt: skip
+    assert not found["overlap"].holds and "have shifted" in found["overlap"].sentence

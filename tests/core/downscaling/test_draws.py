@@ -11,7 +11,7 @@ from core.bag_sums.kept import SumsStore
 from core.bag_sums.offsets import Cells, GridLayout
 from core.downscaling import interactive
 from core.downscaling.draws import Draws, posterior_draws
-from core.downscaling.prediction import matched_data
+from core.downscaling.prediction import Prediction, matched_data
 from core.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec
@@ -30,31 +30,37 @@ def problem_of(key: str, **changes) -> DownscalingProblem:
 
 @pytest.fixture(scope="module")
 def matched() -> DownscalingProblem:
-    return problem_of("ukv-645m", withhold=0.3)
+    """Twelve by ten cells of the real field: 9,720 pixels."""
+    return problem_of("ukv-645m", withhold=0.3, region=(4, 15, 0, 9))
 
 
 @pytest.fixture(scope="module")
-def unmatched() -> DownscalingProblem:
-    return problem_of("atmosphere-small")
+def few() -> DownscalingProblem:
+    """Six by five cells of it: 2,430 pixels."""
+    return problem_of("ukv-645m", withhold=0.3, region=(4, 9, 0, 4))
 
 
 def drawn(problem: DownscalingProblem, spec: ModelSpec, count: int, **more) -> Draws:
+    return drawn_beside_exact(problem, spec, count, **more)[0]
+
+
+def drawn_beside_exact(problem: DownscalingProblem, spec: ModelSpec, count: int, **more) -> tuple[Draws, Prediction]:
     data = problem.data if named(spec.model).reads(problem.data) else matched_data(problem, spec)
     picture, look, store = interactive.picture_or_none(problem, spec), interactive.sketch(problem), SumsStore()
-    interactive.exact(spec, data, problem, "key", store, picture)
-    return posterior_draws(spec, data, problem, "key", store, picture, look, count=count, **more)
+    exact = interactive.exact(spec, data, problem, "key", store, picture)
+    return posterior_draws(spec, data, problem, "key", store, picture, look, count=count, **more), exact
 
 
 @pytest.mark.parametrize("model", ["area_to_point_gp", "bag_gp"])
-def test_draws_have_the_posteriors_mean_and_covariance(matched: DownscalingProblem, model: str) -> None:
-    spec = replace(starting_spec(matched, DownscaleSettings(model=model)), noise=1e-3)
-    found = drawn(matched, replace(spec, noise=1e-3), 400)
+def test_draws_have_the_posteriors_mean_and_covariance(few: DownscalingProblem, model: str) -> None:
+    spec = replace(starting_spec(few, DownscaleSettings(model=model)), noise=1e-3)
+    found = drawn(few, replace(spec, noise=1e-3), 400)
     assert found.stride == 1
-    at = torch.arange(5, len(matched.inputs), 4001)
-    given = named_posterior(spec, matched.data, columns_of(matched))
-    dense = given.covariance(matched.inputs[at]).numpy()
-    unit = float(np.nanmean(matched.physical_sd(torch.ones(len(matched.inputs)))))
-    fields = (found.fields - found.mean).reshape(400, -1)[:, matched.pixel[at.numpy()]] / unit
+    at = torch.arange(5, len(few.inputs), 271)
+    given = named_posterior(spec, few.data, columns_of(few))
+    dense = given.covariance(few.inputs[at]).numpy()
+    unit = float(np.nanmean(few.physical_sd(torch.ones(len(few.inputs)))))
+    fields = (found.fields - found.mean).reshape(400, -1)[:, few.pixel[at.numpy()]] / unit
     if model == "area_to_point_gp":  # κ, which the dense posterior does not know
         kappa = fields.std(0) / np.sqrt(np.diag(dense))
         assert 0.2 < kappa.min() and kappa.max() < 5
@@ -64,8 +70,8 @@ def test_draws_have_the_posteriors_mean_and_covariance(matched: DownscalingProbl
     assert error.max() < 0.3  # of 400 draws, and of 1,024 features
     assert np.abs(fields.mean(0) / sd).max() < 0.25
     np.testing.assert_allclose(
-        found.mean.flat[matched.pixel[at.numpy()]], matched.physical_mean(given.mean(matched.inputs)).flat[
-            matched.pixel[at.numpy()]], rtol=0, atol=1e-6)  # fmt: skip
+        found.mean.flat[few.pixel[at.numpy()]], few.physical_mean(given.mean(few.inputs)).flat[
+            few.pixel[at.numpy()]], rtol=0, atol=1e-6)  # fmt: skip
 
 
 def test_all_draws_honour_the_measured_cells_and_differ_elsewhere(matched: DownscalingProblem) -> None:
@@ -80,12 +86,15 @@ def test_all_draws_honour_the_measured_cells_and_differ_elsewhere(matched: Downs
     assert np.nanmean(found.fields.std(0)) > 3 * found.off
 
 
-@pytest.mark.parametrize("model", ["shrinkage_cmp", "partial_cmp", "area_to_point_gp", "centroid_gp"])
-def test_unmatched_models_are_drawn_with_their_own_spread(unmatched: DownscalingProblem, model: str) -> None:
+@pytest.mark.usefixtures("few_features")
+@pytest.mark.parametrize(
+    ("model", "region"),
+    [("shrinkage_cmp", None), *((name, (4, 13, 6, 23)) for name in ("partial_cmp", "area_to_point_gp", "centroid_gp"))],
+)
+def test_unmatched_models_are_drawn_with_their_own_spread(model: str, region: tuple[int, ...] | None) -> None:
+    unmatched = problem_of("atmosphere-small", region=region)  # the whole globe, or ten by eighteen cells of it
     spec = starting_spec(unmatched, DownscaleSettings(model=model))
-    data = unmatched.data if named(model).reads(unmatched.data) else matched_data(unmatched, spec)
-    found = drawn(unmatched, spec, 30)
-    exact = interactive.exact(spec, data, unmatched, "other", SumsStore(), interactive.picture_or_none(unmatched, spec))
+    found, exact = drawn_beside_exact(unmatched, spec, 12)
     sd = unmatched.physical_sd(exact.sd_latent if exact.sd_latent is not None else exact.sd)
     ratio = np.sqrt(np.nanmean(found.fields.var(0, ddof=1)) / np.nanmean(sd[:: found.stride, :: found.stride] ** 2))
     assert 0.75 < ratio < 1.25 and found.off is None
@@ -94,12 +103,12 @@ def test_unmatched_models_are_drawn_with_their_own_spread(unmatched: Downscaling
     assert np.nanmax(np.abs(found.mean - mean)) < 0.02 * np.nanstd(mean)
 
 
-def test_a_small_step_of_a_slider_moves_the_draws_a_little(matched: DownscalingProblem) -> None:
-    spec = starting_spec(matched, DownscaleSettings(model="area_to_point_gp"))
-    first, again = drawn(matched, spec, 3), drawn(matched, spec, 3)
+def test_a_small_step_of_a_slider_moves_the_draws_a_little(few: DownscalingProblem) -> None:
+    spec = starting_spec(few, DownscaleSettings(model="area_to_point_gp"))
+    first, again = drawn(few, spec, 3), drawn(few, spec, 3)
     np.testing.assert_array_equal(first.fields, again.fields)
-    nearby = drawn(matched, replace(spec, noise=max(spec.noise, 1e-4) * 1.05), 3)
-    other = drawn(matched, spec, 3, seed=1)
+    nearby = drawn(few, replace(spec, noise=max(spec.noise, 1e-4) * 1.05), 3)
+    other = drawn(few, spec, 3, seed=1)
     moved, apart = (float(np.nanstd(each.fields - first.fields)) for each in (nearby, other))
     assert moved < 0.2 * apart
 

@@ -10,12 +10,12 @@ from core.errors import InputError
 from core.fields import DownscalingSpec
 
 
-@pytest.mark.parametrize("key", ["ukv-645m", "atmosphere-small"])
-def test_a_map_comes_back_on_its_grid(key: str) -> None:
+@pytest.mark.parametrize(("key", "region"), [("ukv-645m", (4, 11, 0, 9)), ("atmosphere-small", (4, 13, 6, 23))])
+def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None:
     from core.datasets import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == key)
-    problem = build_problem(Source(key), DownscalingSpec.from_dict(default))
+    problem = build_problem(Source(key), DownscalingSpec.from_dict(default | {"region": region}))
     result = downscale(problem, {"model": "regression_kriging" if problem.matched else "bag_gp", "learn": False})
     found = kept_map(export(problem, result))
     np.testing.assert_allclose(found.mean, result.mean, atol=1e-4)

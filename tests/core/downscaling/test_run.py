@@ -173,7 +173,13 @@ def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_
     assert best > poor + 50
 
 
-@pytest.mark.parametrize("change", [{"withhold": 0.3}, {"block": [8, 8]}, {"mediators": ["surface_altitude"]}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"withhold": 0.3}, {"block": [8, 8]}, {"mediators": ["surface_altitude"]}, {"hide": [[3, 4]]},
+        {"region": [0, 9, 0, 9]},
+    ],
+)  # fmt: skip
 def test_stored_hyperparameters_are_for_the_cells_they_were_learned_from(change):
     """With cells withheld that they have seen, scores there would be no prediction."""
     from core.datasets import find

@@ -1,23 +1,25 @@
 """Sweeps: each setting against the ordinary route, going on against going through, axes that are none."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 
 from core.downscaling.interactive import traced_spec
+from core.downscaling.kept_map import THUMBNAIL
 from core.downscaling.prediction import predict
 from core.downscaling.settings import DownscaleSettings, starting_spec
 from core.downscaling.source import Source, build_problem
-from core.downscaling.sweep import Axis, best, settings_of, small_map, sweep, sweep_task, sweepable
+from core.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
 from core.engine import Context
 from core.errors import Cancelled, InputError
 from core.fields import DownscalingProblem, DownscalingSpec
 from core.figures.downscaled_maps import field_scale
-from core.figures.sweep import small_multiples, sweep_plot, table_of
+from core.figures.small import small_map, small_multiples
+from core.figures.sweep import sweep_plot, table_of
 from core.metrics import score_field
 from core.models.spec import ModelSpec
+from core.sweeps import Axis, optimum, settings_of
 
 PLACE = "k1 lengthscale [grid_latitude+grid_longitude]"
 AXES = (Axis("noise σ²", 1e-4, 1.0, 2), Axis(PLACE, 0.5, 5.0, 3))
@@ -43,7 +45,7 @@ def rows(problem: DownscalingProblem, spec: ModelSpec) -> list[dict]:
 
 
 def test_each_setting_is_what_the_ordinary_route_says(problem, spec, rows) -> None:
-    assert len(rows) == 6 and [row["values"] for row in rows] == settings_of(AXES)
+    assert len(rows) == 6 and [row["values"] for row in rows] == settings_of(AXES, is_cheap)
     for row in rows[::2]:
         found = predict(traced_spec(spec, problem, row["values"]), problem.data, problem)
         mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
@@ -55,12 +57,6 @@ def test_each_setting_is_what_the_ordinary_route_says(problem, spec, rows) -> No
         step = -(-max(mean.shape) // 60)
         expected = np.clip((mean[::step, ::step] - scale.low) / (scale.high - scale.low), 0, 1)
         assert np.nanmax(np.abs(small - expected)) <= 0.5 / 254 + 1e-9
-
-
-def test_the_costly_axis_is_the_outer_one() -> None:
-    names = [list(setting.values()) for setting in settings_of(AXES)]
-    assert [first for first, _ in names] == sorted(first for first, _ in names)
-    assert list(settings_of(AXES)[0]) == [PLACE, "noise σ²"]
 
 
 def test_a_stopped_sweep_goes_on_where_it_was(problem, spec, rows) -> None:
@@ -75,43 +71,20 @@ def test_a_stopped_sweep_goes_on_where_it_was(problem, spec, rows) -> None:
     kept = stopping.best_result
     assert kept is not None and len(kept["cells"]) == 2 and kept["cancelled"]
     again = sweep_task(json.loads(json.dumps(settings | {"rows": kept["cells"]})), Context())
+    assert stopping.files[THUMBNAIL].startswith(b"\x89PNG")
     assert not again["cancelled"] and again["cells"][:2] == kept["cells"]
     for found, known in zip(again["cells"], rows, strict=True):
         assert found["values"] == known["values"] and found["evidence"] == pytest.approx(known["evidence"], rel=1e-9)
 
 
 def test_rows_that_are_known_are_not_computed_again(problem, spec) -> None:
-    known = [{"values": values, "evidence": 7.0} for values in settings_of(AXES)]
+    known = [{"values": values, "evidence": 7.0} for values in settings_of(AXES, is_cheap)]
     assert list(sweep(problem, spec, AXES, known)) == known
 
 
-@pytest.mark.parametrize(
-    ("axes", "words"),
-    [
-        ((Axis("nothing", 1, 2),), "no hyperparameter `nothing`"),
-        ((Axis("noise σ²", 1e-4, 1, 11), Axis(PLACE, 1, 2, 10)), "110 settings"),
-        ((AXES[0], AXES[0]), "two different ones"),
-        ((), "0 axes"),
-    ],
-)
-def test_axes_that_are_none(problem, spec, axes, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        next(sweep(problem, spec, axes))
-
-
-@pytest.mark.parametrize("numbers", [(0.0, 1.0, 3), (2.0, 1.0, 3), (1.0, math.inf, 3), (1.0, 2.0, 1), (1.0, 2.0, 101)])
-def test_ends_that_make_no_axis(numbers: tuple) -> None:
-    with pytest.raises(InputError, match="axis"):
-        Axis("noise σ²", *numbers)
-
-
-def test_axes_are_read_from_a_line() -> None:
-    assert Axis.read("noise σ²:1e-6:1:5") == Axis("noise σ²", 1e-6, 1.0, 5)
-    assert Axis.read("a:b:1:3:3:linear") == Axis("a:b", 1.0, 3.0, 3, False)
-    assert Axis.read("a:1:3:3:linear").values == [1.0, 2.0, 3.0] and Axis("a", 1, 100, 3).values == [1.0, 10.0, 100.0]
-    for text in ("", "noise", "noise:1:2", "noise:1:2:x"):
-        with pytest.raises(InputError, match="no axis"):
-            Axis.read(text)
+def test_a_name_that_is_none_is_refused_with_those_that_are(problem, spec) -> None:
+    with pytest.raises(InputError, match=r"`nothing` to sweep: choose one of k1 variance"):
+        sweep(problem, spec, (Axis("nothing", 1, 2),))
 
 
 def test_what_can_be_swept_is_what_the_model_has(problem, spec) -> None:
@@ -121,23 +94,18 @@ def test_what_can_be_swept_is_what_the_model_has(problem, spec) -> None:
     assert "regularisation λ" in sweepable(starting_spec(problem, DownscaleSettings(model="shrinkage_cmp")), problem)
 
 
-def test_the_best_setting() -> None:
-    rows = [
-        {"values": {"a": n}, "evidence": e, "rmse": r} for n, e, r in ((1, -2.0, 3.0), (2, -1.0, 4.0), (3, None, 1.0))
-    ]
-    assert best(rows, "evidence") == {"a": 2} and best(rows, "rmse") == {"a": 3} and best(rows, "crps") is None
-
-
 def test_pictures_of_a_sweep(rows) -> None:
     x, y, z = table_of(rows, "rmse")
     for row in rows:
         first, second = row["values"].values()
         assert z[list(y).index(second), list(x).index(first)] == row["rmse"]
-    figure = sweep_plot(
-        rows, "rmse", "RMSE", (best(rows, "rmse"), None, {PLACE: 1.0, "noise σ²": 0.1}), log=(True, True)
-    )
+    there = optimum(rows, "rmse", SCORES["rmse"])
+    places = {"best here": there, "the evidence's choice": None, "the sliders": {PLACE: 1.0, "noise σ²": 0.1}}
+    figure = sweep_plot(rows, "rmse", "RMSE", places, log=(True, True), names={PLACE: "place"})
     star, circle = figure["data"][1:]
-    assert (star["x"][0], star["y"][0]) == tuple(best(rows, "rmse").values()) and circle["x"] == [1.0]
+    assert (star["x"][0], star["y"][0]) == tuple(there.values()) and circle["x"] == [1.0]
+    assert (star["name"], circle["name"], circle["marker"]["symbol"]) == ("best here", "the sliders", "circle")
+    assert figure["layout"]["xaxis"]["title"]["text"] == "place"
     assert "6 settings" in figure["layout"]["meta"]["alt"]
     sheet = small_multiples([np.zeros((4, 5)), np.ones((4, 5)), np.ones((4, 5))], ["a", "b", "c"], 2)
     assert [note["text"] for note in sheet["layout"]["annotations"]] == ["a", "b", "c"]

@@ -1,6 +1,7 @@
 """Kernel Bayes' rule: against its operators written out, low rank against dense, limits, a Gaussian posterior."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -68,6 +69,32 @@ def test_prior_weights_sum_to_about_one_and_so_does_the_posterior():
     found = rule(200, 1e-4, 1e-6)
     assert float(found.prior_weights(prior()).sum()) == pytest.approx(1, abs=0.05)
     assert found.posterior(prior(), torch.tensor([0.5]).double()).total == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-14])
+def test_the_printed_normalisation_is_the_rule_with_delta_divided_by_n_squared(tolerance):
+    plain = rule(30, 1e-2, 1e-2 / 30**2, tolerance)
+    printed = replace(plain, second_regularisation=1e-2, printed=True)
+    at = torch.tensor([0.4]).double()
+    for form in ("posterior", "posterior_on_prior"):
+        ours, theirs = (getattr(each, form)(prior(), at).weights for each in (plain, printed))
+        assert torch.allclose(ours, theirs, atol=1e-7) and theirs.abs().max() > 1e-3
+    assert cross_validation(replace(printed, tolerance=0.0), 5) == pytest.approx(
+        cross_validation(replace(plain, tolerance=0.0, second_regularisation=1e-2 / 24**2), 5), rel=1e-6
+    )
+
+
+def test_the_printed_normalisation_is_figure_1_written_out():
+    found = replace(rule(20), printed=True)
+    x, y = found.inputs[:, 0], found.observations[:, 0]
+    gram = lambda a, b: torch.exp(-0.5 * (a[:, None] - b[None]) ** 2)  # noqa: E731
+    at = prior()
+    m = gram(x, at.points[:, 0]) @ at.weights
+    mu = 20 * torch.linalg.inv(gram(x, x) + 20 * 1e-2 * EYE(20)) @ m
+    joint = torch.diag(mu) @ gram(y, y)
+    square = torch.linalg.inv(joint @ joint + 1e-2 * EYE(20))
+    expected = joint @ square @ torch.diag(mu) @ gram(y, torch.tensor([0.4]).double())[:, 0]
+    assert torch.allclose(found.posterior(at, torch.tensor([0.4]).double()).weights, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("count", [12, 40])

@@ -32,6 +32,11 @@ def test_results_that_are_no_results_have_no_scores() -> None:
         assert not any(run_scores(made(0, rubbish)).values())
 
 
+def test_scores_without_a_model_are_those_of_the_one_that_was_fitted() -> None:
+    run = made(0, {"rmse": 0.5, "crps": None}, model="dme")
+    assert run_scores(run) == {"dme": {"rmse": 0.5, "crps": None}} and run_model(run) == "dme"
+
+
 def test_zip_of_runs(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first, second = (store.create(RunSpec("downscale", {"n": n})) for n in range(2))

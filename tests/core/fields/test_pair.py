@@ -1,5 +1,7 @@
 """Way (b): covariates here, a coarse target there, a mediator between them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -108,7 +110,7 @@ def test_sampling_down_and_up():
     cells = make_grid("latlon", np.arange(22, 58, 3.0), np.arange(-8, 38, 4.0))
     values = smooth(fine.latitude, fine.longitude)
     means, how = sample(fine, values, cells)
-    assert "area mean" in how and np.abs(means - smooth(cells.latitude, cells.longitude).ravel()).max() < 0.2
+    assert "by overlap" in how and np.abs(means - smooth(cells.latitude, cells.longitude).ravel()).max() < 0.2
     back, how = sample(cells, means.reshape(cells.shape), fine)
     inside = np.isfinite(back)
     assert "bilinear" in how and 0.6 < inside.mean() < 1  # nothing is said beyond the coarse cells
@@ -171,7 +173,9 @@ def test_times_that_differ_are_said():
     data = region()
     when = [np.array([t], dtype="datetime64[ns]") for t in ("2001-01-01", "2002-02-02")]
     high, low = data[["orog", "q"]].expand_dims(time=when[0]), coarse_copy(data)[["t", "q"]].expand_dims(time=when[1])
-    found = make_problem_from_files(fields(high), fields(low), None, SPEC)
+    cloud = fields(high.rename(orog="cloud"))
+    found = make_problem_from_files(cloud, fields(low), None, replace(SPEC, covariates=("cloud",)))
+    assert not any("2001" in note for note in make_problem_from_files(fields(high), fields(low), None, SPEC).notes)
     assert any("2001-01-01T00:00" in n and "2002-02-02T00:00" in n for n in found.notes)
 
 

@@ -178,7 +178,7 @@ def test_an_impossible_pole_is_refused(name, value):
 def test_a_projection_that_leads_nowhere_is_refused():
     mapping = {"grid_mapping_name": "geostationary", "perspective_point_height": 35_786_023.0,
                "longitude_of_projection_origin": 0.0, "sweep_angle_axis": "y"}  # fmt: skip
-    line = np.linspace(-8e6, 8e6, 9)
+    line = np.linspace(-8e7, 8e7, 9)
     data = xr.Dataset({"t": (("y", "x"), np.eye(9), {"grid_mapping": "where"}), "where": ((), 0, mapping)})
     data = data.assign_coords(y=("y", line, {"units": "m", "standard_name": "projection_y_coordinate"}),
                               x=("x", line, {"units": "m", "standard_name": "projection_x_coordinate"}))  # fmt: skip

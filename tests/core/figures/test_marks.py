@@ -26,10 +26,12 @@ from core.figures import (
     roll,
     scale,
     scores,
+    small,
+    story,
     sweep,
     traces,
 )
-from core.figures.colours import GROUND, SCALES, colour_scale
+from core.figures.colours import GROUND, SCALES, colour_scale, hue
 from core.figures.panel import MapScale, Panel
 from core.figures.style import MISSING, Figure, rimmed_frame
 from tests.core.figures.test_palette import THEMES, contrast
@@ -60,7 +62,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "camera.attitude_plot": lambda dark: camera.attitude_plot(
         FLAT, (N, N), {"truth": (N, N), "kbr_tr": (N, N)}, dark=dark
     ),
-    "camera.frames_plot": lambda dark: camera.frames_plot({"a": FLAT}, dark=dark),
+    "camera.frames_plot": lambda dark: camera.frames_plot({"a": FLAT, "b": FLAT / 2}, dark=dark),
     "camera.noises_plot": lambda dark: camera.noises_plot(
         {"kbr_tr": 1.0}, {"kbr_tr": (2.0, 0.1)}, title="t", dark=dark
     ),
@@ -149,9 +151,42 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
-    "sweep.small_multiples": lambda dark: sweep.small_multiples([M, M], ["a", "b"], 2, dark=dark),
+    "small.small_multiples": lambda dark: small.small_multiples([M, M], ["a", "b"], 2, dark=dark),
+    "small.small_curves": lambda dark: small.small_curves(
+        [small.small_lines(N, {"mean": N, "truth": 2 * N}, 0.1 * N)] * 2, ["a", "b"], 2, dark=dark
+    ),
+    "story.picture": lambda dark: story.picture(
+        [
+            story.line(N, N, "a", hue("teal", dark)),
+            story.dots(N, N, "b", hue("rust", dark), symbol="circle-open"),
+            story.band(N, N - 1, N + 1, "c", hue("blue", dark)),
+            *story.stems(N, N - 1, dark),
+        ],
+        ("x", "y"),
+        "alt",
+        dark=dark,
+        rules=[story.rule(1.0, hue("violet", dark))],
+    ),
+    "story.intervals": lambda dark: story.intervals(
+        {"a": (1.0, N[:2], hue("teal", dark))}, (1.0, N[:2]), "x", dark=dark
+    ),
+    "story.over_ground": lambda dark: story.over_ground(
+        story.picture([story.ground(N, N, "a", dark)], ("x", "y"), "alt", dark=dark), 9.0, dark
+    ),
+    "story.beside": lambda dark: story.beside(
+        [story.cells(N, N[:-1], "a", hue("rust", dark))],
+        [story.line(N, N, "b", hue("teal", dark))],
+        ("x", "x", "y"),
+        "alt",
+        dark=dark,
+    ),
     "sweep.sweep_plot": lambda dark: sweep.sweep_plot(
-        SWEPT, "rmse", "t", (SWEPT[0]["values"], None, SWEPT[1]["values"]), log=(True, True), dark=dark
+        SWEPT,
+        "rmse",
+        "t",
+        {"best": SWEPT[0]["values"], "chosen": None, "now": SWEPT[1]["values"]},
+        log=(True, True),
+        dark=dark,
     ),
     "traces.hyperparameter_trace": lambda dark: traces.hyperparameter_trace(
         [1, 2], {"a": [1, 2], "b": [2, 3]}, dark=dark
@@ -207,7 +242,8 @@ def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
 
 
 def test_every_picture_is_looked_at() -> None:
-    assert set(builders()) - {"filtering.over_steps", "style.axis", "style.layout"} == set(FIGURES)
+    parts = {"filtering.over_steps", "style.axis", "style.layout", "story.ground", "story.large_axis"}
+    assert set(builders()) - parts == set(FIGURES)
 
 
 @THEMES

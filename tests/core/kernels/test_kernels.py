@@ -162,6 +162,7 @@ def test_a_kernel_too_rough_to_interpolate_is_summed_directly():
     assert found.routes == ("direct summation",)
 
 
+@pytest.mark.usefixtures("few_features")
 @pytest.mark.parametrize(("family", "scales"), CASES)
 def test_prior_draws_have_the_kernel_as_covariance(family, scales):
     spec, points = one(family, scales), normal(4, 3, seed=5)

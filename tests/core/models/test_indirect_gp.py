@@ -164,6 +164,7 @@ def test_leave_one_bag_out_equals_leaving_every_bag_out(name):
     assert float(found) == pytest.approx(float(total), rel=1e-10)
 
 
+@pytest.mark.usefixtures("few_features")
 def test_samples_have_the_posterior_mean_and_covariance():
     data, spec = problem(), model("shrinkage_cmp")
     found = posterior(spec, data, COLUMNS)

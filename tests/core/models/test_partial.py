@@ -98,6 +98,7 @@ def test_only_the_place_of_footprints_is_looked_at():
     assert torch.equal(first.mean(POINTS), second.mean(POINTS))
 
 
+@pytest.mark.usefixtures("few_features")
 def test_draws_have_the_posteriors_moments():
     found = posterior(SPEC, with_footprints(9), COLUMNS)
     draws = found.sample(POINTS, 3000, torch.Generator().manual_seed(0))

@@ -59,6 +59,7 @@ def test_inducing_points_everywhere_are_the_exact_model(doubt, sparse, exact):
     assert bool((expected.variance(POINTS) > plain.variance(POINTS)).all())
 
 
+@pytest.mark.usefixtures("few_features")
 @pytest.mark.parametrize("name", ["bag_gp", "vbagg"])
 def test_draws_have_the_doubt_in_them(name):
     data, spec = doubtful(DOUBTS["large"]), replace(model(name), inducing=Inducing(20))

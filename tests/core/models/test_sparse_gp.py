@@ -96,6 +96,7 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     assert torch.allclose(found.variance(at), cov.diagonal(), atol=1e-8)
 
 
+@pytest.mark.usefixtures("few_features")
 def test_draws_have_the_posterior_mean_and_covariance():
     spec, data = case("variational_cmp")
     found, at, count = sparse_posterior(spec, data, COLUMNS), normal(3, 3, seed=9), 2500

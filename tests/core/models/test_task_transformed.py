@@ -71,6 +71,7 @@ def test_full_noise_never_knows_more_than_its_map():
     assert (full.variance(POINTS) >= short.variance(POINTS) - 1e-12).all()
 
 
+@pytest.mark.usefixtures("few_features")
 def test_samples_of_the_full_model_have_its_covariance():
     found = posterior(model("task_transformed_gp"), problem(), COLUMNS)
     draws = found.sample(POINTS[:3], 800, torch.Generator().manual_seed(0))

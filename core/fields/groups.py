@@ -1,0 +1,32 @@
+"""A NetCDF 4 file's groups as one: their variables side by side, with the dimensions that they share."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+
+def below(group: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
+    """(path of the group, name, variable) of every variable of an h5netcdf group and of the groups in it."""
+    for name in group.variables:
+        yield path, str(name), group.variables[name]
+    for name in group.groups:
+        yield from below(group.groups[name], f"{path}/{name}")
+
+
+def flat_names(found: list[tuple[str, str, Any]]) -> list[str]:
+    """A name for each: its own where no other group has it, else with its groups before it."""
+    count = Counter(name for _, name, _ in found)
+    return [name if count[name] == 1 or not path else "_".join([*path.split("/")[1:], name]) for path, name, _ in found]
+
+
+def flat_dimensions(found: list[tuple[str, str, Any]]) -> dict[tuple[str, str], str]:
+    """(path, dimension) → the name that it has among all: its own, or with the groups before it where sizes differ."""
+    sizes: dict[str, set[int]] = {}
+    for _, _, variable in found:
+        for dim, size in zip(variable.dimensions, variable.shape, strict=True):
+            sizes.setdefault(dim, set()).add(size)
+    return {
+        (path, dim): dim if len(sizes[dim]) == 1 or not path else "_".join([*path.split("/")[1:], dim])
+        for path, _, variable in found
+        for dim in variable.dimensions
+    }

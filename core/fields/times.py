@@ -1,0 +1,159 @@
+"""Dates of every calendar: read where files write them oddly, named, found by their text, carried in numbers.
+
+CF conventions, section 4.4.1 (calendar). Dates of calendars that numpy does not know are ``cftime.datetime`` objects.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+          "December")  # fmt: skip
+#: A date as CDO writes it into numbers, 20010714.25, by its units.
+_AS_NUMBER = re.compile(r"day as %Y%m%d(\.%f)?")
+_WORDS = re.compile(r"(\d{4})-(\d\d)-(\d\d)[_T ](\d\d):(\d\d):(\d\d)")
+_PARTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
+
+
+def is_dates(values: np.ndarray) -> bool:
+    """Whether an array holds dates of any calendar."""
+    if values.dtype.kind == "M":
+        return True
+    first = next((v for v in values.flat if v is not None), None) if values.dtype.kind == "O" and values.size else None
+    return hasattr(first, "calendar")
+
+
+def text_of(date: Any) -> str:
+    """``2001-02-30T06:00``: ISO 8601 to the minute, in the date's own calendar; "no date" where missing."""
+    if isinstance(date, np.datetime64):
+        return "no date" if np.isnat(date) else str(date.astype("datetime64[m]"))
+    if not hasattr(date, "calendar"):
+        return "no date"
+    return f"{date.year:04d}-{date.month:02d}-{date.day:02d}T{date.hour:02d}:{date.minute:02d}"
+
+
+def label_of(date: Any) -> str:
+    """``2001-02-30 06:00``, as lists show it."""
+    return text_of(date).replace("T", " ")
+
+
+def words_of(date: Any) -> str:
+    """``30 February 2001, 06:00 UTC``; times are UTC, as CF has them."""
+    if isinstance(date, np.datetime64):
+        at = None if np.isnat(date) else date.astype("datetime64[m]").item()
+        if at is not None and not isinstance(at, datetime):  # beyond the years that Python's dates know
+            return f"{text_of(date).replace('T', ', ')} UTC"
+        date = at
+    if not hasattr(date, "month"):
+        return "no date"
+    return f"{date.day} {MONTHS[date.month - 1]} {date.year:04d}, {date.hour:02d}:{date.minute:02d} UTC"
+
+
+def place_of(name: str, labels: Sequence[str], wanted: str) -> int:
+    """The index of a label along a dimension, by its text or by the beginning of a date (``1995-07-14T12``).
+
+    Raises ``InputError`` where none or several fit.
+    """
+    asked = " ".join(wanted.replace("T", " ").replace("_", " ").split()) if wanted[:1].isdigit() else wanted
+    exact = [n for n, label in enumerate(labels) if label in (wanted, asked)]
+    found = exact or [n for n, label in enumerate(labels) if asked and label.startswith(asked)]
+    if len(found) == 1 or (exact and found):
+        return found[0]
+    some = f"it runs from {labels[0]} to {labels[-1]}" if labels else "it has no values"
+    if found:
+        raise InputError(
+            f"`{wanted}` fits {len(found)} values of dimension `{name}`, {labels[found[0]]} to {labels[found[-1]]}: "
+            "write more of the one you mean."
+        )
+    raise InputError(f"Dimension `{name}` has no value `{wanted}`, {some}: give one of its values, or an index.")
+
+
+def is_odd(attributes: Mapping) -> bool:
+    """Whether ``read_odd`` reads times with these attributes, which xarray does not."""
+    units = str(attributes.get("units", "")).strip()
+    months = units.lower().startswith(("month since", "months since"))
+    return bool(_AS_NUMBER.fullmatch(units)) or months or str(attributes.get("calendar", "")) == "360"
+
+
+def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
+    """The dataset with dates in place of ``20010714.25``, of months since a date, and of WRF's ``Times``.
+
+    Numbers that make no date stay as they are.
+    """
+    import xarray as xr
+
+    found = {}
+    for name, variable in dataset.variables.items():
+        dates = None
+        if variable.dtype.kind in "fiu" and variable.ndim <= 1 and is_odd(variable.attrs):
+            dates = _from_numbers(np.asarray(variable.values, dtype=float), variable.attrs)
+        elif str(name) == "Times" and variable.ndim == 1 and variable.dtype.kind in "SOU":
+            dates = _from_text(variable.values)
+        if dates is not None:
+            kept = {key: value for key, value in variable.attrs.items() if key not in ("units", "calendar")}
+            found[str(name)] = xr.Variable(variable.dims, dates, kept)
+    named = {}
+    for name, variable in found.items():
+        dim = str(variable.dims[0]) if variable.ndim else name
+        free = name == "Times" and dim not in dataset.variables
+        named[dim if free else name] = variable
+    return dataset.drop_vars(list(found)).assign_coords(xr.Coordinates(named, indexes={})) if found else dataset
+
+
+def _from_numbers(values: np.ndarray, attributes: Mapping) -> np.ndarray | None:
+    units = str(attributes["units"]).strip()
+    try:
+        if _AS_NUMBER.fullmatch(units):
+            whole = np.floor(values + 1e-9)
+            days = [f"{int(v) // 10000:04d}-{int(v) // 100 % 100:02d}-{int(v) % 100:02d}" for v in whole.flat]
+            seconds = np.round((values - whole) * 86400).astype("timedelta64[s]")
+            return np.array(days, dtype="datetime64[s]").reshape(values.shape) + seconds
+        if str(attributes.get("calendar", "")) in ("360", "360_day"):
+            import cftime
+
+            return np.asarray(cftime.num2date(values, units, calendar="360_day"))
+        start = np.datetime64(units.split(" since ", 1)[1].strip().split()[0], "D")
+        month = start.astype("datetime64[M]")
+        whole = np.floor(values)
+        rest = (start - month).astype("timedelta64[s]") + ((values - whole) * 30 * 86400).astype("timedelta64[s]")
+        return (month + whole.astype("timedelta64[M]")).astype("datetime64[s]") + rest
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return None
+
+
+def _from_text(values: np.ndarray) -> np.ndarray | None:
+    texts = [v.decode("ascii", "replace") if isinstance(v, bytes) else str(v) for v in values]
+    if not texts or not all(_WORDS.fullmatch(text.strip()) for text in texts):
+        return None
+    try:
+        return np.array([text.strip().replace("_", "T").replace(" ", "T") for text in texts], dtype="datetime64[s]")
+    except ValueError:
+        return None
+
+
+def to_numbers(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """Dates of a ``cftime`` calendar as whole numbers (..., 7), zero where missing, and what the calendar is."""
+    first = next(v for v in values.flat if hasattr(v, "calendar"))
+    parts = [[getattr(v, part, 0) for part in _PARTS] for v in values.flat]
+    kind = {"calendar": str(first.calendar), "year_zero": bool(first.has_year_zero)}
+    return np.array(parts, dtype=np.int64).reshape(*values.shape, len(_PARTS)), kind
+
+
+def from_numbers(parts: np.ndarray, kind: Mapping) -> np.ndarray:
+    """Inverse of ``to_numbers``."""
+    import cftime
+
+    dates = np.empty(parts.shape[:-1], dtype=object)
+    for at in np.ndindex(dates.shape):
+        numbers = [int(number) for number in parts[at]]
+        if numbers[1]:
+            dates[at] = cftime.datetime(*numbers, calendar=kind["calendar"], has_year_zero=kind["year_zero"])
+    return dates

@@ -1,0 +1,103 @@
+"""The file that leaves the page: which fields, in which form, made when it is asked for."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.downscaling.deliver import Leaving
+from core.downscaling.draws import Draws, exact_draws
+from core.errors import InputError
+from core.fields import Delivery, DownscalingProblem, attributes_of_text, packed
+from core.fields.uncertain import QUANTILES
+from core.models.spec import ModelSpec
+from pages.downscaling import picture
+from pages.downscaling.data import Choice
+from pages.kit import bound
+from pages.kit.background import awaited
+from pages.kit.essential import group
+from pages.kit.layout import refusal
+
+NETCDF, ZARR = "NetCDF", "Zarr"
+#: Numbers of draws that are offered.
+DRAWS = (0, 10, 20, 50, 100)
+
+
+def offer(choice: Choice, leaving: Leaving, name: str, place: DeltaGenerator) -> None:
+    """The button in its place; what the file is to hold in an expander below."""
+    with group("What the file holds"):
+        delivery, by_standard = _asked()
+    if delivery is None:
+        return
+    drawn = _drawn(choice, leaving.problem, leaving.spec, delivery.draws) if delivery.draws else None
+    stem = leaving.drs_name if by_standard else name
+    zipped = delivery.store or delivery.apart
+    place.download_button(
+        ZARR if delivery.store else NETCDF,
+        partial(_made, leaving, delivery, drawn, stem),
+        f"{stem}.{'zip' if zipped else 'nc'}",
+        "application/zip" if zipped else "application/x-netcdf",
+        key="get-nc",
+        disabled=bool(delivery.draws) and drawn is None,
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def _asked() -> tuple[Delivery | None, bool]:
+    """What is asked for, None with a sentence where that cannot be; whether the name is by the syntax."""
+    left, right = st.columns(2)
+    form = bound.selectbox("Format", (NETCDF, ZARR), key="form", place=left)
+    draws = bound.selectbox(
+        "Joint draws", DRAWS, key="members", place=right,
+        help="Fields that all fit the same coarse cells, along the dimension `realization`",
+    )  # fmt: skip
+    levels = ", ".join(f"{100 * level:g}" for level in QUANTILES)
+    quantiles = bound.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
+    single = bound.toggle("Single precision (float32)", key="single", place=right)
+    apart = bound.toggle(
+        "One file a grid", key="apart", place=left, help="Fine and coarse fields in files of their own"
+    )
+    by_standard = bound.toggle(
+        "Name by the data reference syntax",
+        key="drs",
+        place=right,
+        help="As CORDEX names files, from what the input says",
+    )
+    own = bound.text_input(
+        "Attributes of your own", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"
+    )
+    try:
+        attributes = attributes_of_text([part for part in own.split(";") if part.strip()])
+        return Delivery(draws, QUANTILES if quantiles else (), single, apart, form == ZARR, attributes), by_standard
+    except InputError as error:
+        refusal(error)
+        return None, by_standard
+
+
+def _drawn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, count: int) -> Draws | None:
+    """The draws, made in the background from the sums that the page keeps; None until they are there."""
+    data, sums, _ = picture.inputs_of_draws(choice, problem, spec)
+
+    def work(check: Callable[[], None]) -> Draws:
+        return exact_draws(
+            spec,
+            data,
+            problem,
+            choice.key,
+            picture.sums_store(),
+            sums,
+            count=count,
+            seed=problem.spec.seed,
+            check=check,
+        )
+
+    key = f"members-{count}-{picture.spec_key(choice, spec)}"
+    return awaited(key, "members", work, f"Drawing {count} fields for the file …")
+
+
+def _made(leaving: Leaving, delivery: Delivery, drawn: Draws | None, stem: str) -> Any:
+    drawing = None if drawn is None else lambda count, seed: drawn
+    return packed(leaving.dataset(delivery, drawing), delivery, stem)[0]

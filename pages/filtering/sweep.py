@@ -1,0 +1,24 @@
+"""Which controls of page Filtering can be swept: those of the rotating point, with β and ε by hand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.studies.sweeping import Settings
+from pages.kit.study_sweep import OnPage
+
+
+def of_system(name: str) -> OnPage:
+    """Of a system."""
+
+    def choices(held: Mapping[str, Any]) -> Settings:
+        return {"system": name, "generator": held["f-gen"] or "M"}
+
+    return OnPage(
+        "filtering",
+        {
+            "f-eps": "regularisation", "f-beta": "scale", "f-train": "train", "f-tol": "tolerance", "f-test": "test",
+            "f-eta": "eta", "f-b": "b", "f-waves": "waves", "f-sh": "state_noise", "f-so": "look_noise",
+            "f-seed": "seed",
+        },
+        choices,
+    )  # fmt: skip

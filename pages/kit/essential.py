@@ -1,0 +1,53 @@
+"""The essential controls of a page: which these are, and how they are called in words that a first-year student knows.
+
+A page declares them beside its controls and gives them to `page_header`. At the level All nothing of this is asked.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import streamlit as st
+
+from pages.kit.record import Control, seen
+
+
+@dataclass(frozen=True)
+class Essential:
+    """How an essential control is called, without a symbol, and its help, which names the symbol."""
+
+    label: str
+    help: str
+
+
+#: By the controls' keys, in which ``*`` stands for anything.
+Essentials = Mapping[str, Essential]
+
+
+def essential(key: str) -> Essential | None:
+    """What the page that is shown declares of a control; None where it is not an essential one."""
+    declared: Essentials = seen().essentials
+    return declared.get(key) or next((one for name, one in declared.items() if fnmatchcase(key, name)), None)
+
+
+def called(key: str, label: str, help: str | None = None) -> tuple[str, str | None]:
+    """The label and help of a control at the level that is shown."""
+    declared = None if seen().shows_all else essential(key)
+    return (label, help) if declared is None else (declared.label, declared.help)
+
+
+def name_of(control: Control) -> str:
+    """The control's label at the level that is shown."""
+    return called(control.key, control.label)[0]
+
+
+def group(label: str, *, expanded: bool = False) -> AbstractContextManager[object]:
+    """An expander for controls that belong together; at the level Essential those of them that are left stand alone."""
+    return st.expander(label, expanded) if seen().shows_all else nullcontext()
+
+
+def aside(text: str) -> None:
+    """A caption beside controls that only those who see all of them need."""
+    if seen().shows_all:
+        st.caption(text)

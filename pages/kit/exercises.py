@@ -1,0 +1,70 @@
+"""The exercise that an address asks for: its task above the page, a tick when the page's numbers fulfil it."""
+
+from html import escape
+
+import streamlit as st
+
+from core.errors import InputError
+from core.teaching.exercises import ASKED, Exercise, in_address
+from core.teaching.tasks import EXERCISES, exercise_of
+from pages.kit.pages import PAGES, page_link
+from pages.kit.record import seen
+from pages.kit.state import get_engine
+from pages.kit.words import sentence_of
+
+
+def asked() -> Exercise | None:
+    """The exercise in the address, where it belongs to the page that is shown."""
+    found = exercise_of(st.query_params.get(ASKED, ""))
+    return found if found is not None and _address(found) == seen().page else None
+
+
+def show() -> None:
+    """Its task, what the page's numbers say of it, the next one; nothing where the address asks for none."""
+    exercise = asked()
+    if exercise is None:
+        return
+    with st.container(border=True, key="lab-task"):
+        st.markdown(
+            f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task}"
+        )
+        _verdict(exercise)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if st.toggle("Hint", False, key=f"lab-hint-{exercise.key}"):
+                st.markdown(exercise.hint, width="content")
+            st.button("Leave the exercise", key="lab-leave", type="tertiary", on_click=_leave)
+            page_link("exercises", "All exercises", icon=":material/checklist:")
+
+
+def open_link(exercise: Exercise, label: str, icon: str | None = None) -> None:
+    """A link to the exercise's page, at the settings that it opens with."""
+    page_link(exercise.page, label, query=dict(exercise.opening) | in_address(exercise.key), icon=icon)
+
+
+def _verdict(exercise: Exercise) -> None:
+    """The sentence with the page's numbers and the tick, which is kept."""
+    found = exercise.verdict(seen().said())
+    if found is None:
+        state, mark, words = "open", "…", "The page is still computing what this is checked against."
+    elif found.done:
+        state, mark, words = "good", "✓", f"Done. {found.said}"
+        _keep(exercise, found.said)
+    else:
+        state, mark, words = "open", "○", f"Not yet. {found.said}"
+    st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
+
+
+def _keep(exercise: Exercise, said: str) -> None:
+    try:
+        if exercise.key not in get_engine().progress.done():
+            get_engine().progress.keep(exercise.key, said)
+    except InputError as error:
+        st.caption(sentence_of(error))
+
+
+def _leave() -> None:
+    st.query_params.pop(ASKED, None)
+
+
+def _address(exercise: Exercise) -> str:
+    return next(page.url_path for page in PAGES if page.folder == exercise.page)

@@ -1,0 +1,21 @@
+"""The weights of a weighted sample, in words."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.embeddings.kernel_mean import KernelMean
+
+#: So much may be negative, or missing to a sum of one, before weights are called no probabilities.
+ROUNDING = 1e-3
+
+
+def weights_said(sample: "KernelMean") -> str:
+    """What the weights sum to, and whether they may be read as probabilities."""
+    if sample.negative > ROUNDING:
+        return (
+            f"Its weights sum to {sample.total:.3f}, the negative ones to −{sample.negative:.2g}: they are no "
+            "probabilities."
+        )
+    if abs(sample.total - 1) > ROUNDING:
+        return f"Its weights sum to {sample.total:.3f}, none is negative: scaled to one they would be probabilities."
+    return "Its weights sum to one and none is negative: here they can be read as probabilities."

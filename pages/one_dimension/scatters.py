@@ -1,0 +1,68 @@
+"""The problem that is drawn, and its two scatters, in which points can be edited."""
+
+import numpy as np
+import streamlit as st
+import torch
+from streamlit.delta_generator import DeltaGenerator
+
+from core.datasets.one_dimension import Line, LineSpec, make_line
+from core.figures.line import pairs_plot
+from pages.kit import bound
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.one_dimension.edits import editable
+
+HINT = (
+    "Drag a point; click or tap elsewhere to add one; double click or hold one to delete it. By keys, in a picture: "
+    "arrows choose, Shift + arrows move, Enter adds, Delete deletes."
+)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def line_of(spec: LineSpec) -> Line:
+    """The problem; the same object for the same settings."""
+    return make_line(spec)
+
+
+def above() -> tuple[bool, DeltaGenerator]:
+    """The line above the scatters: whether points are edited, and the place for what is said of that."""
+    row = st.container(horizontal=True, vertical_alignment="center", key="lab-points")
+    about = "Move, add and delete points of both scatters in the picture; the posterior follows."
+    edit = bound.toggle("Edit points", key="o-edit", place=row, help=about)
+    hint = st.container()  # always: what comes below keeps its place on the page, by which Streamlit knows its parts
+    if edit:
+        hint.caption(HINT)
+    return edit, row
+
+
+def given(line: Line, drawn: Line, edit: bool, first: DeltaGenerator, second: DeltaGenerator) -> None:
+    """The two scatters, each in its place; ``drawn`` is the problem before its edits."""
+    spec = drawn.spec
+    y = np.linspace(-spec.half_width, spec.half_width, 300)
+    with first:
+        figure = pairs_plot(
+            line.mediators.numpy(), line.inputs.numpy(), title="D₁: x where y is", labels=("y", "x"), curve=spec.r(y),
+            curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise),
+            by_hand=line.spec.edits[0].places, height=330, dark=is_dark(),
+        )  # fmt: skip
+        pairs = drawn.mediators.numpy(), drawn.inputs.numpy()
+        points = editable("first", line.spec, pairs, ("y", "x")) if edit else None
+        plotly_live(figure, "o-first", later=True, points=points)
+        st.caption("Simulated pairs; grey: p(x | y), ±2 sd.")
+    with second:
+        mean, sd = _conditional(spec)
+        figure = pairs_plot(
+            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"), curve=mean,
+            curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, by_hand=line.spec.edits[1].places, height=330,
+            dark=is_dark(),
+        )  # fmt: skip
+        pairs = drawn.query.numpy(), drawn.targets.numpy()
+        points = editable("second", line.spec, pairs, ("ỹ", "z̃")) if edit else None
+        plotly_live(figure, "o-second", later=True, points=points)
+        st.caption("Observed pairs, other y; grey: p(z | y), ±2 sd.")
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _conditional(spec: LineSpec) -> tuple[np.ndarray, np.ndarray]:
+    y, line = torch.linspace(-spec.half_width, spec.half_width, 300, dtype=torch.float64), line_of(spec)
+    return line.conditional_mean(y).numpy(), line.conditional_sd(y).numpy()

@@ -1,0 +1,77 @@
+"""One claim on page Replicated?, and the table of counts."""
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+import streamlit as st
+
+from core.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, UNTRIED, VERDICTS, Claim, Replicated
+from pages.kit.pages import PAGES, page_link
+
+#: Verdict → its class in the style sheet and its sign, which says the same without colour.
+MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), UNTRIED: ("none", "–"),
+         DRAWING: ("none", "–")}  # fmt: skip
+#: What stands above the counts, short enough for a telephone.
+HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", UNTRIED: "not tried", DRAWING: "drawing"}
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def counted(found: Replicated, short: Mapping[str, str]) -> str:
+    """How many claims of each text have each verdict, as a table."""
+    head = "".join(f'<th scope="col">{HEADS[verdict]}</th>' for verdict in VERDICTS)
+    rows = ""
+    for text in (*found.texts, None):
+        counts = found.counts(text)
+        cells = "".join(f'<td class="{_class(verdict, counts[verdict])}">{counts[verdict] or "–"}</td>'
+                        for verdict in VERDICTS)  # fmt: skip
+        name = "all" if text is None else short[text]
+        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
+    return (
+        '<div class="lab-counts"><table aria-label="Verdicts by text"><thead><tr><td></td>'
+        f"{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _class(verdict: str, count: int) -> str:
+    return f"lab-{MARKS[verdict][0]}" if count else "lab-none"
+
+
+def show(claim: Claim) -> None:
+    """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line."""
+    if claim.verdict == DRAWING:
+        st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {escape(claim.claim)} {escape(claim.ours)}</p>')
+        return
+    with st.container(border=True, gap="xxsmall"):
+        st.html(block(claim))
+        title = next(page.title for page in PAGES if page.folder == claim.page)
+        page_link(
+            claim.page, f"See it on page {title}", query=dict(claim.query) or None, icon=":material/arrow_forward:"
+        )
+
+
+def block(claim: Claim) -> str:
+    """The claim in HTML."""
+    kind, sign = MARKS[claim.verdict]
+    verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
+    parts = [f"<h4>{escape(claim.item)} {verdict}</h4>", _line("Claim", claim.claim), _line("Ours", claim.ours)]
+    if claim.answers:
+        asked = "".join(
+            f'<li class="lab-{"yes" if holds else "no"}"><b>{"yes" if holds else "no"}</b> {escape(says)}</li>'
+            for says, holds in claim.answers
+        )
+        parts.append(f"<ul>{asked}</ul>")
+    if claim.missing:
+        parts.append(_line("Not tried", f"{claim.missing}."))
+    if claim.why:
+        parts.append(_line("Why", claim.why))
+    if claim.sources:
+        made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{escape(command)}</code></li>"
+                       for file, command in claim.sources)  # fmt: skip
+        parts.append(f"<details><summary>Where the numbers come from</summary><ul>{made}</ul></details>")
+    return f'<div class="lab-claim">{"".join(parts)}</div>'
+
+
+def _line(label: str, text: str) -> str:
+    marked = _CODE.sub(r"<code>\1</code>", escape(text))
+    return f"<p><b>{label}</b> {marked}</p>"

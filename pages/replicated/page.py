@@ -1,0 +1,69 @@
+"""Page Replicated?: every table and figure of the five texts, its claim, our number, the verdict."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.studies.replicated.claims import DRAWING, FAILS, FILE, HOLDS, PARTLY, UNTRIED, VERDICTS, Replicated, load
+from core.studies.replicated.numbers import FOLDER
+from pages.kit import bound
+from pages.kit.layout import page_header, refusals
+from pages.replicated.entry import counted, show
+
+SHORT = {"chau": "Chau et al.", "slides": "Talk", "hsu": "Hsu, Ramos", "fukumizu": "Fukumizu et al.",
+         "tang": "Tang et al."}  # fmt: skip
+EVERY = "all"
+_CSS = Path(__file__).with_name("replicated.css")
+
+
+@st.cache_resource(show_spinner="Reading the stored numbers …", max_entries=2)
+def _claims(changed: float) -> Replicated:
+    found = load()
+    for claim in found.claims:
+        _ = claim.verdict, claim.ours, claim.why  # read once, for all sessions
+    return found
+
+
+def main() -> None:
+    """How many claims hold, and each that the filters let through."""
+    page_header("Replicated?", "Every table and figure of the five texts: the claim, our number, whether it holds.")
+    st.html(_CSS)
+    with refusals():
+        body(_claims(max(path.stat().st_mtime for path in (FILE, *FOLDER.glob("*.json")))))
+
+
+def body(found: Replicated) -> None:
+    """Sentence, counts, filters, claims."""
+    st.markdown(summary(found.counts()))
+    st.html(counted(found, SHORT))
+    text = bound.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
+                                   format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
+    verdict = bound.segmented_control("Verdict", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
+    shown = [claim for claim in found.claims
+             if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
+    if not shown:
+        st.info("No table or figure of this text has this verdict.")
+    for key, title in found.texts.items():
+        mine = [claim for claim in shown if claim.text == key]
+        if mine:
+            st.subheader(title, anchor=False)
+        for claim in mine:
+            show(claim)
+    st.caption(
+        "Numbers are read from the stored results, and verdicts follow from the comparisons below each claim: it holds "
+        "where all of them do, partly where some do or a part was not tried. `python -m core replicated` says the same "
+        "without a browser, `docs/replicated.md` in a file."
+    )
+
+
+def summary(counts: dict[str, int]) -> str:
+    """The counts in a sentence."""
+    measured = sum(counts[verdict] for verdict in (HOLDS, PARTLY, FAILS))
+    return (
+        f"Of {measured} tables, figures and parts of them that we could measure, **{counts[HOLDS]}** hold, "
+        f"**{counts[PARTLY]}** hold partly, **{counts[FAILS]}** do not hold here. {counts[UNTRIED]} were not tried, as "
+        f"their data are not to be had; {counts[DRAWING]} are drawings."
+    )
+
+
+main()

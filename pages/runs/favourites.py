@@ -1,0 +1,142 @@
+"""Favourites: settings of pages kept under a name; opened, named anew, deleted and brought back."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Visitor
+from core.engine.favourites import LONGEST_NAME, Favourite
+from core.errors import InputError
+from pages.kit import history
+from pages.kit.asked import set_values
+from pages.kit.favourites import picture_of, query_of
+from pages.kit.layout import refusal
+from pages.kit.link import address_of, show_link
+from pages.kit.pages import PAGES, Listed
+from pages.kit.state import forget, is_known, recall, remember
+from pages.kit.unfold import unfold
+from pages.kit.words import plain
+
+_PICKED, _RENAME, _DELETED = "favourite", "favourite-rename", "_deleted-favourite"
+_ROWS, _HEIGHT = 4, 62
+_ABOUT = "Whoever opens it has these settings; it goes on working where the favourite is deleted."
+
+
+def favourites(engine: Visitor, expanded: bool) -> None:
+    """The list, and what can be done with the one that is chosen; nothing where there are none."""
+    kept, damaged = engine.favourites.all()
+    if kept or damaged:
+        with st.expander(f"Favourites: {len(kept)} settings kept by name", expanded=expanded):
+            _damaged(engine, damaged)
+            if kept:
+                _listed(kept)
+                _chosen(engine, kept)
+    _bring_back(engine)
+
+
+def _listed(kept: Sequence[Favourite]) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "Picture": picture_of(one),
+            "Name": one.name,
+            "Page": page.title if (page := _page_of(one)) else one.page,
+            "Differs from the worked example": ", ".join(" ".join(pair) for pair in one.told) or "in nothing",
+            "Kept (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(one.created)),
+        }
+        for one in kept
+    ]
+    pictures = {"Picture": st.column_config.ImageColumn(width="small")}
+    height = 40 + _HEIGHT * min(len(rows), _ROWS)
+    st.dataframe(rows, hide_index=True, width="stretch", row_height=_HEIGHT, height=height, column_config=pictures)
+
+
+def _chosen(engine: Visitor, kept: Sequence[Favourite]) -> None:
+    """One of them, by its name, with its buttons."""
+    by_id = {one.id: one for one in kept}
+    if is_known(_PICKED) and recall(_PICKED) not in by_id:
+        forget(_PICKED)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        pick = st.selectbox("Favourite", list(by_id), format_func=lambda one: _described(by_id[one]), key=_PICKED)
+        chosen = by_id[pick]
+        page = _page_of(chosen)
+        if st.button("Open", key="favourite-open", type="primary", disabled=page is None) and page is not None:
+            _open(chosen, page)
+        unfold("Rename", lambda: _rename(engine, chosen), key=_RENAME)
+        link = address_of(chosen.page, query_of(chosen))
+        unfold("Link", lambda: show_link(link, _ABOUT), key="favourite-link", icon=":material/link:")
+        if st.button("Delete", key="favourite-delete", help="It can be brought back for a day"):
+            _delete(engine, chosen)
+    if page is None:
+        st.caption(f"There is no page {plain(chosen.page)} in this version: its settings cannot be opened.")
+
+
+def _described(favourite: Favourite) -> str:
+    page = _page_of(favourite)
+    kept = time.strftime("%m-%d %H:%M", time.gmtime(favourite.created))
+    return f"{favourite.name} ({page.title if page else favourite.page}, {kept})"
+
+
+def _page_of(favourite: Favourite) -> Listed | None:
+    return next((page for page in PAGES if page.url_path == favourite.page), None)
+
+
+def _open(favourite: Favourite, page: Listed) -> None:
+    """Go to its page, which then takes its settings as those of an address; Undo there goes back."""
+    query = query_of(favourite)
+    history.wish_address(query, page.url_path)
+    st.switch_page(page.path, query_params=query)
+
+
+def _rename(engine: Visitor, favourite: Favourite) -> None:
+    with st.form(f"favourite-name-{favourite.id}", border=False):
+        name = st.text_input("Name", favourite.name, max_chars=LONGEST_NAME)
+        if st.form_submit_button("Keep", type="primary") and _done(engine.favourites.rename, favourite.id, name):
+            set_values({_PICKED: favourite.id, _RENAME: False})
+
+
+def _delete(engine: Visitor, favourite: Favourite) -> None:
+    if _done(engine.favourites.delete, favourite.id):
+        remember(_DELETED, (favourite.id, favourite.name))
+        st.rerun()
+
+
+def _damaged(engine: Visitor, ids: Sequence[str]) -> None:
+    """A sentence on files that cannot be read, and a way to be rid of them."""
+    if not ids:
+        return
+    where = f" in {engine.favourites.folder}" if engine.everything else ""
+    files = ", ".join(f"{one}.json" for one in ids[:3]) + (" …" if len(ids) > 3 else "")
+    st.warning(f"{len(ids)} favourites cannot be read, their files{plain(where)} are damaged: {plain(files)}.")
+    if st.button("Delete the damaged ones", key="favourite-damaged"):
+        for one in ids:
+            _done(engine.favourites.delete, one)
+        st.rerun()
+
+
+def _bring_back(engine: Visitor) -> None:
+    """After one was deleted: a way to have it again."""
+    deleted = recall(_DELETED)
+    if deleted is None:
+        return
+    favourite_id, name = deleted
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.markdown(f"The favourite {plain(name)} was deleted; for a day it can be brought back.")
+        back = st.button("Bring it back", key="favourite-back")
+        if back or st.button("Leave it", key="favourite-gone"):
+            forget(_DELETED)
+            if not back:
+                st.rerun()
+            if _done(engine.favourites.restore, favourite_id):
+                set_values({_PICKED: favourite_id})
+
+
+def _done(action: Any, *arguments: str) -> bool:
+    """Whether it could be done; a refusal is a sentence."""
+    try:
+        action(*arguments)
+    except InputError as error:
+        refusal(error)
+        return False
+    return True

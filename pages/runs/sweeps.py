@@ -1,0 +1,37 @@
+"""Runs that swept: what they found, one with all of its pictures, several beside each other."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.engine import Run
+from core.studies.sweep_content import page_of, swept
+from pages.kit.pages import PAGES, page_link
+from pages.kit.sweep_results import draw, main_plots
+from pages.kit.words import plain
+from pages.runs.names import name_of
+
+#: Sweeps beside each other.
+A_ROW = 3
+
+
+def sweeps(runs: Sequence[Run]) -> None:
+    """Those among the runs that have rows."""
+    found = [(run, known) for run in runs if (known := swept(run)) is not None and known.rows]
+    if len(found) == 1:
+        draw(found[0][1], f"swept-{found[0][0].id}")
+        return
+    for first in range(0, len(found), A_ROW):
+        row = found[first : first + A_ROW]
+        for (run, known), column in zip(row, st.columns(min(len(found), A_ROW), gap="medium"), strict=False):
+            with column:
+                st.markdown(f"**{plain(name_of(run))}**")
+                main_plots(known, f"swept-{run.id}")
+
+
+def open_sweep(run: Run) -> None:
+    """A link to the page that began it, as it was."""
+    told = page_of(run)
+    page = next((page for page in PAGES if told is not None and page.url_path == told[0]), None)
+    if told is not None and page is not None:
+        page_link(page.folder, f"Open on page {page.title}", query=told[1], icon=page.icon)

@@ -1,0 +1,31 @@
+"""Page Snapshot: one run to look at, as whoever has its link sees it; nothing on it changes anything."""
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.kit.layout import page_header
+from pages.kit.pages import page_link
+from pages.kit.state import get_engine
+from pages.kit.words import plain, sentence_of
+from pages.runs.names import name_of
+from pages.snapshot.shown import show
+
+
+def main() -> None:
+    """The run of the address, or a sentence."""
+    asked = st.query_params.get("run", "")
+    engine = get_engine()
+    try:
+        if not asked:
+            raise InputError("The address names no run: open one from page Runs.")
+        run = engine.get(asked)
+    except InputError as error:
+        page_header("Snapshot", "One run, to look at.", device=False)
+        st.warning(sentence_of(error))
+        page_link("runs", "Go to page Runs", icon=":material/monitoring:")
+        return
+    page_header(plain(name_of(run)), "A snapshot of one run: to look at, nothing here changes it.", device=False)
+    show(engine, run)
+
+
+main()

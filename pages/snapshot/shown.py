@@ -1,0 +1,87 @@
+"""What a snapshot shows of a run: pictures, scores, what it warned of, settings, how it was made, one way on."""
+
+from html import escape
+
+import streamlit as st
+
+from core.downscaling.kept_map import FILE
+from core.engine import Run, Visitor
+from core.errors import InputError
+from core.figures.style import Figure
+from core.studies.run_picture import run_figures
+from core.studies.run_told import data_sentence, made_sentence, settings_beside_usual
+from core.studies.sweep_content import TASKS
+from pages.kit.pages import page_link
+from pages.kit.plotly_live import plotly_live
+from pages.kit.theme import is_dark
+from pages.kit.words import sentence_of
+from pages.runs.detail import scores, trace_plots
+from pages.runs.names import STATES, said
+from pages.runs.pictures import maps
+from pages.runs.sweeps import open_sweep, sweeps
+from pages.snapshot.run_address import page_of_run
+
+_A_ROW = 3
+
+
+def show(engine: Visitor, run: Run) -> None:
+    """All of it."""
+    if run.active:
+        share = f", {100 * run.progress:.0f} % done" if run.progress else ""
+        st.info(f"The run has not ended yet ({STATES[run.status][0].lower()}{share}): open this page again later.")
+    elif run.status == "failed" and run.message:
+        st.warning(sentence_of(run.message))
+    _way_on(engine, run)
+    maps(engine, [run])
+    sweeps([run])
+    if not _pictures(run):
+        trace_plots(engine, run)
+    scores(run)
+    _settings(run)
+    st.caption(sentence_of(made_sentence(run)))
+    if found := data_sentence(run):
+        st.caption(sentence_of(found))
+
+
+def _way_on(engine: Visitor, run: Run) -> None:
+    """Where the run is one's own, it is opened in the library; else its settings are on its page."""
+    if engine.is_mine(run):
+        page_link("runs", "Open in the library", query={"run": run.id}, icon=":material/monitoring:")
+    elif found := page_of_run(run):
+        folder, query = found
+        page_link(folder, "Open on its page with these settings", query=query, icon=":material/tune:")
+    else:
+        open_sweep(run)
+
+
+@st.cache_data(show_spinner="Drawing …", max_entries=24)
+def _figures(run_id: str, ended: float, dark: bool, _run: Run) -> list[Figure]:
+    return run_figures(_run.spec.task, _run.spec.settings, _run.result, dark=dark)
+
+
+def _pictures(run: Run) -> bool:
+    """The pictures of the run's task; whether it has any, its maps and sweeps among them."""
+    try:
+        figures = _figures(run.id, run.ended or 0.0, is_dark(), run)
+    except InputError as error:
+        st.caption(sentence_of(error))
+        return False
+    for first in range(0, len(figures), _A_ROW):
+        row = figures[first : first + _A_ROW]
+        for index, (figure, column) in enumerate(zip(row, st.columns(len(row)), strict=True)):
+            with column:
+                plotly_live(figure, f"snapshot-{run.id}-{first + index}", later=True)
+    return bool(figures) or run.spec.task in TASKS or FILE in run.files
+
+
+def _settings(run: Run) -> None:
+    rows = settings_beside_usual(run)
+    differ = sum(value != usual for _, value, usual in rows if usual is not None)
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(said(value))}</td><td>{escape(said(usual))}</td></tr>'
+        for name, value, usual in rows
+    )
+    table = f"<table><thead><tr><th></th><th>Value</th><th>Usually</th></tr></thead><tbody>{body}</tbody></table>"
+    st.markdown(f"**Settings** ({differ} differ from the usual ones, listed first)")
+    scroll = f'<div class="lab-scroll" data-name="Settings" tabindex="0">{table}</div>'
+    st.html(f'<div class="lab-table lab-words">{scroll}</div>')

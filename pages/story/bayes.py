@@ -1,0 +1,257 @@
+"""Kernel Bayes' rule and filtering in four steps."""
+
+import numpy as np
+import streamlit as st
+
+from core.embeddings.kernel_mean import KernelMean
+from core.figures import story as draw
+from core.figures.colours import hue
+from core.figures.style import INK, Figure
+from core.filtering.systems import RotationSystem
+from core.studies.filtering.study import Followed, follow, rotation_problem
+from core.studies.kernel_bayes.one_observation import Answer, answers, normal_density
+from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian
+from core.studies.story.turned import SETTINGS, TAUGHT, Turned, follow_turned
+from core.studies.story.turned import STEPS as FOLLOWED
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
+
+#: The numbers with which page Kernel Bayes' rule opens in one dimension.
+SEED, PAIRS, PRIOR, LOOK = 26, 200, 200, 4.0
+SCALE, EPSILON, DELTA, BANDWIDTH = 1.0, 5e-5, 1e-4, 0.7
+EXAMPLES = (20, 40, 80, 200, 400, 800)
+#: Steps of the series that are drawn.
+DRAWN = 40
+SOURCE = "Fukumizu, Song and Gretton 2013, §3.2 and §4.3"
+TURNS = (-0.6, -0.3, 0.0, 0.3, 0.6, 0.9, 1.2)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _rule(pairs: int, look: float) -> tuple[GaussianProblem, dict[str, Answer]]:
+    problem = make_gaussian(GaussianSpec(1, pairs, PRIOR, 1, SEED))
+    return problem, answers(problem, np.array([look]), scale=SCALE, epsilon=EPSILON, delta=DELTA, bandwidth=BANDWIDTH)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _followed(examples: int) -> Followed:
+    return follow(rotation_problem(RotationSystem.named("a"), examples, FOLLOWED, 0), SETTINGS)
+
+
+_turned = st.cache_resource(show_spinner=False, max_entries=16)(follow_turned)
+
+
+def _sample(found: dict[str, Answer]) -> KernelMean:
+    sample = found["kbr"].sample
+    assert sample is not None
+    return sample
+
+
+def examples(look: float, guess: Guess | None, dark: bool) -> Shown:
+    """Step 1: pairs of state and look, and a new look."""
+    problem, found = _rule(PAIRS, look)
+    exact, own = _exact(problem, look), float(found["kbr"].mean[0])
+    asked = exact if guess is None else _exact(problem, float(guess.control))
+    figure = _examples(problem, look, () if guess is None else (own, exact), dark)
+    lesson = (
+        f"Examples alone say {number(own)}, an exact calculation that knows every formula {number(exact)}. The "
+        "answer lies between what was believed and what is seen."
+    )
+    equation = rf"""
+$$\hat\mu_{{X|y}} = \sum_i w_i\,k(X_i, \cdot),\qquad
+w = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y),\qquad
+\Lambda = \mathrm{{diag}}\big((G_X + n\varepsilon I)^{{-1}} m_\Pi\big)$$
+
+$n = {PAIRS}$, $y = {look:g}$: mean ${own:.3f}$, exactly ${exact:.3f}$.
+"""
+    query = {"k-dim": "1", "k-y0": f"{look:g}"}
+    said = f"{PAIRS} examples of a hidden state and what was seen of it; now {number(look)} is seen (dashed)."
+    return Shown(
+        (figure,),
+        said,
+        asked,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=Link("kernel_bayes", "This observation, by every rule", query),
+    )
+
+
+def _examples(problem: GaussianProblem, look: float, answers: tuple[float, ...], dark: bool) -> Figure:
+    """The examples, what was believed before below them, and once they are known the answers: own and exact."""
+    states, looks, believed = problem.inputs[:, 0], problem.observations[:, 0], problem.draws[:, 0]
+    foot = np.full(PRIOR, -13.5)
+    traces = [
+        draw.dots(states, looks, "examples", hue("grey", dark), alpha=0.8),
+        draw.dots(believed, foot, "believed before", hue("violet", dark), size=14, symbol="line-ns-open"),
+    ]
+    names = (("from the examples", hue("teal", dark), "circle"), ("exact", INK[dark], "circle-open"))
+    for at, (name, ink, symbol) in zip(answers, names, strict=False):
+        traces.append(draw.dots(np.array([at]), np.array([look]), name, ink, size=20, symbol=symbol))
+    rules, labels = [draw.rule(look, hue("rust", dark), upright=False)], ("hidden state", "what is seen")
+    alt = "States and looks of all examples."
+    return draw.picture(traces, labels, alt, dark=dark, across=(-9, 9), up=(-14.5, 14), rules=rules)
+
+
+def _exact(problem: GaussianProblem, look: float) -> float:
+    return float(problem.posterior(np.array([look]))[0][0])
+
+
+def weights(pairs: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 2: the posterior as weights on the examples."""
+    problem, found = _rule(pairs, LOOK)
+    sample = _sample(found)
+    own = sample.weights.numpy()
+    mean, covariance = problem.posterior(np.array([LOOK]))
+    grid = np.linspace(-9, 9, 300)
+    density = normal_density(mean, covariance, grid[:, None])
+    exact = draw.line(grid, density * float(np.abs(own).max()) / density.max(), "exact posterior, scaled", INK[dark])
+    traces = [exact] if guess is None else [*draw.stems(sample.points[:, 0].numpy(), own, dark), exact]
+    figure = draw.picture(traces, ("hidden state", "weight"), "Weights of the examples.", dark=dark, across=(-9, 9))
+    negative = int((own < 0).sum())
+    asked = negative / pairs
+    if guess is not None:
+        then = _sample(_rule(int(guess.control), LOOK)[1]).weights
+        asked = float((then < 0).double().mean())
+    lesson = (
+        f"{negative} of {pairs} weights are negative; together they sum to {number(sample.total)}. They are no "
+        f"probabilities, and still their mean is {number(float(found['kbr'].mean[0]))}; exactly, it would be "
+        f"{number(float(mean[0]))}."
+    )
+    equation = rf"""
+$$E[f(X) \mid y] \approx \sum_i w_i f(X_i),\qquad \sum_i w_i = {sample.total:.3f},\qquad
+\sum_i \max(-w_i, 0) = {sample.negative:.3f}$$
+
+$n = {pairs}$; nothing forces $w_i \ge 0$.
+"""
+    query = {"k-dim": "1", "k-n": str(pairs)}
+    said = f"The answer is made of {pairs} examples, each with a weight; {number(LOOK)} is seen."
+    return Shown(
+        (figure,),
+        said,
+        100 * asked,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=Link("kernel_bayes", "These weights, and other rules", query),
+    )
+
+
+def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: bool) -> Figure:
+    """The last steps of a series, one of its two coordinates, with looks, and estimates where they are shown."""
+    step = np.arange(len(truth) - DRAWN, len(truth), dtype=float)
+    traces = [
+        draw.line(step, truth[-DRAWN:, 0], "hidden path", INK[dark], width=2.5, dash="dot"),
+        draw.dots(step, seen[-DRAWN:, 0], "what is seen", hue("rust", dark), size=10),
+    ]
+    if means is not None:
+        traces.append(draw.line(step, means[-DRAWN:, 0], "followed", hue("teal", dark), width=4))
+    alt = "One coordinate of a path over its steps, looks and estimates."
+    return draw.picture(traces, ("step", "how far east"), alt, dark=dark, up=(-2.2, 2.2))
+
+
+def pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 3: the filter after so many examples."""
+    found = _followed(count)
+    own, looks = _errors(found)
+    asked = own / looks
+    if guess is not None:
+        then = _errors(_followed(int(guess.control)))
+        asked = then[0] / then[1]
+    lesson = (
+        f"After {count} examples the followed path is off by {number(own)}, what is seen by {number(looks)}. Nobody "
+        f"told it an equation; a filter that is told all of them is off by {number(found.errors['ekf'] ** 0.5)}."
+    )
+    equation = rf"""
+$$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X\,\alpha_t,\qquad
+\alpha_{{t+1}} = \Lambda G_Y\big((\Lambda G_Y)^2 + \delta I\big)^{{-1}}\Lambda k_Y(y_{{t+1}})$$
+
+$T = {count}$, RMSE ${own:.3f}$ over ${FOLLOWED}$ steps; of the looks ${looks:.3f}$.
+"""
+    query = {"f-system": "(a) circle", "f-train": str(count)}
+    figure = _path(found.truth, found.seen, None if guess is None else found.means["kbr"], dark)
+    return Shown(
+        (figure,),
+        f"The last {DRAWN} of {FOLLOWED} steps of a point that goes round, seen badly.",
+        100 * asked,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=Link("filtering", "Play it, step by step", query),
+    )
+
+
+def _errors(found: Followed) -> tuple[float, float]:
+    return found.errors["kbr"] ** 0.5, float(np.sqrt(((found.seen - found.truth) ** 2).sum(1).mean()))
+
+
+def turned(turn: float, guess: Guess | None, dark: bool) -> Shown:
+    """Step 4: a path that goes another way than the examples did."""
+    found, usual = _turned(turn), _turned(TAUGHT)
+    own, looks = found.errors
+    asked = own / looks
+    if guess is not None:
+        asked = float(np.divide(*_turned(float(guess.control)).errors))
+    lesson = (
+        f"Off by {number(own)}, where what is seen alone is off by {number(looks)}. The sign needs no truth: looks "
+        f"surprise it by {number(found.surprise)}, by {number(usual.surprise)} where the path goes as taught."
+    )
+    good, bad = _signs(found, usual) if guess is not None else ((), ())
+    equation = rf"""
+$$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {found.surprise:.3f},\qquad
+\text{{as taught}}\ {usual.surprise:.3f}$$
+
+$\hat x_{{t|t-1}}$ is predicted before the look $y_t$; taught turn ${TAUGHT:g}$, now ${turn:g}$ radians a step.
+"""
+    query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
+    figure = _path(found.truth, found.seen, None if guess is None else found.means, dark)
+    said = f"Taught to turn by {number(TAUGHT)} a step, it now follows a point that turns by {number(turn)}."
+    return Shown(
+        (figure,),
+        said,
+        100 * asked,
+        lesson,
+        good,
+        bad,
+        equation,
+        SOURCE,
+        Link("filtering", "A filter taught on a path like this" if turn >= 0 else "The path it was taught", query),
+    )
+
+
+def _signs(found: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    own, looks = found.errors
+    told = f"Looks surprise it {number(found.surprise / usual.surprise)} times as much as on the path it was taught."
+    better = f"Its error is {percent(own / looks)} of what is seen."
+    signs = ((found.surprise < 1.5 * usual.surprise, told), (own < looks, better))
+    return tuple(words for fine, words in signs if fine), tuple(words for fine, words in signs if not fine)
+
+
+STEPS = (
+    Step(
+        "Examples answer",
+        "Bayes' rule needs no formulas: examples of states and of what was seen of them are enough.",
+        Control("What is seen", -8.0, 8.0, LOOK, 0.5),
+        Question("Which hidden state is to be expected, on average?", -8, 8, 0.1, ""),
+        examples,
+    ),
+    Step(
+        "Made of weights",
+        "The answer is a weight on every example, and some weights are negative.",
+        Control("Examples", 20, 400, 200, 20),
+        Question("What share of the weights is negative?"),
+        weights,
+    ),
+    Step(
+        "Follow the hidden",
+        "Applied again at every step, the rule follows what nobody can see.",
+        Control("Examples to learn from", options=EXAMPLES, value=200),
+        Question("How large is its error, in per cent of the error of what is seen?", 0, 200),
+        pursuit,
+    ),
+    Step(
+        "Where it fails",
+        "It expects the world to go on as its examples did, and misleads where the world does not.",
+        Control("Turn of the path, radians a step", options=TURNS, value=1.2),
+        Question("How large is its error now, in per cent of the error of what is seen?", 0, 200),
+        turned,
+    ),
+)

@@ -1,0 +1,190 @@
+"""Distribution regression in three steps."""
+
+import numpy as np
+import streamlit as st
+
+from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from core.distribution_regression.subjects import Subjects
+from core.figures import story as draw
+from core.figures.colours import hue
+from core.figures.style import INK, Figure
+from core.studies.distribution_regression.compare import Curve, Prepared
+from core.studies.distribution_regression.compare import compare as compared
+from core.studies.distribution_regression.study import MethodSettings
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
+
+SUBJECTS, MEASURES = 200, 1000
+COUNTS, FEW = (20, 40, 80, 200, 400), (10, 20, 50, 100, 250, 500, 1000)
+PLACES = ("near 0.2", "near 0.5", "near 0.9")
+BINS = 20
+#: What counts as near the value that raises the outcome most.
+NEAR = 0.15
+SOURCE = "Tang et al., eq. 6, 7 and 20"
+MODEL = r"""
+$$y_i = \frac{1}{m_i}\sum_j f(x_{ij}) + \varepsilon_i,\qquad f \sim GP(0, K),\qquad
+E[f(s) \mid X, y] = l(s)^\top (M + \sigma^2 I)^{-1} y$$
+"""
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _found(subjects: int, measures: int) -> tuple[np.ndarray, Curve, Subjects]:
+    drawn = simulate(SimulationSpec(subjects, measures)).subjects
+    result = compared(Prepared(drawn), MethodSettings(), regression_function, ("gpdr",))
+    return result.at, result.curves["gpdr"], drawn
+
+
+def _held(at: np.ndarray, curve: Curve) -> float:
+    return float((np.abs(curve.mean - regression_function(at)) <= 2 * curve.sd).mean())
+
+
+def _off(at: np.ndarray, curve: Curve) -> float:
+    return float(np.sqrt(np.mean((curve.mean - regression_function(at)) ** 2)))
+
+
+def people(share: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 1: measures of the people with the highest and the lowest outcomes."""
+    at, _, drawn = _found(SUBJECTS, MEASURES)
+    count = max(1, round(share / 100 * SUBJECTS))
+    order, owner = np.argsort(drawn.outcomes.numpy()), drawn.owner.numpy()
+    values = drawn.measures[:, 0].numpy()
+    highest, lowest = (values[np.isin(owner, who)] for who in (order[-count:], order[:count]))
+    figure = _two_groups(highest, lowest, None if guess is None else at, dark)
+    best = float(at[regression_function(at).argmax()])
+    nearest = PLACES[int(np.argmin([abs(best - float(name.split()[-1])) for name in PLACES]))]
+    equation = (
+        MODEL
+        + rf"""
+$f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m = {MEASURES}$.
+"""
+    )
+    said = (
+        f"{SUBJECTS} people with {MEASURES:,} measures each: the {count} with the highest outcomes, and the {count} "
+        "with the lowest."
+    )
+    most, least = (float((np.abs(group - best) <= NEAR).mean()) for group in (highest, lowest))
+    lesson = (
+        f"Of the measures of the highest {percent(most)} lie within {NEAR:g} of {number(best)}, of the lowest "
+        f"{percent(least)}: not one number of a person, but where all of them lie."
+    )
+    return Shown(
+        (figure,),
+        said,
+        nearest,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=Link("distribution_regression", "All of these people"),
+    )
+
+
+def _two_groups(highest: np.ndarray, lowest: np.ndarray, at: np.ndarray | None, dark: bool) -> Figure:
+    """How often each value is measured in both groups; with ``at`` also what a value adds, there."""
+    edges = np.linspace(0, 1, BINS + 1)
+    middle, traces = 0.5 * (edges[1:] + edges[:-1]), []
+    for name, values, ink in (("highest outcomes", highest, "rust"), ("lowest outcomes", lowest, "blue")):
+        density = np.histogram(values, edges, density=True)[0]
+        traces.append(draw.line(middle, density, name, hue(ink, dark), width=4))
+    if at is not None:
+        truth = regression_function(at)
+        traces.append(draw.line(at, truth / truth.max() * 2, "what a value adds, scaled", INK[dark], dash="dot"))
+    return draw.picture(traces, ("measured value", "how often"), "Measures of two groups.", dark=dark)
+
+
+def _curve(at: np.ndarray, curve: Curve, revealed: bool, dark: bool) -> Figure:
+    colour = hue("teal", dark)
+    traces = [
+        draw.band(at, curve.mean - 2 * curve.sd, curve.mean + 2 * curve.sd, "how sure: 95 %", colour),
+        draw.line(at, curve.mean, "recovered", colour),
+    ]
+    if revealed:
+        traces.append(draw.line(at, regression_function(at), "the truth", INK[dark], dash="dot"))
+    return draw.picture(
+        traces, ("measured value", "what it adds to the outcome"), "A recovered curve.", dark=dark, up=(-0.55, 1.15)
+    )
+
+
+def recover(count: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 2: what a value adds, from so many people."""
+    at, curve, _ = _found(count, MEASURES)
+    few, many = (_off(at, _found(n, MEASURES)[1]) for n in (COUNTS[0], SUBJECTS))
+    lesson = (
+        f"With {COUNTS[0]} people the curve is off by {number(few)}, with {SUBJECTS} by {number(many)}. Nobody "
+        "measured it: only averages of it were seen, one a person. That is deconditioning."
+    )
+    equation = (
+        MODEL
+        + rf"""
+$n = {count}$, $m = {MEASURES}$, $\sigma^2 = {curve.noise:g}$: RMSE ${_off(at, curve):.3f}$.
+"""
+    )
+    query = {"d-n": str(count)} if count != SUBJECTS else {}
+    said = f"What each measured value adds, recovered from {count} people."
+    return Shown(
+        (_curve(at, curve, guess is not None, dark),),
+        said,
+        100 * (1 - many / few),
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=Link("distribution_regression", "This curve, by every method", query),
+    )
+
+
+def distrust(measures: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 3: too few measures a person."""
+    at, curve, _ = _found(SUBJECTS, measures)
+    full = _found(SUBJECTS, MEASURES)[1]
+    held = _held(at, curve)
+    asked = held if guess is None else _held(at, _found(SUBJECTS, int(guess.control))[1])
+    moved = float((np.abs(curve.mean - full.mean) > 2 * curve.sd).mean())
+    told = f"With {MEASURES:,} measures a person the curve leaves this band at {percent(moved)} of all values."
+    good, bad = ((told,), ()) if moved <= 0.1 else ((), (told,))
+    lesson = (
+        f"From {measures} measures a person, the band holds {percent(held)} of the truth. A few measures are not yet a "
+        "distribution, and the band does not know that."
+    )
+    equation = (
+        MODEL
+        + rf"""
+The band is $2\sqrt{{K(s, s) - l(s)^\top (M + \sigma^2)^{{-1}} l(s)}}$; it takes the {measures} measures for the whole
+distribution. RMSE ${_off(at, curve):.3f}$.
+"""
+    )
+    query = {"d-m": str(measures)} if measures != MEASURES else {}
+    said = f"{SUBJECTS} people, {measures} measures of each."
+    return Shown(
+        (_curve(at, curve, guess is not None, dark),),
+        said,
+        100 * asked,
+        lesson,
+        good if guess else (),
+        bad if guess else (),
+        equation,
+        SOURCE,
+        Link("distribution_regression", "Few measures, by every method", query),
+    )
+
+
+STEPS = (
+    Step(
+        "A person is many numbers",
+        "A person measured a thousand times is not one number but a distribution.",
+        Control("People in each group, %", 5, 50, 15, 5),
+        Question("Which values raise the outcome most?", choices=PLACES),
+        people,
+    ),
+    Step(
+        "What a value adds",
+        "From one outcome a person, regression recovers what each single value adds to it.",
+        Control("People", options=COUNTS, value=40),
+        Question(f"How much smaller is the curve's error with {SUBJECTS} people than with {COUNTS[0]}?"),
+        recover,
+    ),
+    Step(
+        "Where it fails",
+        "With few measures of each person it is sure of itself, and wrong.",
+        Control("Measures of each person", options=FEW, value=10),
+        Question("How much of the truth does the band hold?"),
+        distrust,
+    ),
+)

@@ -1,0 +1,282 @@
+"""Steps 1 to 4: a real curve through large cells, its rivals, a prior, a covariate."""
+
+import numpy as np
+import streamlit as st
+
+from core.fields import DownscalingProblem
+from core.fields.place import latitude_words
+from core.figures import story as draw
+from core.figures.colours import hue
+from core.figures.style import INK, Figure
+from core.studies.story.recovered import LENGTHS, SMOOTH, Recovered, evidence_of, off_cells, recover, rmse
+from core.studies.story.transect import Cells, Transect, through_cells, transect_of
+from core.studies.story.whole_map import example
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
+
+KEY, SIZE = "ukv-645m", 9
+#: Length in km of the kernel that rivals are drawn from.
+DRAWN = 12.0
+#: Height of the upper of two pictures.
+LOWER = 320
+NAMES = ("A", "B", "C")
+AXES = ("distance along the line, km", "potential temperature, K")
+WITHOUT, WITH = "without", "with"
+FITS = r"""
+$$\tilde z = W^\top \mathbf f,\qquad f(x) \mid \tilde z \sim N\big(c(x)^\top W S^{-1}\tilde z,\;
+k(x, x) - c(x)^\top W S^{-1} W^\top c(x)\big),\qquad S = W^\top K W$$
+"""
+SOURCE = "Chau et al. 2021, §3.2"
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def problem_of(key: str) -> DownscalingProblem:
+    """A worked example, kept."""
+    return example(key)
+
+
+@st.cache_resource(show_spinner=False)
+def transect() -> Transect:
+    """The row across Snowdonia."""
+    return transect_of(problem_of(KEY))
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def recovered(length: float, told_altitude: bool) -> Recovered:
+    """The curve recovered from its cells."""
+    return recover(transect(), SIZE, length, told_altitude=told_altitude)
+
+
+@st.cache_resource(show_spinner=False)
+def evidence(told_altitude: bool) -> np.ndarray:
+    """Log evidence at each length."""
+    return evidence_of(transect(), SIZE, told_altitude=told_altitude)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def rivals(pair: int) -> np.ndarray:
+    """Three curves that fit the same cells, the real one among them."""
+    invented = recover(transect(), SIZE, DRAWN, family=SMOOTH).rivals(2, 100 + pair)
+    return np.insert(invented, real_place(pair), transect().values, axis=0)
+
+
+def real_place(pair: int) -> int:
+    """Which of the three is the real one."""
+    return int(np.random.default_rng([pair, 1]).integers(3))
+
+
+def best(told_altitude: bool) -> float:
+    """The length of highest evidence."""
+    return LENGTHS[int(evidence(told_altitude).argmax())]
+
+
+def limits() -> tuple[float, float]:
+    """Room for the curve, the same in all pictures of it."""
+    values = transect().values
+    room = 0.14 * float(np.ptp(values))
+    return float(values.min() - room), float(values.max() + room)
+
+
+def curve(traces: list[draw.Trace], alt: str, dark: bool, height: int = draw.TALL) -> Figure:
+    """A picture along the line."""
+    return draw.picture(traces, AXES, alt, dark=dark, up=limits(), height=height)
+
+
+def truth(dark: bool, name: str = "the real field", width: float = 3.0) -> draw.Trace:
+    """The real curve."""
+    return draw.line(transect().km, transect().values, name, INK[dark], width=width)
+
+
+def known(cells: Cells, dark: bool) -> draw.Trace:
+    """What the cells say."""
+    return draw.cells(cells.edges, cells.means, "averages over cells", hue("rust", dark))
+
+
+def through(size: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 1: cells of so many places."""
+    cells = through_cells(transect(), size)
+    width = size * transect().spacing
+    traces = [known(cells, dark)] if guess is None else [truth(dark), known(cells, dark)]
+    where = latitude_words(round(transect().ends[0][0]), None)
+    said = f"{len(cells.means)} cells, each {number(width)} km wide, on a line across Snowdonia at {where}."
+    then = cells if guess is None else through_cells(transect(), int(guess.control))
+    lesson = (
+        f"At {number(then.where)} km the field is that far from its cell's mean. Of all its variation the cells "
+        f"{number(width)} km wide keep {percent(cells.kept)}; {percent(1 - cells.kept)} happens inside them."
+    )
+    equation = rf"""
+$$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
+\frac{{\mathrm{{Var}}\,\bar f}}{{\mathrm{{Var}}\,f}} = {cells.kept:.3f},\qquad
+\max_x |f(x) - \bar f_{{c(x)}}| = {cells.farthest:.3g}\ \mathrm{{K}}$$
+"""
+    query = {"rows": str(size), "columns": str(size)} if size != SIZE else {}
+    return Shown(
+        (curve(traces, f"Averages over cells {number(width)} km wide along a line.", dark),), said, then.farthest,
+        lesson, equation=equation, source=SOURCE, link=Link("downscaling", "The whole map, in cells this wide", query),
+    )  # fmt: skip
+
+
+def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 2: three curves that return the same cell means."""
+    cells, three, real = through_cells(transect(), SIZE), rivals(pair), real_place(pair)
+    shown = _three(three, None if guess is None else real, dark)
+    worst = max(off_cells(values, cells) for values in three)
+    apart = float(np.max(np.ptp(three, axis=0)))
+    drawn = [at for at in range(3) if at != real]
+    told = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
+    asked = real if guess is None else real_place(int(guess.control))
+    lesson = (
+        f"The invented ones miss the real field by {told} on average, and no cell notices. If you could tell, it was "
+        "by something the cells do not know: how smooth such a field is."
+    )
+    equation = (
+        FITS
+        + rf"""
+The invented curves are joint draws of this posterior, with a Matérn 3/2 kernel of length {DRAWN:.3g} km;
+$\max_c |\overline{{f}}_c - \tilde z_c| = {worst:.1e}$ K.
+"""
+    )
+    return Shown(
+        (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
+        f"Three fields, up to {number(apart)} K apart. One is real, two are invented.", NAMES[asked], lesson,
+        good=(f"Averaged over the cells, all three return the same values, to {within(worst, 'K')}.",),
+        equation=equation,
+        source=SOURCE, link=Link("downscaling", "Flip through 20 such maps", {"draws": "true"}),
+    )  # fmt: skip
+
+
+def _three(curves: np.ndarray, real: int | None, dark: bool) -> list[draw.Trace]:
+    """The three curves alike, or the real one before the invented ones."""
+    found = []
+    for at, (name, colour) in enumerate(zip(NAMES, ("teal", "violet", "green"), strict=True)):
+        words, ink, width = name, hue(colour, dark), 2.2
+        if real is not None:
+            words, ink, width = (f"{name}: real", INK[dark], 4.0) if at == real else (f"{name}: invented", ink, 1.4)
+        found.append(draw.line(transect().km, curves[at], words, ink, width=width))
+    return found
+
+
+def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
+    """Step 3: a length, its posterior, and what the evidence says of it."""
+    cells, found, colour = through_cells(transect(), SIZE), recovered(length, False), hue("teal", dark)
+    traces = _posterior(found, colour)
+    figures = [curve([*traces, known(cells, dark)], f"Recovered with a length of {number(length)} km.", dark)]
+    lesson = ""
+    if guess is not None:
+        top, own = recovered(best(False), False), recovered(float(guess.value), False)
+        figures = [curve([*traces, truth(dark, width=2), known(cells, dark)], "Recovered and real field.", dark, LOWER),
+                   _evidence(float(guess.value), dark)]  # fmt: skip
+        times = np.exp(min(top.evidence - own.evidence, 50))
+        lesson = (
+            f"With {number(best(False))} km the cells are {number(times)} times as probable as with your "
+            f"{number(float(guess.value))} km. The real field lies inside the band at {percent(top.held)} of "
+            f"all places there, with yours at {percent(own.held)}; the recovered curves are off by "
+            f"{number(top.rmse)} K and {number(own.rmse)} K."
+        )
+    equation = (
+        FITS
+        + rf"""
+$$\log p(\tilde z) = -\tfrac12 \tilde z^\top S^{{-1}}\tilde z - \tfrac12\log|S| - \tfrac n2 \log 2\pi =
+{found.evidence:.2f},\qquad k(x, x') = s^2 e^{{-|x - x'|/\ell}},\quad \ell = {length:.3g}\ \mathrm{{km}},\quad
+s^2 = {found.scale:.3g}$$
+
+$n = {len(cells.means)}$ standardised cell means; $s^2$ is the one of highest evidence at this length.
+"""
+    )
+    link = Link("downscaling", "Lengths of the whole map, and learning them")
+    said = f"If temperatures resemble one another over {number(length)} km, this is what the cells say, give or take."
+    return Shown(tuple(figures), said, best(False), lesson, equation=equation, source=SOURCE, link=link)
+
+
+def _posterior(found: Recovered, colour: str) -> list[draw.Trace]:
+    km, mean, reach = transect().km, found.mean, 2 * found.sd
+    return [draw.band(km, mean - reach, mean + reach, "how sure: 95 %", colour),
+            draw.line(km, mean, "recovered", colour)]  # fmt: skip
+
+
+def _evidence(own: float, dark: bool) -> Figure:
+    """How probable each length makes the cells, with the guess and the best."""
+    values = np.exp(evidence(False) - evidence(False).max())
+    chosen = np.interp(np.log(own), np.log(LENGTHS), values)
+    traces = [
+        draw.line(np.array(LENGTHS), values, "", hue("teal", dark)),
+        draw.dots(np.array([own]), np.array([chosen]), "your length", hue("rust", dark), size=15),
+        draw.dots(np.array([best(False)]), np.ones(1), "the best", INK[dark], size=15, symbol="circle-open"),
+    ]
+    found = draw.picture(
+        traces,
+        ("length, km", "evidence / its best"),
+        "Evidence of every length.",
+        dark=dark,
+        height=draw.TALL - LOWER + 10,
+    )
+    found["layout"]["xaxis"] |= {"type": "log", "tickvals": [2, 5, 10, 20, 50, 100, 200, 400]}
+    return found
+
+
+def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
+    """Step 4: the same cells, with the mountains known or not."""
+    knows, cells = told == WITH, through_cells(transect(), SIZE)
+    without, with_it = recovered(best(False), False), recovered(best(True), True)
+    found, colour = (with_it if knows else without), hue("jade" if knows else "teal", dark)
+    traces = _posterior(found, colour)
+    if guess is not None:
+        traces.append(truth(dark, width=2))
+    mountains = draw.ground(transect().km, transect().altitude, "the ground", dark)
+    highest = float(transect().altitude.max())
+    figure = draw.over_ground(
+        curve([mountains, *traces, known(cells, dark)], "Recovered field above the mountains.", dark),
+        highest, dark,
+    )  # fmt: skip
+    low, high = limits()
+    figure["layout"]["yaxis"]["range"] = [low - 0.35 * (high - low), high]
+    gone = 1 - with_it.rmse / without.rmse
+    said = f"The ground under the line rises to {number(highest)} m, and we know it at every place."
+    lesson = (
+        f"Without the mountains the recovered field is off by {number(without.rmse)} K, with them by "
+        f"{number(with_it.rmse)} K; the bands hold {percent(without.held)} and {percent(with_it.held)} of the real "
+        "field."
+    )
+    checks = (f"Averaged over the cells, both return them, to {within(max(without.off, with_it.off), 'K')}.",)
+    equation = (
+        FITS
+        + rf"""
+$$k = s^2\big(e^{{-|x - x'|/\ell}} + 10\,h(x)h(x')\big),\qquad \ell = {with_it.length:.3g}\ \mathrm{{km}},\quad
+s^2 = {with_it.scale:.3g},\qquad \log p(\tilde z) = {with_it.evidence:.2f}\ \text{{against}}\ {without.evidence:.2f}$$
+
+$h$ is the altitude, standardised.
+"""
+    )
+    return Shown((figure,), said, 100 * gone, lesson, good=checks, equation=equation, source=SOURCE,
+                 link=Link("downscaling", "The whole map with its mountains"))  # fmt: skip
+
+
+STEPS = (
+    Step(
+        "Cells hide",
+        "A large cell shows one number, and hides everything that happens inside it.",
+        Control("Places in a cell", 3, 45, SIZE, 3),
+        Question("How far from its cell's average does the real field stray, at most?", 0, 5, 0.1, "K"),
+        through,
+    ),
+    Step(
+        "Many fields fit",
+        "Averaging loses: many different fields have exactly the same averages.",
+        Control("Another two rivals", 1, 12, 1),
+        Question("Which of the three is the real field?", choices=NAMES),
+        fit,
+    ),
+    Step(
+        "A prior chooses",
+        "Knowing how far temperatures resemble one another picks out the likely fields among all that fit.",
+        Control("Length over which temperatures resemble one another, km", options=LENGTHS, value=LENGTHS[4]),
+        Question("Which length makes the averages most probable?", 2, 100, 1, "km"),
+        prior,
+    ),
+    Step(
+        "Mountains help",
+        "Something known in fine detail, such as the mountains, fills in what the cells left out.",
+        Control("Recovered … mountains", options=(WITHOUT, WITH), value=WITHOUT),
+        Question("By how much does knowing the mountains lower the error?"),
+        covariate,
+    ),
+)

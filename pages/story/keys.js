@@ -1,0 +1,18 @@
+// Arrow keys, and the page keys of a presenter's remote, go back and forth through the steps of a story.
+
+const KEYS = { ArrowRight: 'next', PageDown: 'next', ArrowLeft: 'back', PageUp: 'back' };
+const OWN = 'input, textarea, select, [contenteditable=true], [role=slider], [role=radio], [role=combobox], .live-chart';
+
+const press = event => {
+  const where = KEYS[event.key];
+  if (!where || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.(OWN)) return;
+  const button = document.querySelector(`.st-key-story-${where} button`);
+  if (!button) return;
+  event.preventDefault();
+  if (!button.disabled) button.click();
+};
+
+export default function () {
+  addEventListener('keydown', press);
+  return () => removeEventListener('keydown', press);
+}

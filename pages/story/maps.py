@@ -1,0 +1,245 @@
+"""Steps 7 to 9: the real map, how sure it is, and where it fails."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.downscaling.one_scale_up import OTHERS, OneScaleUp
+from core.fields import constant, explained_share
+from core.fields.explained import WEAK
+from core.figures.downscaled_maps import field_scale, reaches
+from core.figures.maps import field_map
+from core.figures.panel import MapScale, Panel
+from core.figures.story import TALL
+from core.figures.style import Figure
+from core.metrics import trust
+from core.metrics.trusting import RIGHT
+from core.studies.story.whole_map import Solved, one_scale_above, solve
+from pages.kit.background import awaited, get_background, own_lane
+from pages.story.fields import KEY, problem_of
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
+
+HIGH, LOW = "645 m up", "75 m up"
+LEVELS = {HIGH: KEY, LOW: "ukv-75m"}
+#: K by which a map's cell averages may differ from the cells before the check is amber.
+FITS_TO = 0.01
+SOURCE = "Chau et al. 2021, §3.2 and §5.2; Kyriakidis 2004 (area-to-point kriging)"
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _kept(kind: str, key: str) -> dict[str, Any]:
+    """Where background work leaves its result for all sessions."""
+    return {}
+
+
+def _work(kind: str, key: str) -> Callable[[Callable[[], None]], Any]:
+    problem = problem_of(key)
+
+    def work(check: Callable[[], None]) -> Any:
+        kept = _kept(kind, key)
+        if "found" not in kept:
+            kept["found"] = solve(key, problem, check) if kind == "map" else one_scale_above(problem, check)
+        return kept["found"]
+
+    return work
+
+
+def begin(kind: str, key: str) -> "Future[Any]":
+    """Start work in the background, for a step that comes later."""
+    return get_background().request(f"story-{kind}-{key}", own_lane(f"story-{kind}-{key}"), _work(kind, key))
+
+
+def ahead(at: int) -> None:
+    """Begin at step ``at`` what later steps will show."""
+    jobs = [("map", KEY)] * (at >= 4) + [("map", LEVELS[LOW]), *(("up", key) for key in LEVELS.values())] * (at >= 7)
+    for kind, key in jobs:
+        if "found" not in _kept(kind, key):
+            begin(kind, key)
+
+
+def _known(kind: str, key: str) -> Any:
+    """The result, or None while it is being computed."""
+    return _kept(kind, key).get("found")
+
+
+def _wait(kind: str, key: str) -> Callable[[], Any]:
+    words = "The map is being computed …" if kind == "map" else "The check one scale up is being computed …"
+    name = f"story-{kind}-{key}"
+    return lambda: awaited(name, name, _work(kind, key), words)
+
+
+def _map(title: str, values: np.ndarray, key: str, dark: bool, scale: MapScale | None = None) -> Figure:
+    problem = problem_of(key)
+    figure = field_map(
+        Panel("story", title, values, problem.grid, scale or field_scale(problem)), dark=dark, height=TALL + 90
+    )
+    figure["layout"]["meta"]["hall"] = True
+    for words in (figure["layout"]["title"]["font"], *(each["font"] for each in figure["layout"]["annotations"])):
+        words["size"] = 17
+    figure["data"][0]["colorbar"]["tickfont"] = {"size": 15}
+    figure["layout"]["margin"] |= {"t": 36, "b": 70}
+    figure["layout"]["annotations"][0]["yshift"] = -44
+    return figure
+
+
+def _coarse(key: str, dark: bool) -> tuple[Figure, ...]:
+    """What is there before anything is computed."""
+    return (_map("What the cells say", constant(problem_of(key)), key, dark),)
+
+
+def _equation(solved: Solved) -> str:
+    bags = solved.problem.data.bags.count
+    return rf"""
+$$\tilde z = W^\top \mathbf f + e,\qquad E[f(x)] = m + c(x)^\top W S^{{-1}}(\tilde z - W^\top \bar m),\qquad
+\mathrm{{Var}}\,f(x) = k(x, x) - c(x)^\top W S^{{-1}} W^\top c(x)$$
+
+${bags}$ cells, ${len(solved.problem.pixel)}$ pixels; $c(x)$ is the covariance of each cell's average with the field
+at $x$. RMSE: blocks ${solved.rmse(solved.blocks):.3g}$ K, bilinear ${solved.rmse(solved.bilinear):.3g}$ K, mean
+${solved.rmse(solved.mean):.3g}$ K.
+"""
+
+
+def dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 7: from blocks to terrain."""
+    solved: Solved | None = _known("map", KEY)
+    if solved is None:
+        return Shown(
+            _coarse(KEY, dark), "Cells over Wales and the Irish Sea, one temperature each.", wait=_wait("map", KEY)
+        )
+    values = solved.dissolved(share / 100)
+    off = solved.off_cells(values)
+    fits, gone = off < FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
+    title = "What the cells say" if share == 0 else "Deconditioned" if share == 100 else f"{share} % of the way"
+    lesson = (
+        f"Against the field that nobody showed it, the blocks are off by {number(solved.rmse(solved.blocks))} K, the "
+        f"deconditioned map by {number(solved.rmse(solved.mean))} K; interpolation between cells by "
+        f"{number(solved.rmse(solved.bilinear))} K."
+    )
+    figures = [_map(title, values, KEY, dark)]
+    if guess is not None:
+        figures.append(_map("The real field, never shown", solved.truth, KEY, dark))
+    return Shown(
+        tuple(figures), f"{len(solved.problem.pixel):,} pixels from {solved.problem.data.bags.count} cells.",
+        100 * gone, lesson,
+        good=(f"Averaged over every cell, this map gives that cell's value, to {within(off, 'K')}.",) if fits else (),
+        bad=() if fits else (f"Averaged over the cells, this map is off by up to {number(off)} K.",),
+        equation=_equation(solved), source=SOURCE, link=Link("downscaling", "This map with all its knobs"),
+    )  # fmt: skip
+
+
+def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 8: intervals, checked against the truth."""
+    solved: Solved | None = _known("map", KEY)
+    if solved is None:
+        return Shown(
+            _coarse(KEY, dark), "Each pixel gets a temperature, and an interval around it.", wait=_wait("map", KEY)
+        )
+    promised, problem = level / 100, solved.problem
+    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reaches(problem, solved.mean, solved.sd).spread)
+    figures = [_map("How sure: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
+    held, lesson = solved.held(promised), ""
+    then = held if guess is None else solved.held(guess.control / 100)
+    good: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    if guess is not None:
+        scale = MapScale("truth and interval", "", "diverging", -1.0, 1.0)
+        outside = _map("Where the truth lies outside", solved.beyond(promised), KEY, dark, scale)
+        outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
+        figures.insert(0, outside)
+        found = trust(solved.truth, solved.mean, solved.sd, weights=problem.grid.area)
+        right = found.verdict == "about right"
+        good, bad = ((found.sentence,), ()) if right else ((), (found.sentence,))
+        lesson = (
+            f"Intervals that promise {level} % hold {percent(held)} of the area's truth. A map that tells how sure it "
+            "is can be held to it, wherever a truth is known."
+        )
+    said = f"Around every pixel an interval that is to hold the truth in {level} of 100 cases."
+    equation = rf"""
+$$\hat c(q) = \sum_i a_i\,\mathbf 1\!\left[\,|z_i - m_i| \le \Phi^{{-1}}\!\big(\tfrac{{1+q}}{{2}}\big)\,s_i\right],
+\qquad \hat c({promised:g}) = {held:.3f}$$
+
+$z_i$ the truth, $m_i$ and $s_i$ mean and sd at a pixel of area $a_i$.
+"""
+    link = Link("downscaling", "Its intervals, beside the map")
+    source = "Gneiting, Balabdaoui and Raftery 2007, §3"
+    return Shown(tuple(figures), said, 100 * then, lesson, good, bad, equation, source, link)
+
+
+def fails(where: str, guess: Guess | None, dark: bool) -> Shown:
+    """Step 9: the same a little above the ground, and the signs by which one would know."""
+    key = LEVELS[where]
+    solved: Solved | None = _known("map", key)
+    if solved is None:
+        return Shown(_coarse(key, dark), f"The same cells, {where}.", wait=_wait("map", key))
+    share = {name: explained_share(problem_of(name)).share for name in LEVELS.values()}
+    figures = [_map(f"Deconditioned, {where}", solved.mean, key, dark)]
+    good: list[str] = []
+    bad: list[str] = []
+    lesson = ""
+    if guess is not None:
+        figures.append(_map(f"The real field, {where}", solved.truth, key, dark))
+        good, bad = signs(solved, share[key], _known("up", key))
+        left = solved.rmse(solved.mean) / solved.rmse(solved.blocks)
+        lesson = (
+            f"{where} the mountains explain {percent(share[key])} of what happens inside "
+            f"the cells; the map's error is {percent(left)} of the blocks'."
+        )
+    equation = rf"""
+$$R^2 = 1 - \frac{{\sum_i a_i (z_i' - \beta h_i')^2}}{{\sum_i a_i z_i'^2}} = {share[key]:.3f}$$
+
+A prime takes the mean of the own cell away, $h$ is the altitude, $a$ the area.
+"""
+    query = {} if key == KEY else {"data": key}
+    wait = None if guess is None or _known("up", key) else _wait("up", key)
+    return Shown(
+        tuple(figures), f"The same place, hour and method. {HIGH} the mountains explain {percent(share[KEY])} of what "
+        "happens inside the cells.",
+        100 * share[LEVELS[LOW]], lesson, tuple(good), tuple(bad), equation, "Wald, Ranchin and Mangolini 1997",
+        Link("downscaling", f"This map, {where}", query), wait,
+    )  # fmt: skip
+
+
+def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[list[str], list[str]]:
+    """The three checks of the app, as sentences in green and in amber."""
+    held = trust(solved.truth, solved.mean, solved.sd, weights=solved.problem.grid.area)
+    found = [
+        (share >= WEAK, f"Covariates explain {percent(share)} of what happens inside the cells."),
+        (held.verdict == "about right", held.sentence),
+    ]
+    if checked is not None:
+        ratio, kept = checked.rmse[checked.model] / checked.rmse["bilinear"], checked.held[-1]
+        nearer = f"; {OTHERS[checked.better]} comes nearer" if checked.better else ""
+        fine = checked.better is None and round(100 * kept) >= RIGHT[0]
+        told = (
+            f"One scale up, without any truth: error {percent(ratio)} of interpolation's, {percent(kept)} held{nearer}."
+        )
+        found.insert(0, (fine, told))
+    return [words for fine, words in found if fine], [words for fine, words in found if not fine]
+
+
+STEPS = (
+    Step(
+        "The real map",
+        "On a real map the blocks dissolve into terrain, and every cell still averages to what it said.",
+        Control("Dissolved, %", 0, 100, 0, 10),
+        Question("How much of the blocks' error is gone once they have dissolved?"),
+        dissolve,
+    ),
+    Step(
+        "How sure?",
+        "A map is only worth its doubt: it must say how sure it is, and be right about that.",
+        Control("Promised, %", 50, 99, 95, 1),
+        Question("How much of the truth do these intervals really hold?"),
+        sure,
+    ),
+    Step(
+        "Where it fails",
+        "Near the ground the mountains say little, and a map as sharp as before deserves less trust.",
+        Control("Height above the ground", options=(HIGH, LOW), value=LOW),
+        Question("How much of what happens inside the cells do the mountains explain 75 m up?"),
+        fails,
+    ),
+)

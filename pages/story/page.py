@@ -1,0 +1,62 @@
+"""Page Story: what deconditioning is, in nine steps; kernel Bayes, simulators and distributions in miniature."""
+
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from pages.kit import bound
+from pages.kit.asked import apply_values, ask
+from pages.kit.layout import page_header, refusals
+from pages.story import maps
+from pages.story.showing import show
+from pages.story.step import Step
+from pages.story.stories import FIRST, MOST, STORIES
+
+_HERE = Path(__file__).parent
+_KEYS = st.components.v2.component(
+    "lab_story_keys", html="<span hidden></span>", js=(_HERE / "keys.js").read_text(encoding="utf-8")
+)
+
+
+def main() -> None:
+    """The story that is chosen, at its step."""
+    page_header("Story", "Predict, then reveal; arrow keys turn the pages.")
+    st.html(f"<style>{(_HERE / 'story.css').read_text(encoding='utf-8')}</style>")
+    apply_values()
+    _KEYS(key="story-keys")
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="story-head"):
+        about = bound.segmented_control(
+            "Story", list(STORIES), default=FIRST, key="about", label_visibility="collapsed", on_change=_to, args=(1,)
+        ) or FIRST  # fmt: skip
+        steps = STORIES[about]
+        with st.container(key="story-step"):
+            at = min(int(bound.number_input("Step", 1, MOST, 1, key="step")), len(steps))
+        _leaf(steps, at)
+    with st.container(key="story-body"), refusals():
+        if about == FIRST:
+            maps.ahead(at)
+        show(steps[at - 1], f"{about if about != FIRST else 's'}{at}", at, len(steps))
+
+
+def _leaf(steps: tuple[Step, ...], at: int) -> None:
+    """Back, a dot for every step, next."""
+    with st.container(horizontal=True, gap="small", width="content", key="story-dots"):
+        st.button(
+            "Back", key="story-back", icon=":material/arrow_back:", disabled=at == 1, on_click=_to, args=(at - 1,)
+        )
+        for number, step in enumerate(steps, 1):
+            name = f"Step {number}: {step.title}"
+            shown: Literal["primary", "secondary"] = "primary" if number == at else "secondary"
+            st.button(name, key=f"story-dot-{number}", type=shown, help=step.title, on_click=_to, args=(number,))
+        last = at == len(steps)
+        st.button(
+            "Next", key="story-next", icon=":material/arrow_forward:", disabled=last, on_click=_to, args=(at + 1,)
+        )
+
+
+def _to(step: int) -> None:
+    ask({"step": step})
+
+
+main()

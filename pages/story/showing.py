@@ -1,0 +1,87 @@
+"""A step on the page: its sentence, its picture, its control, the guess and what is revealed."""
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from pages.kit import bound
+from pages.kit.layout import explain
+from pages.kit.pages import page_link
+from pages.kit.plotly_live import plotly_live
+from pages.kit.state import forget, recall, remember
+from pages.kit.theme import is_dark
+from pages.story.step import Control, Guess, Question, Shown, Step, verdict
+
+
+def show(step: Step, key: str, at: int, of: int) -> None:
+    """The whole step; ``key`` is its name in the address and in the session."""
+    st.caption(f"{at} of {of} · {step.title}")
+    st.header(step.sentence, anchor=False)
+    left, right = st.columns([2.7, 1], gap="large")
+    with right:
+        now = _control(step.control, key)
+    guess: Guess | None = recall(f"_{key}-guess")
+    with left:
+        shown = step.show(now, guess, is_dark())
+        _pictures(shown, key, guess)
+        explain(shown.said, shown.equation, shown.source, label="Show me the mathematics")
+        if shown.wait is not None:
+            shown.wait()
+    with right:
+        _checks(shown)
+        if shown.answer is not None:
+            _question(step.question, key, now, guess, shown)
+        elif guess is not None:
+            st.caption("Your guess is kept; the answer is still being computed …")
+        if shown.link is not None:
+            page_link(shown.link.folder, shown.link.label, query=dict(shown.link.query) or None,
+                      icon=":material/open_in_new:")  # fmt: skip
+
+
+def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
+    maps = [figure["layout"]["meta"]["role"] == "map" for figure in shown.figures]
+    places = st.columns(len(maps)) if all(maps) else [st.container() for _ in maps]
+    for number, (figure, place) in enumerate(zip(shown.figures, places, strict=True)):
+        with place:
+            alt = f"{figure['layout']['meta']['alt']} {shown.lesson if number and guess else shown.said}"
+            plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt)
+
+
+def _control(control: Control, key: str) -> Any:
+    if not control.options:
+        return bound.slider(control.label, control.low, control.high, control.value, control.step, key=key)
+    if isinstance(control.options[0], str):
+        found = bound.segmented_control(control.label, control.options, default=control.value, key=key)
+        return found or control.value
+    return bound.select_slider(control.label, control.options, control.value, key=key)
+
+
+def _checks(shown: Shown) -> None:
+    lines = [("good", "✓", text) for text in shown.good] + [("bad", "!", text) for text in shown.bad]
+    rows = "".join(f'<p class="{kind}"><b>{mark}</b>{escape(text)}</p>' for kind, mark, text in lines)
+    if rows:
+        st.html(f'<div class="story-checks" role="status">{rows}</div>')
+
+
+def _question(question: Question, key: str, now: Any, guess: Guess | None, shown: Shown) -> None:
+    """The question with its reveal, or the answer."""
+    with st.container(border=True, key="story-question"):
+        st.markdown(f"**{question.text}**")
+        if guess is not None:
+            st.markdown(f"**{verdict(question, guess.value, shown.answer)}** {shown.lesson}")
+            st.button("Guess again", key=f"{key}-again", type="tertiary", on_click=forget, args=(f"_{key}-guess",))
+            return
+        value = _guess(question, key)
+        st.button("Reveal", key=f"{key}-reveal", type="primary", width="stretch", disabled=value is None,
+                  help="First a guess, then the answer" if value is None else None,
+                  on_click=remember, args=(f"_{key}-guess", Guess(value, now)))  # fmt: skip
+
+
+def _guess(question: Question, key: str) -> Any:
+    if question.choices:
+        return st.segmented_control("Your guess", question.choices, key=f"{key}-choice")
+    low, high, step = (type(question.step)(v) for v in (question.low, question.high, question.step))
+    label = f"Your guess, {question.units}" if question.units else "Your guess"
+    middle = low + step * round((high - low) / 2 / step)
+    return st.slider(label, low, high, middle, step, key=f"{key}-number")

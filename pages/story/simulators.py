@@ -1,0 +1,261 @@
+"""Likelihood-free inference in four steps."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.figures import story as draw
+from core.figures.colours import hue, model_colour, model_name
+from core.figures.style import INK, Figure
+from core.likelihood_free.inference import nearest_count
+from core.likelihood_free.simulators import Exact, simulate
+from core.metrics.trusting import RIGHT
+from core.studies.likelihood_free.study import Inference, infer, make_problem
+from core.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
+from pages.kit.background import awaited, get_background, own_lane
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
+
+NAME, OBSERVED, RUNS = "exponential-gamma", 9.42, 100
+COUNTS, FEW = (20, 50, 100, 200, 500), (20, 50, 100)
+ORDER = ("abc", "cme", "kbr", "dme")
+SOURCE = "Hsu and Ramos 2019, §8.3 and Algorithm 8.1"
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _inferred(observed: float, runs: int) -> Inference:
+    problem = make_problem(NAME, observed)
+    return infer(problem, simulate(problem, runs, 0))
+
+
+def _exact(found: Inference) -> Exact:
+    exact = found.exact
+    assert exact is not None
+    return exact
+
+
+def _link(label: str, runs: int, observed: float = OBSERVED) -> Link:
+    query = {f"lf-n-{NAME}": str(runs)} if runs != RUNS else {}
+    return Link("likelihood_free", label, query | ({"lf-y": f"{observed:g}"} if observed != OBSERVED else {}))
+
+
+def _runs(found: Inference, observed: float, more: list[draw.Trace], dark: bool) -> Figure:
+    """The simulator's runs with the observation as a rule, and what is to be marked among them."""
+    theta, mean = np.exp(found.simulations.parameters[:, 0]), np.exp(found.simulations.summaries[:, 0])
+    traces = [draw.dots(theta, mean, "runs of the simulator", hue("grey", dark), size=9, alpha=0.8), *more]
+    rules = [draw.rule(observed, hue("rust", dark), upright=False)]
+    labels = ("rate (secret)", "average wait (seen)")
+    figure = draw.picture(traces, labels, "Runs of a simulator.", dark=dark, rules=rules)
+    for name, ticks in (("xaxis", [0.01, 0.03, 0.1, 0.3, 1]), ("yaxis", [1, 3, 10, 30, 100])):
+        figure["layout"][name] |= {"type": "log", "tickvals": ticks}
+    return figure
+
+
+def runs(observed: float, guess: Guess | None, dark: bool) -> Shown:
+    """Step 1: a simulator's runs, and an observation."""
+    found = _inferred(observed, RUNS)
+    exact, own = float(_exact(found).mean[0]), float(found.answers["dme"].mean[0])
+    y, marks = np.array([observed]), []
+    if guess is not None:
+        marks = [
+            draw.dots(np.array([own]), y, "from the runs", hue("teal", dark), size=20),
+            draw.dots(np.array([exact]), y, "exact", INK[dark], size=20, symbol="circle-open"),
+        ]
+    figure = _runs(found, observed, marks, dark)
+    asked = exact if guess is None else float(_exact(_inferred(float(guess.control), RUNS)).mean[0])
+    lesson = (
+        f"The runs say {number(own)}, the exact calculation, possible for this small simulator, says {number(exact)}. "
+        "Most simulators allow none, and the runs are all there is."
+    )
+    equation = rf"""
+$$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)\,dx,\qquad
+\bar x \sim \tfrac1\theta\,\mathrm{{Gamma}}(500, 500),\qquad E[\theta \mid y] = {exact:.4f}$$
+
+${RUNS}$ runs, rates spread evenly in their logarithm, $y = {observed:g}$.
+"""
+    said = f"{RUNS} runs, each at a rate of its own; an average wait of {number(observed)} was seen (dashed)."
+    return Shown(
+        (figure,),
+        said,
+        asked,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=_link("This observation, by four methods", RUNS, observed),
+    )
+
+
+def near(count: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 2: the runs nearest to the observation."""
+    found = _inferred(OBSERVED, count)
+    parameters, summaries = found.simulations.parameters[:, 0], found.simulations.summaries[:, 0]
+    kept = np.argsort(np.abs(summaries - found.problem.observed[0]))[: nearest_count(count)]
+    marks = draw.dots(np.exp(parameters[kept]), np.exp(summaries[kept]), "kept", hue("ochre", dark), size=14)
+    figure = _runs(found, OBSERVED, [] if guess is None else [marks], dark)
+    times = _width(found, "abc")
+    asked = 100 * times if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "abc")
+    lesson = (
+        f"It keeps {len(kept)} of {count} runs and throws {count - len(kept)} away; its interval is {number(times)} "
+        "times as wide as the exact one."
+    )
+    low, high = found.answers["abc"].interval[0]
+    equation = rf"""
+$$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(kept)}\ \text{{kept}},\qquad
+95\,\%:\ [{low:.4f}, {high:.4f}]$$
+"""
+    return Shown(
+        (figure,),
+        f"{count} runs, and an average wait of {number(OBSERVED)} that was seen.",
+        asked,
+        lesson,
+        equation=equation,
+        source="Pritchard et al. 1999 (rejection ABC)",
+        link=_link("Its samples beside the others'", count),
+    )
+
+
+def _width(found: Inference, method: str) -> float:
+    """Width of a method's interval in widths of the exact one; NaN where it has none."""
+    answer, exact = found.answers.get(method), _exact(found).interval[0]
+    return float("nan") if answer is None else float(np.diff(answer.interval[0])[0] / np.diff(exact)[0])
+
+
+def compare(count: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 3: four methods on the same runs."""
+    found = _inferred(OBSERVED, count)
+    shown = ORDER[:1] if guess is None else ORDER
+    width = _width(found, "dme")
+    asked = 100 * width if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "dme")
+    lesson = "; ".join(f"{model_name(name)} {number(_width(found, name))}" for name in ORDER if name in found.answers)
+    lesson = f"Widths in exact ones: {lesson}. All saw the same {count} runs."
+    equation = rf"""
+$$\bar\mu = \sum_j w_j\,\ell(\tilde\theta_j, \cdot),\qquad w = (A^\top K A + m\delta I)^{{-1}} A^\top k(y),\qquad
+A = (L + n\lambda I)^{{-1}}\tilde L$$
+
+$n = {count}$, $\epsilon = {found.settings.epsilon:.3g}$, $\lambda = {found.settings.regularisation:.3g}$.
+"""
+    said = f"Intervals for the secret rate from {count} runs, beside the exact one."
+    return Shown(
+        (_intervals(found, shown, dark),),
+        said,
+        asked,
+        lesson,
+        equation=equation,
+        source=SOURCE,
+        link=_link("All four, with their samples", count),
+    )
+
+
+def _intervals(found: Inference, methods: tuple[str, ...], dark: bool) -> Figure:
+    """Means and intervals of some methods, beside the exact ones."""
+    exact = _exact(found)
+    rows = {
+        model_name(name): (float(answer.mean[0]), answer.interval[0], model_colour(name, dark))
+        for name in methods
+        if (answer := found.answers.get(name)) is not None
+    }
+    return draw.intervals(rows, (float(exact.mean[0]), exact.interval[0]), "rate", dark=dark)
+
+
+@st.cache_resource(show_spinner=False, max_entries=len(FEW))
+def _kept(count: int) -> dict[str, Checked]:
+    return {}
+
+
+def _secrets(count: int) -> Checked | None:
+    """The check, shown to be on its way; None until it is there."""
+    return awaited(f"story-secrets-{count}", "story-secrets", partial(_check, count), "Secrets are drawn …")
+
+
+def _check(count: int, check: Any) -> Checked:
+    kept = _kept(count)
+    if "found" not in kept:
+        kept["found"] = check_secrets(make_problem(NAME), count, check=check)
+    return kept["found"]
+
+
+def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
+    """Step 4: secrets drawn, data made from them, intervals checked."""
+    found = _inferred(OBSERVED, count)
+    said = f"From {count} runs only. The same can be tried on {SECRETS} secret rates whose data the simulator makes."
+    if "found" not in _kept(count):
+        get_background().request(f"story-secrets-{count}", own_lane("story-secrets"), partial(_check, count))
+    checked = _kept(count).get("found") if guess is not None else None
+    if guess is not None and checked is None:
+        return Shown((_intervals(found, ("dme",), dark),), said, wait=lambda: _secrets(count))
+    figure, asked, lesson = _intervals(found, ("dme",), dark), 0.0, ""
+    good: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    equation = rf"""
+$$\theta_r \sim p(\theta),\quad y_r \sim p(y \mid \theta_r),\qquad
+\hat c = \tfrac1{{{SECRETS}}}\sum_r \mathbf 1[\theta_r \in I(y_r)],\qquad \text{{promised}}\ {LEVEL:g}$$
+"""
+    if checked is not None and guess is not None:
+        figure = _caterpillar(checked, dark)
+        share, width = float(checked.inside.mean()), _width(found, "dme")
+        asked = 100 * float(_kept(int(guess.control)).get("found", checked).inside.mean())
+        told = f"{int(checked.inside.sum())} of {SECRETS} secrets lie in their {percent(LEVEL)} intervals."
+        good, bad = ((told,), ()) if round(100 * share) >= RIGHT[0] else ((), (told,))
+        lesson = (
+            f"For the average that was seen the interval is {number(width)} times as wide as the exact one. No exact "
+            "answer is needed for this check: only the simulator, once more."
+        )
+    return Shown(
+        (figure,),
+        said,
+        asked,
+        lesson,
+        good,
+        bad,
+        equation,
+        "Talts et al. 2018",
+        _link("Its calibration and errors", count),
+    )
+
+
+def _caterpillar(checked: Checked, dark: bool) -> Figure:
+    """Every secret with its interval, in order, misses in another colour."""
+    order = np.argsort(checked.theta)
+    traces = []
+    for name, wanted, ink in (("held", True, hue("teal", dark)), ("missed", False, hue("rust", dark))):
+        at = np.flatnonzero(checked.inside[order] == wanted).astype(float)
+        chosen = order[checked.inside[order] == wanted]
+        gap = np.full(len(at), np.nan)
+        x, y = np.column_stack([at, at, gap]).ravel(), np.column_stack([*checked.intervals[chosen].T, gap]).ravel()
+        traces += [draw.line(x, y, name, ink, width=5), draw.dots(at, checked.theta[chosen], "", INK[dark], size=9)]
+    figure = draw.picture(traces, ("secrets, in order", "rate"), "Secret rates and their intervals.", dark=dark)
+    figure["layout"]["yaxis"] |= {"type": "log", "tickvals": [0.01, 0.03, 0.1, 0.3, 1]}
+    return figure
+
+
+STEPS = (
+    Step(
+        "Only a simulator",
+        "When nobody can write down how likely the data are, one can still run the simulator and look.",
+        Control("Average wait that was seen", 2.0, 60.0, OBSERVED, 0.01),
+        Question("Which rate is to be expected behind this average?", 0.01, 0.3, 0.005, ""),
+        runs,
+    ),
+    Step(
+        "Keep the nearest",
+        "The simplest way keeps the runs that came near to what was seen, and throws the rest away.",
+        Control("Runs", options=COUNTS, value=RUNS),
+        Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
+        near,
+    ),
+    Step(
+        "Use every run",
+        "Deconditioning lets every run speak, near or far.",
+        Control("Runs", options=COUNTS, value=200),
+        Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
+        compare,
+    ),
+    Step(
+        "Check with secrets",
+        "Draw a secret, make its data, infer it back: so the method is checked without knowing the answer.",
+        Control("Runs", options=FEW, value=50),
+        Question(f"Of {SECRETS} secrets, what share lies in its 95 % intervals?"),
+        secret,
+    ),
+)

@@ -1,0 +1,119 @@
+"""What a step of a story is: one sentence, one picture, one control, a question, what is revealed, where it leads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+#: A guess this near to the answer, as shares of the range of guesses, is said to be …
+NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider over numbers (``options`` empty) or over the ``options``; ``labels`` name those that are no numbers."""
+
+    label: str
+    low: float = 0
+    high: float = 1
+    value: Any = 0
+    step: float = 1
+    options: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be predicted: one of the ``choices``, or a number from ``low`` to ``high`` in ``units``."""
+
+    text: str
+    low: float = 0
+    high: float = 100
+    step: float = 1
+    units: str = "%"
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a person has committed to, and what the step's control was then."""
+
+    value: Any
+    control: Any
+
+
+@dataclass(frozen=True)
+class Link:
+    """The full page with the same state: its folder, what the link says, the controls that differ from its defaults."""
+
+    folder: str
+    label: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a step shows at one value of its control.
+
+    Parameters
+    ----------
+    figures : pictures, the large one first; plotly figures as dicts.
+    said : a sentence on what is seen, from the numbers in it; it must not give the answer away before ``revealed``.
+    answer : the answer to the question at the guess's own control, a number or one of the choices.
+    lesson : what is said once the answer is known.
+    good, bad : short checks, in green and in amber.
+    equation, source : mathematics with the page's own numbers.
+    wait : draws a word on what is still being computed, below the pictures, and runs the page again when it is there.
+    """
+
+    figures: tuple[dict[str, Any], ...]
+    said: str
+    answer: Any = None
+    lesson: str = ""
+    good: tuple[str, ...] = ()
+    bad: tuple[str, ...] = ()
+    equation: str = ""
+    source: str = ""
+    link: Link | None = None
+    wait: Callable[[], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: ``show(value, guess, dark)`` computes it; ``guess`` is None until the person has committed to one;
+    an ``answer`` of None says that the computer is still busy in the background."""
+
+    title: str
+    sentence: str
+    control: Control
+    question: Question
+    show: Callable[[Any, Guess | None, bool], Shown]
+
+
+def verdict(question: Question, guess: Any, answer: Any) -> str:
+    """How near a guess came, in a sentence."""
+    if question.choices:
+        return f"Right: {answer}." if guess == answer else f"You said {guess}; it is {answer}."
+    apart = abs(guess - answer) / (question.high - question.low)
+    near = next((words for limit, words in NEARNESS if apart <= limit), "Far off")
+    return f"{near}: you said {_told(question, guess)}, it is {_told(question, answer)}."
+
+
+def number(value: float) -> str:
+    """A number in three digits, whole from 100 on, with a true minus sign."""
+    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * share:.0f}\u00a0%"
+
+
+def within(value: float, units: str) -> str:
+    """How well a check holds, as "0.0003 K" or "less than 0.0001 K"."""
+    return f"{value:.1g} {units}" if value >= 1e-4 else f"less than 0.0001 {units}"
+
+
+def _told(question: Question, value: float) -> str:
+    if question.units == "%":
+        return percent(value / 100)
+    return f"{number(value)}\u00a0{question.units}" if question.units else number(value)

@@ -1,0 +1,13 @@
+"""The stories by name, each with its steps in order."""
+
+from pages.story import bayes, distributions, fields, link, maps, simulators
+from pages.story.step import Step
+
+STORIES: dict[str, tuple[Step, ...]] = {
+    "deconditioning": (*fields.STEPS, *link.STEPS, *maps.STEPS),
+    "bayes": bayes.STEPS,
+    "simulators": simulators.STEPS,
+    "distributions": distributions.STEPS,
+}
+FIRST = next(iter(STORIES))
+MOST = max(map(len, STORIES.values()))

@@ -1,0 +1,55 @@
+"""Words of the glossary on a page: underlined, told to pointer, keyboard and finger; the page's texts stay its own."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import move_slider, opened, settled
+from tests.waiting import HANG_MS
+
+TEXT = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, li, th)')]
+  .filter(block => block.checkVisibility()).map(block => block.textContent).join('\\n')"""
+LOOKED = "() => document.querySelectorAll('.lab-word').length > 3"
+
+
+def followed(page: Page) -> str:
+    """The page's texts once the slower pictures have caught up with its controls."""
+    settled(page)
+    expect(page.get_by_text("follows …")).to_have_count(0, timeout=HANG_MS)
+    settled(page)
+    return page.evaluate(TEXT)
+
+
+def test_a_word_is_told_to_keyboard_and_pointer(page: Page) -> None:
+    opened(page, "/line")
+    page.wait_for_function(LOOKED)
+    tip, word = page.get_by_role("tooltip"), page.locator("dfn.lab-word[tabindex='0']", has_text="evidence").first
+    word.focus()
+    expect(tip).to_contain_text("How probable the data are under a model")
+    expect(word).to_have_attribute("aria-describedby", tip.get_attribute("id"))
+    page.keyboard.press("Enter")
+    link = page.get_by_role("link", name="In the glossary")
+    expect(link).to_be_focused()
+    assert link.get_attribute("href") == "glossary?g-word=evidence"
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    expect(word).to_be_focused()
+    page.locator("dfn.lab-word", has_text="CRPS").first.hover()
+    expect(tip).to_contain_text("Continuous ranked probability score")
+    page.mouse.move(2, 2)
+    expect(tip).to_be_hidden()
+    page.locator("dfn.lab-word", has_text="RMSE").first.click()
+    expect(tip).to_contain_text("Root mean squared error")
+
+
+def test_texts_that_a_slider_changes_are_those_of_the_page(page: Page) -> None:
+    """After changes of underlined sentences the page reads as the same address opened anew."""
+    opened(page, "/line")
+    page.wait_for_function(LOOKED)
+    for label in ("Lengthscale of k", "λ"):
+        move_slider(page, label, 3)
+        settled(page)
+        page.wait_for_function(LOOKED)
+    after = followed(page)
+    opened(page, page.url)
+    page.wait_for_function(LOOKED)
+    assert followed(page) == after and "evidence" in after
+    assert not page.errors

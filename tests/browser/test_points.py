@@ -1,0 +1,124 @@
+"""Points are dragged, added and deleted in the picture, by mouse and by keys: the posterior follows, Undo goes back."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import exceptions, opened, revision, settled
+from tests.waiting import HANG_MS
+
+SMALL = "/line?o-n=60&o-m=60"
+#: Where points of a chart lie in the window, by the numbers under which the trace of the data holds them.
+WHERE = """([key, numbers]) => {
+  const node = document.querySelector(`[data-key="${key}"]`), plot = node.querySelector('.live-plot');
+  const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+  const { x, y } = plot._fullData.find(trace => trace.name === 'data');
+  return numbers.map(i => [box.x + xaxis._offset + xaxis.d2p(x[i]), box.y + yaxis._offset + yaxis.d2p(y[i])]); }"""
+COUNT = """key => document.querySelector(`[data-key="${key}"] .live-plot`)
+  ._fullData.find(trace => trace.name === 'data').x.length"""
+#: The posterior mean of the picture of f: other curves in it come later.
+MEAN = """() => document.querySelector('[data-key="o-function"] .live-plot')
+  ._fullData.find(trace => trace.name.startsWith('TTGP')).y.join()"""
+#: An empty corner of a picture's axes: the curve does not come there.
+CORNER = """key => {
+  const box = document.querySelector(`[data-key="${key}"] .live-points`).getBoundingClientRect();
+  return [box.x + 0.05 * box.width, box.y + 0.05 * box.height]; }"""
+
+
+def place(page: Page, key: str, number: int) -> tuple[float, float]:
+    return page.evaluate(WHERE, [key, [number]])[0]
+
+
+def posterior(page: Page) -> str:
+    """The mean that the picture of f shows."""
+    return page.evaluate(MEAN)
+
+
+def followed(page: Page, before: str) -> str:
+    """The picture shows another posterior than before; which one."""
+    page.wait_for_function(f"before => ({MEAN})() !== before", arg=before, timeout=HANG_MS)
+    return posterior(page)
+
+
+def goes_back(page: Page, to: str) -> None:
+    """The posterior is that of before, and nothing is edited."""
+    page.wait_for_function(f"to => ({MEAN})() === to", arg=to, timeout=HANG_MS)
+    settled(page)
+    assert "edits" not in page.url and not page.errors and not exceptions(page)
+
+
+@pytest.fixture
+def editing(new_page: Callable[..., Page]) -> Page:
+    """The page with both scatters ready to be edited, by the switch of the page."""
+    page = opened(new_page(), SMALL)
+    page.get_by_text("Edit points").click()
+    settled(page)
+    assert not exceptions(page)
+    for key in ("o-first", "o-second", "o-function"):
+        revision(page, key)
+    return page
+
+
+def said(page: Page, words: str) -> None:
+    """The line above the pictures says so."""
+    expect(page.get_by_text(re.compile(words))).to_be_visible()
+
+
+def test_a_mouse_drags_adds_and_deletes_and_undo_brings_it_back(editing: Page) -> None:
+    page, first = editing, posterior(editing)
+    x, y = place(page, "o-first", 11)
+    corner = page.evaluate(CORNER, "o-first")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 20, steps=3)
+    page.mouse.move(*corner, steps=3)
+    page.mouse.up()
+    page.wait_for_url(re.compile("o-first-edits=m12_"))
+    said(page, "By hand, D₁: 1 moved")
+    moved = followed(page, first)
+    settled(page)
+    x, y = place(page, "o-first", 11)
+    assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
+    page.mouse.click(*page.evaluate(CORNER, "o-second"))
+    said(page, "D₂: 1 added")
+    added = followed(page, moved)
+    settled(page)
+    page.mouse.dblclick(*place(page, "o-first", 30))
+    said(page, "D₁: 1 moved, 1 deleted; D₂: 1 added")
+    deleted = followed(page, added)
+    settled(page)
+    assert [page.evaluate(COUNT, key) for key in ("o-first", "o-second")] == [59, 61]
+    assert len({first, moved, added, deleted}) == 4
+    for now in (deleted, added, moved):
+        page.get_by_role("button", name="Undo").click()
+        followed(page, now)
+        settled(page)
+    goes_back(page, first)
+
+
+def test_keys_choose_move_add_and_delete_and_the_choice_is_said(editing: Page) -> None:
+    page, first = editing, posterior(editing)
+    sheet = page.locator('[data-key="o-second"] .live-points')
+    live = page.locator('[data-key="o-second"] + .live-points-bar [aria-live]')
+    sheet.focus()
+    for key in ("End", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(live).to_have_text(re.compile(r"^Point \d+: ỹ = −?[\d.]+, z̃ = "))
+    chosen = live.inner_text()
+    for _ in range(12):
+        page.keyboard.press("Shift+ArrowUp")
+    said(page, "D₂: 1 moved")
+    moved = followed(page, first)
+    assert live.inner_text() != chosen and live.inner_text().startswith(chosen.partition(",")[0])
+    page.keyboard.press("Enter")
+    expect(live).to_have_text(re.compile("^Added point 1: .*, added"))
+    added = followed(page, moved)
+    page.keyboard.press("Delete")
+    expect(live).to_have_text("Added point 1 deleted, 60 left.")
+    said(page, "D₂: 1 moved[.]")
+    followed(page, added)
+    settled(page)
+    page.get_by_role("button", name="Points as generated").click()
+    goes_back(page, first)

@@ -1,0 +1,48 @@
+"""Slides over the window: a key opens them, arrows turn them and move the divider, Escape brings the page back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.accessible import barriers
+from tests.browser.steps import opened
+
+
+def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = opened(new_page(), "/downscale")
+    with page.expect_download() as saved:  # its button is there once the picture is exact
+        page.get_by_role("button", name="One page, HTML").click()
+    file = tmp_path / "page.html"
+    saved.value.save_as(file)
+    page.keyboard.press("p")
+    deck = page.locator("dialog[open] .deck")
+    expect(deck).to_have_attribute("data-slide", "data")
+    walk(page, deck)
+    assert not barriers(page, within="dialog[open]")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.keyboard.press("p")
+    expect(deck).to_be_visible()
+    deck.get_by_role("button", name="Close").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert not page.errors
+
+    alone = new_page()
+    alone.goto(file.as_uri())
+    walk(alone, alone.locator(".deck"))
+    assert not alone.errors and not alone.foreign
+
+
+def walk(page: Page, deck) -> None:
+    """To the map with a divider, moved, and over its value."""
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(deck).to_have_attribute("data-slide", "fine")
+    divider = deck.get_by_role("slider", name="Divider")
+    expect(divider).to_have_attribute("aria-valuenow", "50")
+    page.keyboard.press("Shift+ArrowRight")
+    expect(divider).to_have_attribute("aria-valuenow", "52")
+    deck.locator("canvas").hover(position={"x": 40, "y": 90})
+    expect(deck.locator(".deck-tip")).to_contain_text("fine: ")
+    expect(deck.locator(".deck-trust")).to_contain_text("95 % intervals hold")

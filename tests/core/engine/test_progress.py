@@ -1,0 +1,47 @@
+"""Which exercises are done: kept for each visitor, through the disk, in spite of damage."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.engine.progress import LONGEST_SAID, Progress
+from core.engine.visitor import mark_of
+from core.errors import InputError
+
+
+def test_ticks_survive_the_disk_until_they_are_forgotten(tmp_path: Path) -> None:
+    store = Progress(tmp_path)
+    assert store.done() == {}
+    store.forget()
+    store.keep("band", "It holds 95 %.")
+    store.keep("one", "x" * 9999)
+    assert Progress(tmp_path).done() == {"band": "It holds 95 %.", "one": "x" * LONGEST_SAID}
+    store.forget()
+    assert store.done() == {}
+
+
+def test_each_visitor_has_ticks_of_their_own(tmp_path: Path) -> None:
+    first, second = (Progress(tmp_path, mark_of(secret)) for secret in ("a" * 64, "b" * 64))
+    first.keep("band", "")
+    assert list(first.done()) == ["band"] and second.done() == {} and Progress(tmp_path).done() == {}
+    with pytest.raises(InputError, match="64 hexadecimal"):
+        Progress(tmp_path, "../../etc")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"done": 3}', '{"done": {"band": 3, "../x": "a", "": "b"}}'])
+def test_a_damaged_file_is_no_tick_and_is_replaced(tmp_path: Path, text: str) -> None:
+    store = Progress(tmp_path)
+    store.folder.mkdir(parents=True)
+    (store.folder / "done.json").write_text(text)
+    assert store.done() == {}
+    store.keep("band", "said")
+    assert json.loads((store.folder / "done.json").read_text()) == {"done": {"band": "said"}}
+
+
+def test_what_is_no_exercise_and_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no exercise"):
+        Progress(tmp_path).keep("../../x", "")
+    (tmp_path / "exercises").write_text("in the way")
+    with pytest.raises(InputError, match="cannot be kept"):
+        Progress(tmp_path).keep("band", "")

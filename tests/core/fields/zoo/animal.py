@@ -1,0 +1,50 @@
+"""What an oddity of the zoo is, and the small fields that most are made from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from tests.core.fields.samples import netcdf, region
+
+ROWS, COLUMNS = 8, 10
+
+
+@dataclass(frozen=True)
+class Animal:
+    """A file with one oddity, and what must come of it.
+
+    ``make`` writes it to a path. It is read with the fields ``reads``, in order, or refused with part of the sentence
+    ``refused``; ``noted`` is part of a note, ``when`` what is said of its first field. ``needs``: a package.
+    ``folder``: no single file, so that no upload can be it.
+    """
+
+    name: str
+    make: Callable[[Path], object]
+    reads: str = ""
+    refused: str = ""
+    noted: str = ""
+    when: tuple[str, ...] | None = None
+    select: dict = field(default_factory=dict)
+    grid: str = ""
+    needs: str = ""
+    folder: bool = False
+
+
+def of(name: str, data: xr.Dataset, reads: str = "", *, form: str = "NETCDF4", encoding: dict | None = None, **more):
+    """An oddity that is a data set, written as NetCDF."""
+    return Animal(f"{name}.nc", lambda path: path.write_bytes(netcdf(data, form, **(encoding or {}))), reads, **more)
+
+
+def small() -> xr.Dataset:
+    """8 × 10 cells of one degree with `t`, `orog` and `q`."""
+    return region(ROWS, COLUMNS)
+
+
+def timed(values: list[float], units: str, calendar: str = "", data: xr.Dataset | None = None) -> xr.Dataset:
+    """The small fields at several times, numbers as a file holds them."""
+    said = {"units": units, "standard_name": "time"} | ({"calendar": calendar} if calendar else {})
+    found = (small() if data is None else data).expand_dims(time=len(values))
+    return found.assign_coords(time=("time", np.asarray(values), said)).copy(deep=True)

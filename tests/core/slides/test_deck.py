@@ -1,0 +1,110 @@
+"""Slides of a downscaling: every number in them is computed anew; files are opened by the tools they are for."""
+
+import io
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.downscaling.run import downscale
+from core.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
+from core.metrics import trust
+from core.slides.deck import Shown, covariate_panel, downscaling_deck, score_rows, stride_for
+from core.slides.field import decoded
+from core.slides.offline import offline_page
+from core.slides.printed import powerpoint, report
+from tests.core.test_downscaled_maps import problem_on
+
+
+@pytest.fixture(scope="module")
+def shown() -> Shown:
+    """A region of 24 × 36 pixels, a quarter of its cells hidden."""
+    problem = problem_on("latlon")
+    found = downscale(problem, {"learn": False})
+    panels = all_panels(problem, field_scale(problem), found.mean, found.sd, reaches(problem, found.mean, found.sd))
+    held = trust(problem.truth, found.mean, found.sd, weights=problem.grid.area)
+    covariate = covariate_panel(problem, {"orog": "m"})
+    return Shown(problem, found.spec.model, tuple(panels), found.scores, held, covariate=covariate)
+
+
+def slide(deck: dict, key: str) -> dict:
+    return next(one for one in deck["slides"] if one["key"] == key)
+
+
+def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
+    deck, problem = downscaling_deck(shown), shown.problem
+    mean, truth = shown.panel(MEAN).values, problem.truth
+    weights = np.where(np.isfinite(mean - truth), problem.grid.area, 0)
+    rmse = np.sqrt(np.nansum(weights * (mean - truth) ** 2) / weights.sum())
+    assert f"off by {rmse:.3g} K" in slide(deck, "truth")["sentence"]
+    assert f"{int(problem.observed.sum())} coarse values" in slide(deck, "coarse")["sentence"]
+    assert f"{problem.hidden} more were hidden" in slide(deck, "coarse")["sentence"]
+    inside = np.abs(truth - mean) <= 1.959964 * shown.panel(SPREAD).values / 2
+    share = np.nansum(problem.grid.area * inside) / problem.grid.area.sum()
+    assert f"hold {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
+
+
+def test_a_quarter_of_the_map_is_hatched(shown: Shown) -> None:
+    deck = downscaling_deck(shown)
+    hatch = slide(deck, "doubt")["hatch"]
+    assert np.mean(decoded(deck["fields"][hatch["field"]]) > hatch["above"]) == pytest.approx(0.25, abs=0.01)
+
+
+def test_the_covariate_is_that_of_the_file(shown: Shown) -> None:
+    from tests.core.fields.samples import fields, region
+
+    problem, panel = shown.problem, shown.covariate
+    rows, columns = problem.grid.shape
+    given = fields(region()).dataset["orog"].values[:rows, :columns]
+    assert panel.scale.units == "m" and np.nanmax(np.abs(panel.values - given)) < 1e-9 * np.abs(given).max()
+
+
+def test_without_truth_no_slide_speaks_of_it(shown: Shown) -> None:
+    panels = tuple(panel for panel in shown.panels if panel.key not in ("truth", "error"))
+    blind = replace(shown, panels=panels, held=None, unchecked="Nothing could be checked.", scores={}, covariate=None)
+    deck = downscaling_deck(blind)
+    assert [one["key"] for one in deck["slides"]] == ["coarse", "fine", "doubt", "checks", "method", "credits"]
+    assert deck["trust"] == {"mark": "bad", "badge": "Nothing could be checked."}
+    assert slide(deck, "checks")["levels"] == [] and len(slide(deck, "checks")["rows"]) == 1
+
+
+def test_large_fields_are_thinned_until_they_have_room(shown: Shown) -> None:
+    panels = list(shown.panels)
+    pixels = sum(panel.values.size for panel in panels)
+    assert stride_for(panels, room=8 * pixels) == 1
+    assert stride_for(panels, room=2 * pixels // 3) == 2
+
+
+def test_the_offline_page_fetches_nothing_and_survives_hostile_words(shown: Shown) -> None:
+    hostile = replace(shown, problem=replace(shown.problem, source="</script><script>alert(1)</script>"))
+    page = offline_page(hostile, {"seed": 0, "note": "<b>"})
+    assert not re.findall(r"""(?:src|href)\s*=|url\(|@import|https?://""", page)
+    assert page.count("<script") == page.count("</script>") == 2 and "alert(1)</script>" not in page
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    deck = json.loads(data.group(1))
+    assert [one["key"] for one in deck["slides"]] == [one["key"] for one in downscaling_deck(shown)["slides"]]
+    assert all(row[0] in page for row in score_rows(shown)) and len(page) < 5e6
+
+
+def test_powerpoint_has_text_tables_and_words_for_pictures(shown: Shown) -> None:
+    from pptx import Presentation
+
+    deck, file = downscaling_deck(shown), Presentation(io.BytesIO(powerpoint(shown)))
+    assert len(file.slides) == len(deck["slides"]) and file.slide_width / file.slide_height == pytest.approx(
+        16 / 9, 1e-3
+    )
+    for page, wanted in zip(file.slides, deck["slides"], strict=True):
+        words = [shape.text_frame.text for shape in page.shapes if shape.has_text_frame]
+        assert wanted["title"] in words and deck["trust"]["badge"] in words
+        pictures = [shape for shape in page.shapes if shape.shape_type == 13]
+        assert len(pictures) == (wanted["kind"] == "map")
+        assert all(shape._element.nvPicPr.cNvPr.get("descr") == wanted["alt"] for shape in pictures)
+    [table] = [shape.table for page in file.slides for shape in page.shapes if shape.has_table]
+    assert [[cell.text for cell in row.cells] for row in table.rows] == score_rows(shown)
+
+
+def test_the_report_has_a_page_a_slide(shown: Shown) -> None:
+    pages = len(re.findall(rb"/Type /Page\b", report(shown)))
+    assert pages == len(downscaling_deck(shown)["slides"])

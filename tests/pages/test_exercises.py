@@ -1,0 +1,89 @@
+"""Exercises on their pages: as opened none is done, as docs/teaching.md solves it each is; ticks stay."""
+
+import json
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.teaching.exercises import ASKED, Exercise
+from core.teaching.tasks import EXERCISES
+from pages.kit.pages import PAGES
+from pages.kit.state import get_engine
+from tests.pages.conftest import ROOT, until
+
+RESULTS = ROOT / "tests" / "benchmarks" / "results"
+DOCS = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+ADDRESSES = {page.url_path: page.folder for page in PAGES}
+
+
+def address(exercise: Exercise, settings: str) -> str:
+    """An address of the exercise that the documentation gives under that heading."""
+    found = re.search(rf"{settings}: `/([a-z-]+)\?(\S*{ASKED}={exercise.key}(?:&\S*)?)`", DOCS)
+    assert found and ADDRESSES[found[1]] == exercise.page, (exercise.key, settings)
+    return found[2]
+
+
+def verdict(page: AppTest) -> str:
+    """What stands in the exercise's place."""
+    assert not page.exception and not page.error
+    return next((block.proto.body for block in page.get("html") if 'class="lab-verdict"' in block.proto.body), "")
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)
+def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page, exercise: Exercise) -> None:
+    opening, solution = (dict(parse_qsl(address(exercise, name))) for name in ("Opens", "Solution"))
+    assert opening == {ASKED: exercise.key} | dict(exercise.opening)
+    assert solution == {ASKED: exercise.key} | dict(exercise.solution)
+    page = open_page(exercise.page, **opening)
+    until(page, lambda: "computing" not in verdict(page))
+    assert 'data-state="open"' in verdict(page) and "Not yet." in verdict(page)
+    assert get_engine().progress.done() == {}
+    page = open_page(exercise.page, **solution)
+    until(page, lambda: "computing" not in verdict(page))
+    assert 'data-state="good"' in verdict(page) and "Done." in verdict(page), verdict(page)
+    assert list(get_engine().progress.done()) == [exercise.key]
+
+
+def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_page) -> None:
+    page = open_page("exercises")
+    assert f"0 of {len(EXERCISES)} done" in page.markdown[1].value
+    get_engine().progress.keep("band", "The band holds *95* %.")
+    page.run()
+    assert f"1 of {len(EXERCISES)} done" in page.markdown[1].value
+    assert [text.value for text in page.markdown if "✓" in text.value] == [
+        "**1. A band that keeps its word** :green[✓ done]"
+    ]
+    assert any(caption.value == "The band holds \\*95\\* %." for caption in page.caption)
+    next(button for button in page.button if button.label == "Begin again").click().run()
+    assert not page.exception and f"0 of {len(EXERCISES)} done" in page.markdown[1].value
+
+
+def test_an_address_with_no_exercise_of_the_page_shows_none(open_page) -> None:
+    for key in ("nosuch", "noise"):
+        page = open_page("one_dimension", **{ASKED: key})
+        assert not page.exception and not verdict(page) and not page.info
+
+
+def test_leaving_takes_the_task_away(open_page) -> None:
+    page = open_page("conditional_mean_embeddings", **{ASKED: "one"})
+    assert "Not yet." in verdict(page)
+    page.button(key="lab-leave").click().run()
+    assert not verdict(page)
+
+
+def test_what_a_class_waits_for_is_what_was_measured() -> None:
+    rows = [row for name in ("lesson", "load") for row in json.loads((RESULTS / f"{name}.json").read_text())["rows"]]
+    told = [
+        ("a step of the story", "Step of the story, until its picture", ""),
+        ("its answer", "Step of the story, until its answer", ""),
+        ("an exercise, until", "Exercise as asked, until its verdict", ""),
+        ("an exercise, solved", "Exercise as solved, until its verdict", ""),
+        ("all move a slider", "Moved slider, until the picture", "all 30 sessions move at once, no fit"),
+    ]
+    for words, what, size in told:
+        (row,) = [row for row in rows if row["what"] == what and size in row["size"]]
+        late = float(re.search(r"p95 ([\d,]+) ms", row["accuracy"])[1].replace(",", "")) / 1000
+        median, most = re.search(rf"\| {words}[^|]*\| ([\d.]+) s \| ([\d.]+) s \|", DOCS).groups()
+        assert float(median) == float(f"{row['ours']:.2g}") and abs(float(most) - late) <= 0.05 * late

@@ -1,0 +1,56 @@
+"""Page Replicated? in AppTest: the counts, the filters, every claim."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, load
+from core.studies.replicated.numbers import FOLDER
+from pages.kit.mediated import lost
+from pages.replicated.entry import block
+
+FOUND = load()
+CARDS = [claim for claim in FOUND.claims if claim.verdict != DRAWING]
+
+
+@pytest.fixture
+def page(open_page: Callable[..., AppTest]) -> AppTest:
+    return open_page("replicated")
+
+
+def claims(page: AppTest) -> list[str]:
+    assert not page.exception and [error.value for error in page.error] == []
+    return [
+        part.proto.body for part in page.get("html") if "lab-claim" in part.proto.body and "<h4>" in part.proto.body
+    ]
+
+
+def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None:
+    assert claims(page) == [block(claim) for claim in CARDS]
+    drawn = [part.proto.body for part in page.get("html") if 'lab-drawing"' in part.proto.body]
+    assert len(drawn) + len(CARDS) == len(FOUND.claims)
+    counts = FOUND.counts()
+    said = " ".join(part.value for part in page.markdown)
+    assert all(f"**{counts[verdict]}**" in said for verdict in (HOLDS, PARTLY, FAILS))
+    text = "".join(claims(page))
+    assert "python -m core benchmark swiss-roll" in text and "{" not in text
+
+
+def test_filters_choose_by_text_and_by_verdict(page: AppTest) -> None:
+    page.segmented_control(key="rp-text").set_value("hsu").run()
+    assert claims(page) == [block(claim) for claim in CARDS if claim.text == "hsu"]
+    page.segmented_control(key="rp-verdict").set_value(HOLDS).run()
+    assert claims(page) == [block(each) for each in FOUND.claims if (each.text, each.verdict) == ("hsu", HOLDS)]
+    page.segmented_control(key="rp-text").set_value("slides").run()
+    assert claims(page) == [] and "No table or figure" in page.info[0].value
+
+
+def test_every_mediated_model_is_counted_against_its_counterpart() -> None:
+    path = FOLDER / "downscaling.json"
+    kept = {(row["case"], row["seed"], row["model"]): row["scores"] for row in json.loads(path.read_text())["rows"]}
+    draws = [key[:2] for key, scores in kept.items() if key[2] == "variational_cmp" and scores]
+    more = sum(kept[*draw, "variational_cmp"]["rmse"] > kept[*draw, "vbagg"]["rmse"] for draw in draws)
+    assert f"on {more} of {len(draws)} draws" in lost("variational_cmp")
+    assert lost("bag_gp") == "" and "Shrinkage CMP" in lost()

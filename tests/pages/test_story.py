@@ -1,0 +1,135 @@
+"""Page Story in AppTest: every step of every story, before and after a guess; what lasts long stands in prepared."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.downscaling.one_scale_up import VALUES, OneScaleUp
+from core.fields import bilinear, constant
+from core.studies.story.checked import SECRETS, Checked
+from core.studies.story.whole_map import Solved
+from pages.kit.state import slider_text
+from pages.story import fields, maps, simulators
+from pages.story.step import Guess, Question, number, percent, verdict, within
+from pages.story.stories import FIRST, STORIES
+
+PLACES = [(about, at) for about, steps in STORIES.items() for at in range(1, len(steps) + 1)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    """What the background would compute: maps between cells, a check one scale up, intervals of secrets."""
+    for key in maps.LEVELS.values():
+        problem = fields.problem_of(key)
+        between = bilinear(problem)
+        solved = Solved(problem, between, np.full(problem.grid.shape, 0.15), constant(problem), between)
+        maps._kept("map", key)["found"] = solved
+        values = {name: (0.0,) for name in VALUES}
+        rmse = {"area_to_point_gp": 0.2, "bilinear": 0.4}
+        checked = OneScaleUp("area_to_point_gp", 9, 30, "K", 1.0, rmse, {}, 0.1, (0.5, 0.9, 0.95), (3.0,), 0.5, values)
+        maps._kept("up", key)["found"] = checked
+    theta = np.linspace(0.05, 0.5, SECRETS)
+    for count in simulators.FEW:
+        intervals = np.stack([0.8 * theta, np.where(np.arange(SECRETS) < 3, 0.9, 1.2) * theta], axis=1)
+        simulators._kept(count)["found"] = Checked(theta, intervals)
+
+
+def opened(open_page, about: str, at: int) -> AppTest:
+    page = open_page("story", about=about, step=str(at))
+    assert not page.exception and not page.error
+    return page
+
+
+def revealed(page: AppTest, about: str, at: int) -> AppTest:
+    key, question = f"{about if about != FIRST else 's'}{at}", STORIES[about][at - 1].question
+    if question.choices:
+        assert page.button(key=f"{key}-reveal").disabled
+        page.segmented_control(key=f"{key}-choice").set_value(question.choices[0]).run()
+    return page.button(key=f"{key}-reveal").click().run()
+
+
+@pytest.mark.parametrize(("about", "at"), PLACES)
+def test_every_step_asks_and_then_answers(open_page, about: str, at: int) -> None:
+    step, page = STORIES[about][at - 1], opened(open_page, about, at)
+    assert [head.value for head in page.header] == [step.sentence] and page.title[0].value == "Story"
+    assert not any("Guess again" in button.label for button in page.button)
+    page = revealed(page, about, at)
+    assert not page.exception and not page.error
+    told = " ".join(text.value for text in page.markdown)
+    assert "you said" in told.lower() or "Right:" in told
+    page.button(key=f"{about if about != FIRST else 's'}{at}-again").click().run()
+    assert not any("Guess again" in button.label for button in page.button)
+
+
+def test_the_step_is_turned_by_buttons_and_stays_inside_its_story(open_page) -> None:
+    page = opened(open_page, "bayes", 9)  # beyond the last
+    assert page.header[0].value == STORIES["bayes"][-1].sentence and page.button(key="story-next").disabled
+    page.button(key="story-back").click().run()
+    assert page.header[0].value == STORIES["bayes"][2].sentence
+    page.button(key="story-dot-1").click().run()
+    assert page.header[0].value == STORIES["bayes"][0].sentence and page.button(key="story-back").disabled
+    page.segmented_control(key="about").set_value("distributions").run()
+    assert page.header[0].value == STORIES["distributions"][0].sentence
+
+
+def test_numbers_on_the_page_are_those_of_the_computation(open_page) -> None:
+    page = revealed(opened(open_page, FIRST, 3), FIRST, 3)
+    top = fields.recovered(fields.best(False), False)
+    told = " ".join(text.value for text in page.markdown)
+    assert f"With {number(top.length)} km" in told and percent(top.held) in told and number(top.rmse) in told
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [(50.0, "Spot on"), (44.0, "Near"), (30.0, "Not far"), (0.0, "Far off")],
+)
+def test_a_guess_is_measured_against_the_range_of_guesses(guess: float, said: str) -> None:
+    question = Question("How much?", 0, 100)
+    assert verdict(question, guess, 52.0).startswith(said) and percent(0.52) in verdict(question, guess, 52.0)
+
+
+def test_a_choice_is_right_or_wrong() -> None:
+    question = Question("Which?", choices=("A", "B"))
+    assert verdict(question, "A", "A") == "Right: A." and verdict(question, "B", "A") == "You said B; it is A."
+    assert within(3e-4, "K") == "0.0003 K" and within(1e-9, "K") == "less than 0.0001 K"
+
+
+def test_a_sign_is_green_or_amber_by_the_rules_of_the_app() -> None:
+    solved = maps._kept("map", fields.KEY)["found"]
+    checked = maps._kept("up", fields.KEY)["found"]
+    good, bad = maps.signs(solved, 0.83, checked)
+    assert any("One scale up" in words for words in good) and any("83" in words for words in good)
+    worse, amber = maps.signs(solved, 0.27, None)
+    assert any("27" in words for words in amber) and len(good) + len(bad) == 3 and len(worse) + len(amber) == 2
+
+
+def test_a_guess_remembers_its_own_control() -> None:
+    shown = fields.through(30, Guess(2.0, 9), False)
+    assert shown.answer == pytest.approx(fields.through(9, None, False).answer) and shown.answer < 2.4
+    assert slider_text(shown.answer) != slider_text(fields.through(30, None, False).answer)
+
+
+def links() -> dict[str, dict[str, str]]:
+    """For every full page the last address that a step leads to with settings of its own, a step off its default."""
+    changed = {"s1": 30, "s6": 5, "bayes1": 2.0, "bayes3": 80, "simulators3": 50, "distributions2": 80}
+    found = {}
+    for about, at in PLACES:
+        step, key = STORIES[about][at - 1], f"{about if about != FIRST else 's'}{at}"
+        link = step.show(changed.get(key, step.control.value), None, False).link
+        if link is not None and link.query:
+            found[link.folder] = dict(link.query)
+    return found
+
+
+def test_every_link_opens_its_page_with_the_same_state(open_page) -> None:
+    opened = links()
+    assert len(opened) == 6
+    for folder, query in opened.items():
+        page = open_page(folder, **query)
+        assert not page.exception and not page.error, folder
+        assert not [box.value for box in page.info if "The address says" in box.value], folder
+        controls = page.session_state["_seen"].controls
+        for key, value in query.items():
+            now = controls[key]
+            shown = str(now.value).lower() == value.lower() or now.text == value
+            assert shown or float(now.value) == pytest.approx(float(value)), (folder, key)
