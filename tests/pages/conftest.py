@@ -44,14 +44,18 @@ class KeptCluster(Cluster):
             super().close()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cluster() -> Iterator[None]:
-    """One for all engines."""
+@pytest.fixture(scope="session")
+def kept_cluster() -> Iterator[KeptCluster]:
+    """One for all engines of these tests."""
     kept = KeptCluster(None, None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeper, "Cluster", lambda address, workers: kept)
-        yield
+    yield kept
     Cluster.close(kept)
+
+
+@pytest.fixture(autouse=True)
+def cluster(kept_cluster: KeptCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines of these tests use the kept one; those of other folders' tests, in the same process, their own."""
+    monkeypatch.setattr(keeper, "Cluster", lambda address, workers: kept_cluster)
 
 
 @pytest.fixture(scope="module", autouse=True)
