@@ -62,9 +62,12 @@ const enlarge = (part, name) => {
   }
 };
 
+// Columns that come or go pass through widths in which plotly has no room for an axis.
+const hasRoom = node => node.clientWidth > 60;
+
 const fit = node => {
   const chart = node.chart, width = node.clientWidth;
-  if (!chart.layout || !width || !chart.drawn) return;
+  if (!chart.layout || !hasRoom(node) || !chart.drawn) return;
   const height = heightFor(chart.layout, width);
   node.style.height = `${height}px`;
   if (Math.abs(chart.size[0] - width) > 1 || chart.size[1] !== height) {
@@ -186,9 +189,25 @@ const config = (node, P, more) => ({
   toImageButtonOptions: { scale: 2 }, ...more,
 });
 
+// What comes while there is no room is drawn once there is.
+const drawInRoom = (P, node, data) => {
+  const { chart } = node, waited = chart.unseen;
+  chart.unseen = data;
+  if (waited) return;
+  const observer = new ResizeObserver(() => {
+    if (node.isConnected && !hasRoom(node)) return;
+    observer.disconnect();
+    const newest = chart.unseen;
+    chart.unseen = null;
+    if (node.isConnected) draw(P, node, newest);
+  });
+  observer.observe(node);
+};
+
 const draw = (P, node, data) => {
+  if (!hasRoom(node)) return drawInRoom(P, node, data);
   const chart = node.chart, theme = themeOf(node), stamp = `${data.stamp}|${data.pinned_stamp}|${theme.ink}|${theme.paper}`;
-  if (chart.stamp === stamp || !node.clientWidth || afterDrag(node, () => draw(P, node, data))) return;
+  if (chart.stamp === stamp || afterDrag(node, () => draw(P, node, data))) return;
   const figure = JSON.parse(data.figure), layout = figure.layout;
   if (layout.meta?.hall && HALL.matches) { enlarge(figure, ''); layout.height *= LARGER; }
   joinPinned(node, figure, data.pinned);

@@ -17,12 +17,12 @@ from pages.kit.layout import refusal
 from pages.kit.level import KEY
 from pages.kit.record import seen
 from pages.kit.run_panel import follow, is_busy, tell_whose
-from pages.kit.state import get_engine, offer_only, put, recall, remember, slider_text
+from pages.kit.state import get_engine, offer_only, put, recall, remember, slider_text, take
 from pages.kit.sweep_results import draw, titled
 from pages.kit.words import plain, sentence_of
 
 NOTHING = "nothing else"
-_RUN = "_sweep-run"
+_RUN, _TURNED = "_sweep-run", "_sweep-turned"
 #: Least and most where a setting stands at nothing.
 TINY = (1e-6, 1e-2)
 
@@ -80,27 +80,29 @@ class SweepTool:
     def switch(self) -> None:
         """In the line of tools."""
         about = "A grid of one or two settings, computed on the engine: where evidence and error have their optimum"
-        bound.toggle("Sweep", key="sweep", help=about, on_change=self._begin_with_last)
+        bound.toggle("Sweep", key="sweep", help=about, on_change=remember, args=(_TURNED, True))
 
     def panel(self) -> None:
         """Below the line of tools, where the switch is on."""
+        turned = take(_TURNED)
         if not recall("sweep"):
             return
         found = self.make()
+        if turned and found is not None:
+            _begin_with_last(found)
         with st.container(border=True):
             if found is None or not found.offers:
                 st.caption("Nothing can be swept of what this page shows now.")
                 return
             _panel(found)
 
-    def _begin_with_last(self) -> None:
-        """The slider that was moved last is the first axis."""
-        found = self.make() if recall("sweep") else None
-        if found is not None:
-            by_key = {offer.key: name for name, offer in found.offers.items()}
-            last = history.moved_last(by_key)
-            if last is not None:
-                put({"sweep-x": by_key[last]})
+
+def _begin_with_last(found: Sweepable) -> None:
+    """The slider that was moved last is the first axis."""
+    by_key = {offer.key: name for name, offer in found.offers.items()}
+    last = history.moved_last(by_key)
+    if last is not None:
+        put({"sweep-x": by_key[last]})
 
 
 def offer(make: Callable[[], Sweepable | None]) -> None:

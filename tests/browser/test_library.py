@@ -35,7 +35,7 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(new_page: Callab
     box = page.get_by_role("combobox", name="Compare with")
     box.focus()
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
+    page.get_by_role("option", name=re.compile("^Points and hyperparameters learned")).first.click()
     page.wait_for_url(re.compile("with="))
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("differ, listed first"))).to_be_visible()
