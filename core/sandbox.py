@@ -167,8 +167,8 @@ def _limit(memory: int, seconds: int) -> None:
         resource.setrlimit(what, (value, last))
 
 
-#: What libraries say where memory ends while they are loaded.
-_NO_MEMORY = ("failed to map segment", "cannot allocate memory")
+#: What libraries say where memory ends while they are loaded, and Python where one of them dies of it without a word.
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "error return without exception set")
 
 
 def _sentence(name: str, error: BaseException) -> str:

@@ -79,7 +79,8 @@ def test_gigabytes_in_a_classic_header():
 
 
 def test_memory_and_time_have_limits(tmp_path):
-    refused(netcdf(region()), "needs more memory|stopped the reader", memory_mb=250)
+    # a library that gets no memory says so, dies, or tries again until its time is up
+    refused(netcdf(region()), "needs more memory|stopped the reader|longer than 3 s", memory_mb=250, seconds=3)
     refused(netcdf(region()), "longer than 0.05 s", seconds=0.05)
 
 
@@ -169,7 +170,13 @@ def test_stored_fields_come_back_and_nothing_is_unpickled():
 
 
 @pytest.mark.parametrize(
-    "error", [MemoryError(), ImportError("x.so: failed to map segment"), OSError(12, "Cannot allocate memory")]
+    "error",
+    [
+        MemoryError(),
+        ImportError("x.so: failed to map segment"),
+        OSError(12, "Cannot allocate memory"),
+        SystemError("error return without exception set"),
+    ],
 )
 def test_memory_that_ends_while_a_library_is_loaded_is_told_as_such(error):
     assert "needs more memory" in sandbox._sentence("mine.nc", error)
