@@ -75,8 +75,10 @@ class Score:
 
 def check_axes(axes: Sequence[Axis], offered: Sequence[str]) -> None:
     """``InputError`` for axes that are not on offer, the same one twice, or too many settings."""
-    if len(axes) not in (1, 2) or len({axis.name for axis in axes}) < len(axes):
-        raise InputError(f"{len(axes)} axes were given: give one, or two different ones.")
+    if len(axes) not in (1, 2):
+        raise InputError(f"{len(axes)} axes were given: give one or two.")
+    if len({axis.name for axis in axes}) < len(axes):
+        raise InputError(f"Both axes are {axes[0].name}: take another setting for one of them.")
     for axis in axes:
         if axis.name not in offered:
             raise InputError(f"There is no setting `{axis.name}` to sweep: choose one of {', '.join(offered)}.")

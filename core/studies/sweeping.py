@@ -28,12 +28,14 @@ from core.sweeps import (
 STUDIES = {
     "one-dimension": "core.studies.one_dimension.sweep",
     "bayes-rule": "core.studies.one_dimension.bayes_sweep",
+    "there-and-back": "core.studies.one_dimension.trip_sweep",
     "sparse-representation": "core.studies.sparse_representation.sweep",
     "swiss-roll": "core.studies.swiss_roll.sweep",
     "conditional-means": "core.studies.conditional_means.sweep",
     "kernel-bayes": "core.studies.kernel_bayes.sweep",
     "likelihood-free": "core.studies.likelihood_free.sweep",
     "filtering": "core.studies.filtering.sweep",
+    "camera": "core.studies.filtering.camera_sweep",
     "distribution-regression": "core.studies.distribution_regression.sweep",
 }
 Settings = dict[str, Any]

@@ -23,11 +23,13 @@ from core.studies.filtering.camera import (
 )
 from core.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
+from pages.filtering.sweep import CAMERA
 from pages.kit import bound
 from pages.kit.layout import explain, score_table
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import log_slider
 from pages.kit.stored import FOLDER, stored
+from pages.kit.study_sweep import offer
 from pages.kit.theme import is_dark
 
 Found = dict[str, Estimates]
@@ -46,6 +48,8 @@ def show() -> None:
     table(data, found)
     equation(spec, found)
     paper_table()
+    if settings.scale is not None:
+        offer(CAMERA)
 
 
 def choose_camera() -> CameraSpec:

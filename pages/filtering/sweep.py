@@ -1,4 +1,4 @@
-"""Which controls of page Filtering can be swept: those of the rotating point, with β and ε by hand."""
+"""Which controls of page Filtering can be swept: of the rotating point and of the camera, with β and ε by hand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,3 +22,13 @@ def of_system(name: str) -> OnPage:
         },
         choices,
     )  # fmt: skip
+
+
+#: The camera's filters, with β and ε by hand.
+CAMERA = OnPage(
+    "camera",
+    {
+        "fc-eps": "regularisation", "fc-beta": "scale", "fc-train": "train", "fc-noise": "noise", "fc-tol": "tolerance",
+        "fc-test": "test", "fc-tilt": "tilt", "fc-speed": "speed", "fc-seed": "seed", "fc-room": "room",
+    },
+)  # fmt: skip

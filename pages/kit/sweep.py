@@ -130,14 +130,15 @@ def _axes(found: Sweepable) -> list[Axis]:
     """One or two axes as the controls have them; an empty list, and a sentence, where they are none."""
     names = list(found.offers)
     offer_only("sweep-x", names)
-    offer_only("sweep-y", [NOTHING, *names])
 
     def shown(name: str) -> str:
         return name if name == NOTHING else found.offers[name].title
 
     left, right = st.columns(2)
     first = bound.selectbox("Sweep", names, key="sweep-x", place=left, format_func=shown)
-    second = bound.selectbox("and", [NOTHING, *names], key="sweep-y", place=right, format_func=shown)
+    others = [NOTHING, *(name for name in names if name != first)]
+    offer_only("sweep-y", others)
+    second = bound.selectbox("and", others, key="sweep-y", place=right, format_func=shown)
     try:
         axes = [_axis(first, found.offers[first], "x", left)]
         if second != NOTHING:

@@ -39,6 +39,12 @@ def _bayes(held: Mapping[str, Any]) -> Settings:
     return _problem(held) | {"prior": held["b-prior"] or "uniform"} | families
 
 
+def _trip(held: Mapping[str, Any]) -> Settings:
+    families = {"k_family": held["t-k-family"], "l_family": held["t-l-family"]}
+    drawn = {} if held.get("t-draw") is None else {"draw": int(held["t-draw"])}
+    return _problem(held) | {"drawn": held["t-which"] == "a draw from k"} | drawn | families
+
+
 RECOVER = OnPage(
     "one-dimension", {"o-noise": "noise", "o-lam": "regularisation", **_kernels("o"), **_PROBLEM}, _recovered
 )
@@ -50,4 +56,13 @@ BAYES = OnPage(
         **_PROBLEM, "b-herd": "herded",
     },
     _bayes,
+)  # fmt: skip
+THERE_AND_BACK = OnPage(
+    "there-and-back",
+    {
+        "t-lam": "regularisation", "t-eps": "second_regularisation",
+        **{key: name for key, name in _kernels("t").items() if not key.endswith("size")},
+        **_PROBLEM,
+    },
+    _trip,
 )  # fmt: skip

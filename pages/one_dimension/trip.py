@@ -18,14 +18,14 @@ from core.studies.one_dimension.round_trip import (
     reverse_gap,
     round_trip,
 )
-from pages.kit import bound
+from pages.kit import bound, study_sweep
 from pages.kit.layout import explain
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.record import saw_numbers
 from pages.kit.state import log_slider
 from pages.kit.theme import is_dark
-from pages.one_dimension import controls
+from pages.one_dimension import controls, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
 
@@ -57,6 +57,7 @@ def show() -> None:
     _limits(*trip)
     operators = trip[0]
     _equation(operators.line.spec, trip[2], trip[3])
+    study_sweep.offer(sweep.THERE_AND_BACK)
 
 
 def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:

@@ -48,7 +48,7 @@ def test_the_costly_axis_is_the_outer_one() -> None:
     [
         ((Axis("nothing", 1, 2),), "no setting `nothing`"),
         ((Axis("a", 1e-4, 1, 11), Axis("b", 1, 2, 10)), "110 settings"),
-        ((Axis("a", 1, 2), Axis("a", 1, 2)), "two different ones"),
+        ((Axis("a", 1, 2), Axis("a", 1, 2)), "Both axes are a"),
         ((), "0 axes"),
     ],
 )

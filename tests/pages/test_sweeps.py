@@ -28,6 +28,13 @@ PAGES: dict[str, tuple[dict[str, str], str, tuple[str, str]]] = {
 }
 
 
+#: Other views: page, what opens it, the score of a cell and the page's number that must agree.
+VIEWS: list[tuple[str, dict[str, str], str, str]] = [
+    ("one_dimension", {"o-view": "There and back", **SMALL_LINE}, "comes_back", "comes_back"),
+    ("filtering", {"f-system": "camera", "fc-train": "100", "fc-test": "20"}, "angle_kbr_tr", "kbr_tr.angle"),
+]
+
+
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sweepable]]:
     """What pages offer while their panels are open; the panels themselves stay closed."""
@@ -53,6 +60,17 @@ def test_a_cell_at_the_sliders_is_what_the_page_shows(name: str, open_page: Open
     assert (
         found.controls(settings, values).items() >= {offered[-1].offers[key].key: values[key] for key in values}.items()
     )
+
+
+@pytest.mark.parametrize(("name", "query", "score", "shown"), VIEWS)
+def test_so_it_is_on_other_views(
+    name: str, query: dict[str, str], score: str, shown: str, open_page: Opened, offered: list[Sweepable]
+) -> None:
+    page = open_page(name, sweep="true", **query)
+    assert not page.exception and offered
+    found = offered[-1]
+    row = study_of(found.settings["study"]).row(found.settings["settings"])
+    assert row[score] == pytest.approx(page.session_state["_seen"].said()[shown], rel=1e-6)
 
 
 def test_a_sweep_begins_with_the_slider_moved_last_and_undo_covers_what_is_adopted(open_page: Opened) -> None:
@@ -102,5 +120,5 @@ def test_what_leaves_a_slider_is_refused_in_a_sentence(open_page: Opened) -> Non
 
 
 def test_a_view_without_a_sweep_has_no_switch(open_page: Opened) -> None:
-    page = open_page("one_dimension", **{"o-view": "There and back"}, **SMALL_LINE)
+    page = open_page("conditional_mean_embeddings", **{"e-view": "Rates"})
     assert not page.exception and not any(box.key == "sweep" for box in page.toggle)

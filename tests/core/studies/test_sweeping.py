@@ -16,6 +16,7 @@ from core.engine import Context, Run, RunSpec
 from core.errors import Cancelled, InputError
 from core.studies.conditional_means.study import BagLayout, conditional_mean, dense_estimator, sample_bags
 from core.studies.distribution_regression.sweep import prepared_at
+from core.studies.filtering.camera import CameraSpec, compare_camera
 from core.studies.filtering.study import SCALES, FilterSettings, compare, train
 from core.studies.filtering.sweep import problem_at, system_at
 from core.studies.kernel_bayes.one_observation import answers
@@ -38,12 +39,14 @@ from core.sweeps import Axis
 SMALL: dict[str, tuple[dict[str, Any], Axis]] = {
     "one-dimension": ({"n": 30, "m": 25}, Axis("noise", 0.05, 0.5, 2)),
     "bayes-rule": ({"n": 40, "m": 40, "herded": 20}, Axis("x", -1.0, 1.0, 2, False)),
+    "there-and-back": ({"n": 30, "m": 25}, Axis("second_regularisation", 1e-4, 1e-1, 2)),
     "sparse-representation": ({"data": 40}, Axis("points", 3, 6, 2, False)),
     "swiss-roll": ({"points": 300, "slices": 12}, Axis("regularisation", 1e-6, 1e-2, 2)),
     "conditional-means": ({"bags": 12, "per_bag": 4}, Axis("regularisation", 1e-4, 1e-1, 2)),
     "kernel-bayes": ({"dimension": 1, "pairs": 40, "prior": 40}, Axis("delta", 1e-5, 1e-2, 2)),
     "likelihood-free": ({"simulations": 40}, Axis("epsilon", 0.1, 0.5, 2)),
     "filtering": ({"train": 60, "test": 30}, Axis("scale", SCALES[0], SCALES[-1], 2)),
+    "camera": ({"train": 100, "test": 20}, Axis("regularisation", 1e-6, 1e-3, 2)),
     "distribution-regression": ({"n": 20, "m": 20, "unequal": True}, Axis("noise", 1e-3, 1e-1, 2)),
 }
 
@@ -104,6 +107,37 @@ def test_bayes_rule_is_what_the_page_shows() -> None:
     assert found["mean_error"] == pytest.approx(abs(mean - posterior.moments["exact"][0]))
     assert found["sd_error"] == pytest.approx(abs(sd - posterior.moments["exact"][1]))
     assert found["negative"] == pytest.approx(float(-posterior.mean.weights.clamp_max(0).sum()))
+
+
+def test_there_and_back_is_two_ridge_regressions_one_after_the_other() -> None:
+    _, given, found = row("there-and-back", drawn=False)
+    line = line_at(line_spec(given))
+    x, y, query, grid = (v.numpy() for v in (line.inputs, line.mediators, line.query, line.grid))
+
+    def k(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return 2.0 * np.exp(-0.5 * np.subtract.outer(left, right) ** 2 / 0.8**2)
+
+    def ell(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return np.exp(-np.abs(np.subtract.outer(left, right)) / 0.5)
+
+    spread = np.linalg.solve(ell(y, y) + len(y) * 1e-6 * np.eye(len(y)), ell(y, query))
+    dual = np.linalg.solve(
+        spread.T @ k(x, x) @ spread + len(query) * 1e-5 * np.eye(len(query)), spread.T @ line.spec.f(x)
+    )
+    back = k(grid, x) @ spread @ dual
+    assert found["lost"] == pytest.approx(float(np.sqrt(np.mean((back - line.truth.numpy()) ** 2))), rel=1e-5)
+    share = 1 - np.mean((back - line.truth.numpy()) ** 2) / np.var(line.truth.numpy())
+    assert found["comes_back"] == pytest.approx(float(share), rel=1e-5)
+    _, _, drawn = row("there-and-back", drawn=True, draw=1)
+    assert drawn["lost"] != found["lost"]
+
+
+def test_the_camera_is_what_its_study_says() -> None:
+    _, given, found = row("camera")
+    rows = compare_camera(CameraSpec(100, 20, given["noise"]), FilterSettings(1.0, 1e-5, 1e-2), ("kbr_gauss", "kbr_tr"))
+    for each in rows:
+        for name in ("angle", "mse"):
+            assert found[f"{name}_{each['model']}"] == pytest.approx(each["scores"][name])
 
 
 def test_a_sparse_representation_at_the_truth_is_the_studys_own() -> None:
