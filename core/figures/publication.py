@@ -1,4 +1,4 @@
-"""Maps for print: panels on one projection with coastlines, as PNG or PDF bytes (Cartopy, no network)."""
+"""Maps for print: panels on one projection with coastlines, as PNG, PDF or SVG bytes (Cartopy, no network)."""
 
 import io
 from collections.abc import Sequence
@@ -12,6 +12,9 @@ from core.fields.grid import Grid
 from core.fields.place import latitude_words, longitude_words
 from core.figures.coast import coast_lines
 from core.figures.colours import SCALES, rgb
+from core.figures.doubt import Doubt, hatch
+from core.figures.downscaled_maps import MEAN
+from core.figures.page_size import HEADING, LINE, Page, PageLayout, page_layout
 from core.figures.panel import Panel
 from core.figures.style import DARK, LIGHT
 from core.figures.trust import draw_trust
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MISSING = "0.82"
+Format = Literal["png", "pdf", "svg"]
+FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 Projection = Literal["auto", "native", "platecarree", "robinson", "orthographic", "lambert"]
 PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robinson", "orthographic", "lambert")
 
@@ -38,11 +43,13 @@ def publication_figure(
     heading: str = "",
     caption: str = "",
     trust: Trust | None = None,
-    format: Literal["png", "pdf"] = "png",
+    doubt: Doubt | None = None,
+    page: Page = "fit",
+    format: Format = "png",
     dpi: int = 200,
     columns: int | None = None,
 ) -> bytes:
-    """Draw panels side by side, on the limits of their own scales, and return the bytes of a PNG or PDF file.
+    """Draw panels side by side, on the limits of their own scales, and return the bytes of a file.
 
     Parameters
     ----------
@@ -54,40 +61,51 @@ def publication_figure(
     heading : quantity, date and level, above the panels.
     caption : method, data, licence and seed; wrapped below the panels (`caption_text` writes one).
     trust : what the intervals held, drawn after the last panel.
+    doubt : what is hatched on the panel of the posterior mean, said at the end of the caption.
+    page : as large as the panels need, a slide of 16 to 9, or a sheet of A4.
 
-    Raises ``InputError`` without panels, for a panel of the wrong shape, an unknown projection or format.
+    A panel without any value is left out. Raises ``InputError`` without panels, for a panel of the wrong shape, an
+    unknown projection, page or format.
     """
+    panels = [panel for panel in panels if np.isfinite(panel.values).any()]
     _check(panels, grid, projection, format)
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    places = len(panels) + (trust is not None)
-    wide = min(places, columns or 3)
-    rows = -(-places // wide)
-    aspect = _aspect(grid, target_projection(grid, projection))
-    width = 3.4 * wide + 0.2
-    lines, above = _wrap(caption, int(width * 17.5)), 0.32 if heading else 0.0
-    height = rows * (3.0 * aspect + 1.05) + 0.15 * len(lines) + 0.2 + above
-    below = (0.15 * len(lines) + (0.12 if lines else 0)) / height
-    # for all threads alike: TrueType outlines (the default, Type 3, loses the text to editors), and a $ is a $
-    matplotlib.rcParams.update({"pdf.fonttype": 42, "text.parse_math": False})
-    room = (0, below, 1, 1 - below - above / height)
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(rect=room, compress=True, h_pad=0.09))
+    places, aspect = len(panels) + (trust is not None), _aspect(grid, target_projection(grid, projection))
+    hatched = next((panel for panel in panels if panel.key == MEAN), None) if doubt is not None else None
+    if doubt is not None and hatched is not None:
+        caption = f"{caption.rstrip('.')}. {doubt.sentence(hatched.scale.units)}.".lstrip(". ")
+    size = page_layout(places, aspect, page, columns=columns, caption=len(caption), heading=bool(heading))
+    figure = _page(size, heading, _wrap(caption, size.letters))
     for index, panel in enumerate(panels):
         shown = grid if _meet(panel.grid, grid) else panel.grid
         where = target_projection(shown, projection if shown is grid else "auto")
-        _draw(figure, figure.add_subplot(rows, wide, index + 1, projection=where), panel, shown)
+        axes = figure.add_subplot(size.rows, size.columns, index + 1, projection=where)
+        _draw(figure, axes, panel, shown, doubt if panel is hatched else None)
     if trust is not None:
-        draw_trust(figure.add_subplot(rows, wide, places, box_aspect=aspect), trust, aspect)
-    if heading:
-        figure.text(0.012, 1 - 0.1 / height, heading, fontsize=10.5, va="top", weight="bold")
-    if lines:
-        figure.text(0.012, 0.06 / height, "\n".join(lines), fontsize=7, va="bottom", linespacing=1.35, color="0.25")
+        draw_trust(figure.add_subplot(size.rows, size.columns, places, box_aspect=aspect), trust, aspect)
     stream = io.BytesIO()
     metadata = {"Title": heading or panels[0].title, "Subject" if format == "pdf" else "Description": caption}
     figure.savefig(stream, format=format, dpi=dpi, metadata=metadata)
     return stream.getvalue()
+
+
+def _page(size: PageLayout, heading: str, lines: Sequence[str]) -> "Figure":
+    """An empty page with its heading and the lines of its caption; panels share the room between."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    # for all threads alike: outlines as TrueType and text as text (so that editors keep it), and a $ is a $
+    matplotlib.rcParams.update({"pdf.fonttype": 42, "svg.fonttype": "none", "text.parse_math": False})
+    below = LINE * len(lines) + (0.12 if lines else 0)
+    room = (0, below / size.height, 1, 1 - (below + HEADING * bool(heading)) / size.height)
+    engine = ConstrainedLayoutEngine(rect=room, compress=True, h_pad=0.09)
+    figure = Figure(figsize=(size.width, size.height), layout=engine)
+    if heading:
+        figure.text(0.012, 1 - 0.1 / size.height, heading, fontsize=10.5, va="top", weight="bold")
+    if lines:
+        words, up = "\n".join(lines), 0.06 / size.height
+        figure.text(0.012, up, words, fontsize=7, va="bottom", linespacing=1.35, color="0.25")
+    return figure
 
 
 def caption_text(*, method: str, data: str, licence: str, seed: int, more: str = "") -> str:
@@ -156,8 +174,8 @@ def _check(panels: Sequence[Panel], grid: Grid, projection: str, format: str) ->
     known = projections_for(grid)
     if projection not in known:
         raise InputError(f"The projection '{projection}' does not show these maps: choose one of {', '.join(known)}.")
-    if format not in ("png", "pdf"):
-        raise InputError(f"The format '{format}' is unknown: choose 'png' or 'pdf'.")
+    if format not in FORMATS:
+        raise InputError(f"The format '{format}' is unknown: choose one of {', '.join(FORMATS)}.")
     for panel in panels:
         if np.shape(panel.values) != panel.grid.shape:
             found = np.shape(panel.values)
@@ -174,7 +192,7 @@ def _meet(one: Grid, other: Grid) -> bool:
     return bool(((first.min(axis=0) <= second.max(axis=0)) & (second.min(axis=0) <= first.max(axis=0))).all())
 
 
-def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid) -> None:
+def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt | None) -> None:
     import cartopy.crs as ccrs
     from matplotlib.colors import Colormap, ListedColormap
 
@@ -192,6 +210,8 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid) -> None:
         longitude, latitude, np.ma.masked_invalid(panel.values), transform=place, cmap=colours, vmin=scale.low,
         vmax=scale.high, rasterized=True, shading="auto",
     )  # fmt: skip
+    if doubt is not None:
+        hatch(axes, doubt, place)
     axes.set_facecolor(MISSING if shown.wraps else "white")
     _frame(axes, shown)
     axes.set_aspect(_stretch(shown, axes.projection))

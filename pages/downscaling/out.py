@@ -2,8 +2,6 @@
 
 import json
 import shlex
-from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,20 +12,14 @@ from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
 from core.engine.uploads import UPLOAD
 from core.fields import DownscalingProblem
-from core.figures.downscaled_maps import heading
 from core.figures.panel import Panel
-from core.figures.publication import caption_text, projections_for, publication_figure
 from core.metrics import Trust
-from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
 from core.slides.deck import Shown
-from pages.downscaling import file, present
+from pages.downscaling import file, present, printed
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.trust import unchecked
-from pages.downscaling.words import hidden_cells, pixels_of_a_cell
-from pages.kit import bound
-from pages.kit.state import offer_only
 from pages.kit.words import sentence_of
 
 
@@ -54,26 +46,15 @@ def downloads(
         "version": __version__,
     }
     name = f"{choice.spec.target}-{spec.model}"
-    columns = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
-    offered = projections_for(problem.grid)
-    offer_only("proj", offered)
-    projection = bound.selectbox("Projection of printed maps", offered, key="proj", place=columns[0])
-    common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
+    columns = st.columns(5, vertical_alignment="bottom")
     verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
-    for column, kind, mime in ((columns[2], "png", "image/png"), (columns[3], "pdf", "application/pdf")):
-        column.download_button(
-            f"Maps, {kind.upper()}",
-            partial(_printed, choice, problem, spec, panels, verdict, projection, kind),
-            f"{name}.{kind}",
-            mime,
-            key=f"get-{kind}",
-            **common,
-        )
+    printed.offer(choice, problem, spec, view, panels, verdict, name, columns[1:4])
     columns[4].download_button(
-        "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json", **common
-    )
+        "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json",
+        on_click="ignore", width="stretch",
+    )  # fmt: skip
     present.files(shown, name, everything)
-    file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[1])
+    file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[0])
     _many_steps(choice, f"{name}.json")
 
 
@@ -118,28 +99,3 @@ def _leaving(
         checked=None if checked is None else checked.to_dict(),
         warnings=() if checked is None else checked.sentences,
     )
-
-
-def _printed(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], verdict: Trust | str,
-    projection: Any, kind: Any,
-) -> bytes:  # fmt: skip
-    """The maps as they are on the screen; without a truth the caption says what could be checked."""
-    covariates = ", ".join(choice.spec.covariates).replace("_", " ")
-    more = [f"Covariates: {covariates or 'coordinates only'}"]
-    if problem.hidden:
-        more.append(hidden_cells(problem))
-    if isinstance(verdict, str):
-        more.append(verdict)
-    caption = caption_text(
-        method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}); coarse values are means over "
-        f"{pixels_of_a_cell(problem)}",
-        data=problem.source,
-        licence=problem.licence,
-        seed=choice.spec.seed,
-        more=". ".join(sentence.rstrip(".") for sentence in more),
-    )
-    return publication_figure(
-        panels, problem.grid, projection=projection, heading=heading(problem), caption=caption,
-        trust=None if isinstance(verdict, str) else verdict, format=kind,
-    )  # fmt: skip
