@@ -48,12 +48,12 @@ def downloads(
     name = f"{choice.spec.target}-{spec.model}"
     columns = st.columns(5, vertical_alignment="bottom")
     verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
-    printed.offer(choice, problem, spec, view, panels, verdict, name, columns[1:4])
     columns[4].download_button(
         "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json",
         on_click="ignore", width="stretch",
     )  # fmt: skip
     present.files(shown, name, everything)
+    printed.offer(choice, problem, spec, view, panels, verdict, name, columns[1:4])
     file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[0])
     _many_steps(choice, f"{name}.json")
 
