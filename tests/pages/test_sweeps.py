@@ -30,7 +30,7 @@ PAGES: dict[str, tuple[dict[str, str], str, tuple[str, str]]] = {
 
 #: Other views: page, what opens it, the score of a cell and the page's number that must agree.
 VIEWS: list[tuple[str, dict[str, str], str, str]] = [
-    ("one_dimension", {"o-view": "There and back", **SMALL_LINE}, "comes_back", "comes_back"),
+    ("one_dimension", {"o-view": "There and back", "t-eps": "0.1", **SMALL_LINE}, "comes_back", "comes_back"),
     ("filtering", {"f-system": "camera", "fc-train": "100", "fc-test": "20"}, "angle_kbr_tr", "kbr_tr.angle"),
 ]
 
