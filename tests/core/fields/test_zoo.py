@@ -8,7 +8,7 @@ import pytest
 from core.errors import InputError
 from core.fields import open_fields
 from core.jail import landlock_version
-from tests.core.fields.zoo import calendars, contents, formats, grids
+from tests.core.fields.zoo import calendars, contents, formats, grids, table
 from tests.core.fields.zoo.animal import Animal
 from tests.corpus.batch import run_batch
 
@@ -75,3 +75,8 @@ def test_as_uploads(places):
 
 def test_the_zoo_is_large_and_its_names_differ():
     assert len({animal.name for animal in ANIMALS}) == len(ANIMALS) > 80
+
+
+@pytest.mark.skipif(len(HERE) < len(ANIMALS), reason="the page needs every package of the zoo (requirements-grib.txt)")
+def test_the_page_of_files_says_what_became_of_them(places):
+    assert table.PAGE.read_text() == table.page(places), "write it anew: python -m tests.core.fields.zoo.table"

@@ -1,0 +1,74 @@
+"""What became of every file of the zoo, as docs/files.md tells it: ``python -m tests.core.fields.zoo.table``."""
+
+import importlib.util
+import tempfile
+from pathlib import Path
+
+from core.errors import InputError
+from core.fields import open_fields
+from tests.core.fields.zoo import calendars, contents, formats, grids
+from tests.core.fields.zoo.animal import Animal
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "files.md"
+PARTS = {
+    "Calendars and times": calendars,
+    "Grids": grids,
+    "What lies on a grid": contents,
+    "Formats": formats,
+}
+HEAD = """# Files
+
+What becomes of files as climate scientists have them. Each line is a small file with one oddity that the tests write,
+read and check (`tests/core/fields/zoo`); this page is written by
+
+    python -m tests.core.fields.zoo.table
+
+Read means: its fields are offered and drawn where they lie. Refused means: one sentence says why and what helps. An
+upload is read the same way, in a locked process; folders, patterns and addresses are for the command line.
+
+What leaves the app is read back by other tools in the tests (`tests/core/fields/test_export_tools.py`): xarray and
+cf-xarray find the same fields, times and grid mapping, iris the same coordinate system, on latitude-longitude, rotated,
+projected and curvilinear grids; the compliance checker reports no error against CF 1.11.
+"""
+
+
+def line(animal: Animal, path: Path) -> str:
+    """The table's line of one file; its fields and what was noted, or the sentence that refuses it."""
+    name = f"`{animal.name}`"
+    try:
+        found = open_fields(path)
+        names = list(found.variables())
+        for field in names:
+            found.values(field, animal.select)
+    except InputError as error:
+        return f"| {name} | refused | {_plain(str(error), path)} |"
+    when = found.when_and_where(names[0], animal.select)
+    told = ["fields " + ", ".join(f"`{field}`" for field in names), *when, *(found.notes or ())]
+    return f"| {name} | {found.grid.kind} | {_plain('; '.join(told), path)} |"
+
+
+def _plain(text: str, path: Path) -> str:
+    """Without this machine's folders, and without what a table cannot hold."""
+    return text.replace(f"{path.parent}/", "").replace("|", "/").replace("\n", " ")
+
+
+def page(folder: Path) -> str:
+    """The whole page; the files are made where they are not there."""
+    text, read, count = "", 0, 0
+    for title, part in PARTS.items():
+        text += f"\n## {title}\n\n| file | grid | what comes of it |\n|---|---|---|\n"
+        for animal in part.animals():
+            if animal.needs and not importlib.util.find_spec(animal.needs):
+                raise InputError(f"The page needs {animal.needs}: install requirements-grib.txt.")
+            path = folder / animal.name
+            if not path.exists():
+                animal.make(path)
+            text += (told := line(animal, path)) + "\n"
+            read, count = read + ("| refused |" not in told), count + 1
+    return f"{HEAD}\nOf {count} files {read} are read and {count - read} refused.\n{text}"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        PAGE.write_text(page(Path(place)))
+    print(f"Written: {PAGE.name}")
