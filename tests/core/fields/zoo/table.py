@@ -37,7 +37,7 @@ def line(animal: Animal, path: Path) -> str:
     name = f"`{animal.name}`"
     try:
         found = open_fields(path)
-        names = list(found.variables())
+        names = sorted(found.variables())  # a folder lists them in any order
         for field in names:
             found.values(field, animal.select)
     except InputError as error:
