@@ -71,6 +71,15 @@ def many_steps(found: list[Measured]) -> str:
     )
 
 
+def large_files(found: list[Measured]) -> str:
+    """How soon the fields of the largest files are listed, and in how much memory."""
+    rows = _rows(found)
+    if not rows:
+        return ""
+    memory = plain_number(max(row.peak_mb or 0.0 for row in rows))
+    return f"The fields of the largest files are listed in {_took(rows)}; opening one takes at most {memory} MB in all."
+
+
 def waiting(found: list[Measured]) -> str:
     """From a key press on a slider to the picture."""
     rows = _rows(found)
