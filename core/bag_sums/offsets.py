@@ -24,6 +24,9 @@ LARGEST_BOX = 2048
 #: Weights of bags that agree to one part in so many are the same: 1e-14, what normalising them rounds.
 _DIGITS = 1e14
 
+#: Parts of the grid, each way, whose bags are summed together where nearly every bag has weights of its own.
+_GROUPS = 3
+
 #: Bag sums ``c_j`` (P,) at all points of a layout, bag after bag.
 Windows = Iterator[tuple[int, Float[Tensor, " P"]]]
 
@@ -92,14 +95,24 @@ class GridLayout:
         ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
         the sums at (all points where not given), at the cost of their rows.
         """
-        found = self.windowed(kernel, bags, points, at)
         band, _ = (at or self.cells).band()
-        return None if found is None else ((bag, band.pick(window)) for bag, window in enumerate(found.windows()))
+        found = self._convolution(kernel, bags, points, at)
+        return None if found is None else ((bag, band.pick(window)) for bag, window in found.windows())
 
     def windowed(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
     ) -> Windowed | None:
-        """The same sums, not written out."""
+        """The same sums, not written out; None also where they would be larger so."""
+        band, _ = (at or self.cells).band()
+        found = self._convolution(kernel, bags, points, at)
+        if found is None or not found.is_small:
+            return None
+        tables = _correlate(found.table, found.patterns)
+        return Windowed(tables, found.kind, found.down, found.right, band.shape, band.row, band.column)
+
+    def _convolution(
+        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None
+    ) -> "_Convolution | None":
         band, band_rows = (at or self.cells).band()
         boxes = find_boxes(bags, self.cells, points)
         if boxes is None:
@@ -112,9 +125,8 @@ class GridLayout:
         padded = torch.nn.functional.pad(table, (breadth - 1, breadth - 1, height - 1, height - 1))
         first = rows - 1 - int(boxes.top.max()) + band_rows.start
         last = rows - 1 - int(boxes.top.min()) + band_rows.stop - 1
-        sums = _correlate(padded[first : last + height], patterns.flip(1, 2))
         down, right = rows - 1 + band_rows.start - first - boxes.top, columns - 1 - boxes.left
-        return Windowed(sums, which, down, right, band.shape, band.row, band.column)
+        return _Convolution(padded[first : last + height], patterns.flip(1, 2), which, down, right, band.shape)
 
     def _table(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "U V"]:
         """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its quarter; inputs are such as ``like``."""
@@ -127,6 +139,47 @@ class GridLayout:
         quarter = evaluate(kernel, points, like.new_zeros(1, like.shape[1])).reshape(height, breadth)
         half = torch.cat([quarter.flip(0)[:-1], quarter])
         return torch.cat([half.flip(1)[:, :-1], half], dim=1)
+
+
+@dataclass(frozen=True)
+class _Convolution:
+    """Bag sums as windows of ``shape`` (H, W) in the correlation of one ``table`` (U, V) with a pattern.
+
+    ``patterns`` (k, h, w), the ``kind`` of each bag, and in the correlation the first row ``down`` and column ``right``
+    of its window.
+    """
+
+    table: Float[Tensor, "U V"]
+    patterns: Float[Tensor, "k h w"]
+    kind: Int[Tensor, " B"]
+    down: Int[Tensor, " B"]
+    right: Int[Tensor, " B"]
+    shape: tuple[int, int]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the correlations of all patterns take less room than the windows of all bags."""
+        kinds, height, breadth = self.patterns.shape
+        whole = kinds * (self.table.shape[0] - height + 1) * (self.table.shape[1] - breadth + 1)
+        return whole <= len(self.kind) * self.shape[0] * self.shape[1]
+
+    def windows(self) -> Iterator[tuple[int, Float[Tensor, "H W"]]]:
+        """Every bag with its window; bags that lie together go together, so that less of the table is looked at."""
+        height, breadth = self.patterns.shape[1:]
+        for bags in [torch.arange(len(self.kind), device=self.kind.device)] if self.is_small else self._neighbours():
+            down, right = self.down[bags], self.right[bags]
+            top, left = int(down.min()), int(right.min())
+            below, beyond = int(down.max()) + self.shape[0], int(right.max()) + self.shape[1]
+            kinds, which = torch.unique(self.kind[bags], return_inverse=True)
+            part = _correlate(self.table[top : below + height - 1, left : beyond + breadth - 1], self.patterns[kinds])
+            places = zip(bags.tolist(), which.tolist(), (down - top).tolist(), (right - left).tolist(), strict=True)
+            for bag, kind, row, column in places:
+                yield bag, part[kind, row : row + self.shape[0], column : column + self.shape[1]]
+
+    def _neighbours(self) -> Iterator[Int[Tensor, " b"]]:
+        """The bags in `_GROUPS` × `_GROUPS` parts of the grid."""
+        for band in torch.argsort(self.down).tensor_split(_GROUPS):
+            yield from (part for part in band[torch.argsort(self.right[band])].tensor_split(_GROUPS) if len(part))
 
 
 def kinds_of(patterns: Float[Tensor, "B h w"]) -> tuple[Float[Tensor, "k h w"], Int[Tensor, " B"]]:

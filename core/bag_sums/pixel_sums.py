@@ -113,12 +113,15 @@ def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
     layout = picture.layout
     assert isinstance(layout, GridLayout)
     found = layout.windowed(kernel, picture.bags, picture.points)
-    if found is None:
+    if found is not None:
+        return found, _aggregate(map(layout.cells.pick, found.windows()), picture)
+    windows = layout.windows(kernel, picture.bags, picture.points)
+    if windows is None:
         return None
-    gram = _aggregate(map(layout.cells.pick, found.windows()), picture)
-    if found.nbytes <= picture.bags.count * picture.inputs[:, 0].nbytes:
-        return found, gram
-    return Written(torch.stack(list(map(layout.cells.pick, found.windows())))), gram
+    written = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))
+    for bag, window in windows:
+        written[bag] = window
+    return Written(written), _aggregate(written, picture)
 
 
 def _product(term: Term, kernel, picture: Picture) -> Apart | None:
