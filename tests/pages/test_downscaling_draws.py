@@ -12,7 +12,7 @@ def told(page: AppTest) -> str:
 
 
 def test_draws_are_made_only_when_asked_for(open_page: Callable[..., AppTest]) -> None:
-    page = open_page("downscaling")
+    page = open_page("downscaling", rows="18", columns="18")
     assert "What stays is known" not in told(page)
     page.toggle(key="draws").set_value(True).run()
     until(page, lambda: "What stays is known" in told(page))
