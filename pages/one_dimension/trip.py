@@ -36,7 +36,7 @@ REACHED = 0.1
 #: Shares of the variance of f: above the one it has come back, below the other it has not.
 BACK, LOST = 0.99, 0.1
 #: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
-START_K, START_L, START_LAMBDA, START_EPSILON = (0.8, 2.0), (0.5, 1.0), 1e-6, 1e-5
+START_K, START_L, START_LAMBDA, START_EPSILON = (0.8, 1.0), (0.5, 1.0), 1e-6, 1e-5
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -29,14 +29,14 @@ def row(given: Settings) -> dict[str, Any]:
     }
 
 
-_KERNELS = kernel_settings("k", "k", 0.8, 2.0) | kernel_settings("ℓ", "l", 0.5, 1.0)
+_KERNELS = kernel_settings("k", "k", 0.8, 1.0) | kernel_settings("ℓ", "l", 0.5, 1.0)
 
 SWEEP = Study(
     "One dimension: there and back",
     {"drawn": Setting("f is a draw from k", False), "draw": Setting("Draw", 0)}
     | line_settings()
     | {name: setting for name, setting in _KERNELS.items() if not name.endswith("_size")}
-    | {"k_size": Setting("Variance of k", 2.0), "l_size": Setting("Variance of ℓ", 1.0)}
+    | {"k_size": Setting("Variance of k", 1.0), "l_size": Setting("Variance of ℓ", 1.0)}
     | {
         "l_family": Setting("Kernel ℓ", "matern12"),
         "regularisation": Setting("λ, of the first stage", 1e-6, 1e-14, 1.0),

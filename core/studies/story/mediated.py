@@ -18,7 +18,7 @@ from core.studies.one_dimension.round_trip import Operators, RoundTrip, round_tr
 #: Lengthscale and variance of k and ℓ, λ and σ² with which page One dimension opens.
 KERNEL, MEDIATOR_KERNEL, REGULARISATION, NOISE = (1.0, 2.1), (0.4, 2.0), 1e-3, 0.2
 #: The same of its view There and back: lengthscales of k (Gaussian) and ℓ (Matérn ½), λ, ε.
-TRIP_KERNEL, TRIP_MEDIATOR, TRIP_LAMBDA, TRIP_EPSILON = (0.8, 2.0), 0.5, 1e-6, 1e-5
+TRIP_KERNEL, TRIP_MEDIATOR, TRIP_LAMBDA, TRIP_EPSILON = (0.8, 1.0), 0.5, 1e-6, 1e-5
 #: Half-width of what counts as near a value of the mediator, in its units.
 NEAR = 0.25
 

@@ -115,7 +115,7 @@ def test_there_and_back_is_two_ridge_regressions_one_after_the_other() -> None:
     x, y, query, grid = (v.numpy() for v in (line.inputs, line.mediators, line.query, line.grid))
 
     def k(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return 2.0 * np.exp(-0.5 * np.subtract.outer(left, right) ** 2 / 0.8**2)
+        return np.exp(-0.5 * np.subtract.outer(left, right) ** 2 / 0.8**2)
 
     def ell(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return np.exp(-np.abs(np.subtract.outer(left, right)) / 0.5)
