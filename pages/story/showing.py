@@ -23,8 +23,10 @@ def show(step: Step, key: str, at: int, of: int) -> None:
         now = _control(step.control, key)
     guess: Guess | None = recall(f"_{key}-guess")
     with left:
+        pictures = st.container()  # what a step draws by itself stands below them
         shown = step.show(now, guess, is_dark())
-        _pictures(shown, key, guess)
+        with pictures:
+            _pictures(shown, key, guess)
         explain(shown.said, shown.equation, shown.source, label="Show me the mathematics")
         if shown.wait is not None:
             shown.wait()
@@ -41,11 +43,15 @@ def show(step: Step, key: str, at: int, of: int) -> None:
 
 def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
     maps = [figure["layout"]["meta"]["role"] == "map" for figure in shown.figures]
-    places = st.columns(len(maps)) if all(maps) else [st.container() for _ in maps]
+    beside = len(maps) if all(maps) else len(shown.points)
+    places = [*(st.columns(beside) if beside else ()), *(st.container() for _ in maps[beside:])]
     for number, (figure, place) in enumerate(zip(shown.figures, places, strict=True)):
         with place:
-            alt = f"{figure['layout']['meta']['alt']} {shown.lesson if number and guess else shown.said}"
-            plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt)
+            points = shown.points[number] if number < len(shown.points) else None
+            words = shown.lesson if number >= max(1, len(shown.points)) and guess else shown.said
+            alt = f"{figure['layout']['meta']['alt']} {words}"
+            plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt,
+                        points=points)  # fmt: skip
 
 
 def _control(control: Control, key: str) -> Any:

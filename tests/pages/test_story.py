@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets.one_dimension import LineSpec, make_line
 from core.downscaling.one_scale_up import VALUES, OneScaleUp
 from core.fields import bilinear, constant
+from core.studies.story import mediated
 from core.studies.story.checked import SECRETS, Checked
 from core.studies.story.whole_map import Solved
 from pages.kit.state import slider_text
-from pages.story import fields, maps, simulators
+from pages.story import fields, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within
 from pages.story.stories import FIRST, STORIES
 
@@ -77,6 +79,32 @@ def test_numbers_on_the_page_are_those_of_the_computation(open_page) -> None:
     top = fields.recovered(fields.best(False), False)
     told = " ".join(text.value for text in page.markdown)
     assert f"With {number(top.length)} km" in told and percent(top.held) in told and number(top.rmse) in told
+
+
+def test_rows_moved_by_hand_are_what_the_mediator_step_tells_of(open_page) -> None:
+    page = open_page("story", step="5", **{"s5-first": "d1a-5_3a-5.2_2", "s5-second": "a-4.9_7"})
+    assert not page.exception and not page.error
+    line, told = make_line(LineSpec()), " ".join(text.value for text in page.markdown)
+    y, x = np.delete(line.mediators.numpy(), 0), np.delete(line.inputs.numpy(), 0)
+    y, x = np.append(y, [-5, -5.2]), np.append(x, [3, 2])
+    near = np.abs(y + 5) <= mediated.NEAR
+    assert f"the first table has {near.sum()} rows, mean input {number(x[near].mean())}" in told
+    y, z = np.append(line.query.numpy(), -4.9), np.append(line.targets.numpy(), 7)
+    near = np.abs(y + 5) <= mediated.NEAR
+    assert f"the second has {near.sum()} rows, mean outcome {number(z[near].mean())}" in told
+    assert "By hand, first table: 2 added, 1 deleted; second table: 1 added." in told
+    page.button(key="s5-reveal").click().run()
+    (edited,) = [text.value for text in page.markdown if "all points but yours" in text.value]
+    page.button(key="s5-as-generated").click().run()
+    assert not any("By hand" in text.value for text in page.markdown)
+    (plain,) = [text.value for text in page.markdown if "which made the data" in text.value]
+    assert plain.partition("Deconditioning says")[2] != edited.partition("Deconditioning says")[2]
+
+
+def test_a_mediator_without_rows_is_said_to_have_none() -> None:
+    assert mediator._said(mediated.Link(float("nan"), 1.5, (0, 1)), 2.0) == (
+        "Near the mediator's 2 (in colour) the first table has no row; the second has 1 row, mean outcome 1.5."
+    )
 
 
 @pytest.mark.parametrize(
