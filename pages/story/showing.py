@@ -9,8 +9,8 @@ from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.pages import page_link
 from pages.kit.plotly_live import plotly_live
-from pages.kit.state import forget, recall, remember
 from pages.kit.theme import is_dark
+from pages.story.guesses import commit, guesses, take_all_back, take_back
 from pages.story.step import Control, Guess, Question, Shown, Step, verdict
 
 
@@ -21,7 +21,7 @@ def show(step: Step, key: str, at: int, of: int) -> None:
     left, right = st.columns([2.7, 1], gap="large")
     with right:
         now = _control(step.control, key)
-    guess: Guess | None = recall(f"_{key}-guess")
+    guess = guesses().get(key)
     with left:
         pictures = st.container()  # what a step draws by itself stands below them
         shown = step.show(now, guess, is_dark())
@@ -76,12 +76,15 @@ def _question(question: Question, key: str, now: Any, guess: Guess | None, shown
         st.markdown(f"**{question.text}**")
         if guess is not None:
             st.markdown(f"**{verdict(question, guess.value, shown.answer)}** {shown.lesson}")
-            st.button("Guess again", key=f"{key}-again", type="tertiary", on_click=forget, args=(f"_{key}-guess",))
+            with st.container(horizontal=True, gap="small"):
+                st.button("Guess again", key=f"{key}-again", type="tertiary", on_click=take_back, args=(key,))
+                if len(guesses()) > 1:
+                    st.button("Forget all guesses", key="story-forget", type="tertiary", on_click=take_all_back)
             return
         value = _guess(question, key)
         st.button("Reveal", key=f"{key}-reveal", type="primary", width="stretch", disabled=value is None,
                   help="First a guess, then the answer" if value is None else None,
-                  on_click=remember, args=(f"_{key}-guess", Guess(value, now)))  # fmt: skip
+                  on_click=commit, args=(key, Guess(value, now)))  # fmt: skip
 
 
 def _guess(question: Question, key: str) -> Any:

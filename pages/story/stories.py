@@ -11,3 +11,8 @@ STORIES: dict[str, tuple[Step, ...]] = {
 }
 FIRST = next(iter(STORIES))
 MOST = max(map(len, STORIES.values()))
+
+
+def step_key(about: str, at: int) -> str:
+    """The name of a step in the address and in the session."""
+    return f"{about if about != FIRST else 's'}{at}"

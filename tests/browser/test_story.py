@@ -41,6 +41,16 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     page.reload()
     on_step(page, 6)
     revision(page, "story-s6-0")
+    page.get_by_role("button", name="Step 1: Cells hide").click()
+    on_step(page, 1)
+    expect(page.get_by_text("you said")).to_be_visible()  # the guess is kept, in no address
+    assert "guess" not in page.url
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    settled(page)
+    page.reload()
+    on_step(page, 1)
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     assert overflow(page) == 0

@@ -1,5 +1,7 @@
 """Page Story in AppTest: every step of every story, before and after a guess; what lasts long stands in prepared."""
 
+from urllib.parse import quote
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,9 +13,9 @@ from core.studies.story import mediated
 from core.studies.story.checked import SECRETS, Checked
 from core.studies.story.whole_map import Solved
 from pages.kit.state import slider_text
-from pages.story import fields, maps, mediator, simulators
+from pages.story import fields, guesses, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within
-from pages.story.stories import FIRST, STORIES
+from pages.story.stories import FIRST, STORIES, step_key
 
 PLACES = [(about, at) for about, steps in STORIES.items() for at in range(1, len(steps) + 1)]
 
@@ -135,6 +137,45 @@ def test_a_guess_remembers_its_own_control() -> None:
     shown = fields.through(30, Guess(2.0, 9), False)
     assert shown.answer == pytest.approx(fields.through(9, None, False).answer) and shown.answer < 2.4
     assert slider_text(shown.answer) != slider_text(fields.through(30, None, False).answer)
+
+
+def test_a_guess_is_there_after_other_steps_and_in_the_next_session(open_page, monkeypatch) -> None:
+    page = revealed(opened(open_page, FIRST, 2), FIRST, 2)
+    page.button(key="story-next").click().run()
+    assert not any("Guess again" in button.label for button in page.button)
+    page = revealed(page, FIRST, 3)
+    page.button(key="story-back").click().run()
+    told = [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    assert told and page.button(key="s2-again")
+    kept = guesses.to_text(page.session_state["_guesses"])
+    monkeypatch.setattr(guesses.st.context.__class__, "cookies", {guesses.COOKIE: quote(kept)})
+    page = opened(open_page, FIRST, 2)
+    assert told == [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    page.button(key="story-forget").click().run()
+    assert not any("Guess again" in button.label for button in page.button)
+    page.button(key="story-next").click().run()
+    assert not page.exception and not any("Guess again" in button.label for button in page.button)
+
+
+def test_every_guess_comes_back_from_its_text_and_fits_into_a_cookie() -> None:
+    every = {
+        step_key(about, at): Guess([step.question.high, *step.question.choices][-1], step.control.value)
+        for about, steps in STORIES.items()
+        for at, step in enumerate(steps, 1)
+    }
+    text = guesses.to_text(every)
+    assert guesses.from_text(quote(text)) == every and len(quote(text)) < 4000
+    assert guesses.to_text({}) == "" and guesses.from_text("") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "7", "[" * 5000, "[" * 3000, '{"s1": 2}', '{"s1": [2]}', '{"s1": ["<b>", 9]}', '{"s1": [NaN, 9]}',
+     '{"s1": [2, 1e99]}', '{"s1": [99, 9]}', '{"s2": ["D", 1]}', '{"s2": [["A"], 1]}', '{"s4": [30, "within"]}',
+     '{"s1": [true, 9]}', '{"s10": [2, 9]}', '{"s3": [2, [5]]}', None],
+)  # fmt: skip
+def test_what_is_no_guess_is_left_out(text: str) -> None:
+    assert guesses.from_text(text) == {}
 
 
 def links() -> dict[str, dict[str, str]]:
