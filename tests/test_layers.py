@@ -50,12 +50,12 @@ ALLOWED = {
     "metrics": {"errors", "lazy"},
     "figures": {"wording", "errors", "fields", "metrics"},
     "engine": GROUND,
-    "teaching": set(),
+    "teaching": LIBRARY | {"engine", "downscaling", "studies"},
     "downscaling": LIBRARY | {"engine"},
     "slides": {"errors", "fields", "metrics", "figures", "models", "downscaling"},
     "studies": LIBRARY | {"engine", "downscaling"},
-    "cli": LIBRARY | {"engine", "downscaling", "studies", "slides"},
-    "__main__": LIBRARY | {"engine", "downscaling", "studies", "slides", "cli"},
+    "cli": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching"},
+    "__main__": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching", "cli"},
 }
 
 

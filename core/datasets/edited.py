@@ -103,6 +103,12 @@ class Edits:
         """Both, of different points."""
         return Edits({**self.moved, **other.moved}, self.deleted | other.deleted, self.added + other.added)
 
+    @property
+    def flipped(self) -> "Edits":
+        """The same with across and up changed for one another."""
+        moved = {number: (up, across) for number, (across, up) in self.moved.items()}
+        return Edits(moved, self.deleted, tuple((up, across) for across, up in self.added))
+
     def count(self, generated: int) -> int:
         """How many pairs there are once ``generated`` ones are edited."""
         return generated - len(self.deleted) + len(self.added)

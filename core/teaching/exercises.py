@@ -7,8 +7,8 @@ task counts. ``opening`` and ``solution`` are addresses; tests hold that the fir
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-#: The key of an address that names the exercise.
-ASKED = "exercise"
+#: The key of an address that names the exercise; that of page Exercises' address by which it opens one, by its number.
+ASKED, OPENED = "exercise", "open"
 Numbers = Mapping[str, float]
 Address = Mapping[str, str]
 

@@ -1,19 +1,26 @@
 """Page Exercises: tasks on the other pages, ticked when a page's own numbers fulfil them."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from core.errors import InputError
-from core.teaching.exercises import Exercise
+from core.teaching.exercises import OPENED, Exercise
 from core.teaching.tasks import EXERCISES
-from pages.kit.exercises import open_link
+from pages.kit.exercises import open_link, opening_query
 from pages.kit.layout import page_header, refusal
+from pages.kit.link import app_address
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
 from pages.kit.words import plain
 
+if TYPE_CHECKING:
+    from core.teaching.handout import Checked
+
 
 def main() -> None:
     """What is done, and every exercise with its door."""
+    _open_asked()
     page_header("Exercises", "Can you make the pages say what is asked?", device=False)
     done = get_engine().progress.done()
     count = sum(exercise.key in done for exercise in EXERCISES)
@@ -21,10 +28,44 @@ def main() -> None:
         f"**{count} of {len(EXERCISES)} done.** Each opens a page with a task. The tick comes from the numbers that "
         "the page has just computed: no answer is stored, and every way to it counts."
     )
+    _handout()
     for index, exercise in enumerate(EXERCISES, 1):
         _entry(index, exercise, done.get(exercise.key))
     if done and st.button("Begin again", icon=":material/restart_alt:", type="tertiary", help="Take all ticks away"):
         _forget()
+
+
+def _open_asked() -> None:
+    """Go on to the exercise whose number a short link, such as that of the handout, asks for."""
+    number = st.query_params.get(OPENED, "")
+    if number in map(str, range(1, len(EXERCISES) + 1)):
+        exercise = EXERCISES[int(number) - 1]
+        page = next(page for page in PAGES if page.folder == exercise.page)
+        st.switch_page(page.path, query_params=opening_query(exercise))
+
+
+@st.cache_resource(show_spinner=False)
+def _checked() -> "dict[str, Checked]":
+    """What all checks say; the same for everybody."""
+    from core.teaching.handout import checked
+
+    return checked()
+
+
+def _handout() -> None:
+    address = app_address()
+
+    def made() -> bytes:
+        from core.teaching.handout import handout
+
+        return handout(address, _checked())
+
+    st.download_button(
+        "Handout, PDF", made, "deconditioning-lesson.pdf", "application/pdf", key="handout", on_click="ignore",
+        icon=":material/print:",
+        help="The lesson, the exercises with room for answers, and a page of answers for the teacher: four A4 pages. "
+        f"Links and QR codes on it begin with {plain(address)}, as this page was opened.",
+    )  # fmt: skip
 
 
 def _entry(number: int, exercise: Exercise, said: str | None) -> None:

@@ -38,7 +38,12 @@ def show() -> None:
 
 def open_link(exercise: Exercise, label: str, icon: str | None = None) -> None:
     """A link to the exercise's page, at the settings that it opens with."""
-    page_link(exercise.page, label, query=dict(exercise.opening) | in_address(exercise.key), icon=icon)
+    page_link(exercise.page, label, query=opening_query(exercise), icon=icon)
+
+
+def opening_query(exercise: Exercise) -> dict[str, str]:
+    """What the address of its page says so that it opens."""
+    return dict(exercise.opening) | in_address(exercise.key)
 
 
 def _verdict(exercise: Exercise) -> None:

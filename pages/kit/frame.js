@@ -7,8 +7,10 @@ const find = name => document.querySelector(`[data-testid=${name}]`);
 const shownDark = () => getComputedStyle(find('stApp')).colorScheme === 'dark';
 
 // Pictures are coloured in Python; it is told once of each change, and answers with data that agree.
+// What stands outside the app, as popovers do, takes its colours from the document.
 const tellTheme = (dark, tell) => {
   const shown = shownDark();
+  document.documentElement.style.colorScheme = shown ? 'dark' : 'light';
   if (shown === dark) window.__labTold = undefined;
   else if (window.__labTold !== shown) { window.__labTold = shown; tell(Date.now()); }
 };

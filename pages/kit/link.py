@@ -26,8 +26,12 @@ def own_address(more: Mapping[str, str]) -> str:
 
 def address_of(page: str, query: Mapping[str, Sequence[str] | str]) -> str:
     """That of another page, by its ``url_path``."""
-    own = (st.context.url or "").partition("?")[0]
-    return _joined(f"{own.rpartition('/')[0]}/{page}", query)
+    return _joined(f"{app_address()}/{page}", query)
+
+
+def app_address() -> str:
+    """Where the addresses of all pages begin, as this one was opened."""
+    return (st.context.url or "").partition("?")[0].rpartition("/")[0]
 
 
 def _joined(page: str, query: Mapping[str, Sequence[str] | str]) -> str:

@@ -8,14 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 from core.datasets.one_dimension import Line, LineSpec, make_line
 from core.figures.line import pairs_plot
 from pages.kit import bound
+from pages.kit.edits import HINT
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
 from pages.one_dimension.edits import editable
-
-HINT = (
-    "Drag a point; click or tap elsewhere to add one; double click or hold one to delete it. By keys, in a picture: "
-    "arrows choose, Shift + arrows move, Enter adds, Delete deletes."
-)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

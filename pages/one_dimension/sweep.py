@@ -5,9 +5,10 @@ from typing import Any
 
 from core.studies.one_dimension.problem import METHODS
 from core.studies.sweeping import Settings
+from pages.kit.edits import read
 from pages.kit.study_sweep import OnPage
 from pages.one_dimension.controls import OWN
-from pages.one_dimension.edits import HELD, read
+from pages.one_dimension.edits import HELD
 
 _PROBLEM = {
     "o-n": "n", "o-m": "m", "o-eta": "input_noise", "o-xi": "target_noise", "o-seed": "seed",

@@ -1,4 +1,5 @@
-// Arrow keys, and the page keys of a presenter's remote, go back and forth through the steps of a story.
+// Arrow keys, and the page keys of a presenter's remote, go back and forth through the steps of a story. The browser
+// keeps what was guessed until it is closed.
 
 const KEYS = { ArrowRight: 'next', PageDown: 'next', ArrowLeft: 'back', PageUp: 'back' };
 const OWN = 'input, textarea, select, [contenteditable=true], [role=slider], [role=radio], [role=combobox], .live-chart';
@@ -12,7 +13,13 @@ const press = event => {
   if (!button.disabled) button.click();
 };
 
-export default function () {
+const keep = ({ cookie, guesses }) => {
+  const end = guesses ? '' : '; max-age=0';
+  document.cookie = `${cookie}=${encodeURIComponent(guesses)}; path=/; SameSite=Lax${end}`;
+};
+
+export default function ({ data }) {
+  keep(data);
   addEventListener('keydown', press);
   return () => removeEventListener('keydown', press);
 }

@@ -8,10 +8,10 @@ import streamlit as st
 from pages.kit import bound
 from pages.kit.asked import apply_values, ask
 from pages.kit.layout import page_header, refusals
-from pages.story import maps
+from pages.story import guesses, maps
 from pages.story.showing import show
 from pages.story.step import Step
-from pages.story.stories import FIRST, MOST, STORIES
+from pages.story.stories import FIRST, MOST, STORIES, step_key
 
 _HERE = Path(__file__).parent
 _KEYS = st.components.v2.component(
@@ -24,7 +24,7 @@ def main() -> None:
     page_header("Story", "Predict, then reveal; arrow keys turn the pages.")
     st.html(f"<style>{(_HERE / 'story.css').read_text(encoding='utf-8')}</style>")
     apply_values()
-    _KEYS(key="story-keys")
+    _KEYS(key="story-keys", data={"cookie": guesses.COOKIE, "guesses": guesses.to_text(guesses.guesses())})
     with st.container(horizontal=True, horizontal_alignment="distribute", key="story-head"):
         about = bound.segmented_control(
             "Story", list(STORIES), default=FIRST, key="about", label_visibility="collapsed", on_change=_to, args=(1,)
@@ -36,7 +36,7 @@ def main() -> None:
     with st.container(key="story-body"), refusals():
         if about == FIRST:
             maps.ahead(at)
-        show(steps[at - 1], f"{about if about != FIRST else 's'}{at}", at, len(steps))
+        show(steps[at - 1], step_key(about, at), at, len(steps))
 
 
 def _leaf(steps: tuple[Step, ...], at: int) -> None:

@@ -9,8 +9,8 @@ from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.pages import page_link
 from pages.kit.plotly_live import plotly_live
-from pages.kit.state import forget, recall, remember
 from pages.kit.theme import is_dark
+from pages.story.guesses import commit, guesses, take_all_back, take_back
 from pages.story.step import Control, Guess, Question, Shown, Step, verdict
 
 
@@ -21,10 +21,12 @@ def show(step: Step, key: str, at: int, of: int) -> None:
     left, right = st.columns([2.7, 1], gap="large")
     with right:
         now = _control(step.control, key)
-    guess: Guess | None = recall(f"_{key}-guess")
+    guess = guesses().get(key)
     with left:
+        pictures = st.container()  # what a step draws by itself stands below them
         shown = step.show(now, guess, is_dark())
-        _pictures(shown, key, guess)
+        with pictures:
+            _pictures(shown, key, guess)
         explain(shown.said, shown.equation, shown.source, label="Show me the mathematics")
         if shown.wait is not None:
             shown.wait()
@@ -41,11 +43,15 @@ def show(step: Step, key: str, at: int, of: int) -> None:
 
 def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
     maps = [figure["layout"]["meta"]["role"] == "map" for figure in shown.figures]
-    places = st.columns(len(maps)) if all(maps) else [st.container() for _ in maps]
+    beside = len(maps) if all(maps) else len(shown.points)
+    places = [*(st.columns(beside) if beside else ()), *(st.container() for _ in maps[beside:])]
     for number, (figure, place) in enumerate(zip(shown.figures, places, strict=True)):
         with place:
-            alt = f"{figure['layout']['meta']['alt']} {shown.lesson if number and guess else shown.said}"
-            plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt)
+            points = shown.points[number] if number < len(shown.points) else None
+            words = shown.lesson if number >= max(1, len(shown.points)) and guess else shown.said
+            alt = f"{figure['layout']['meta']['alt']} {words}"
+            plotly_live(figure, f"story-{key}-{number}", group=f"story-{key}" if all(maps) else None, alt=alt,
+                        points=points)  # fmt: skip
 
 
 def _control(control: Control, key: str) -> Any:
@@ -70,12 +76,15 @@ def _question(question: Question, key: str, now: Any, guess: Guess | None, shown
         st.markdown(f"**{question.text}**")
         if guess is not None:
             st.markdown(f"**{verdict(question, guess.value, shown.answer)}** {shown.lesson}")
-            st.button("Guess again", key=f"{key}-again", type="tertiary", on_click=forget, args=(f"_{key}-guess",))
+            with st.container(horizontal=True, gap="small"):
+                st.button("Guess again", key=f"{key}-again", type="tertiary", on_click=take_back, args=(key,))
+                if len(guesses()) > 1:
+                    st.button("Forget all guesses", key="story-forget", type="tertiary", on_click=take_all_back)
             return
         value = _guess(question, key)
         st.button("Reveal", key=f"{key}-reveal", type="primary", width="stretch", disabled=value is None,
                   help="First a guess, then the answer" if value is None else None,
-                  on_click=remember, args=(f"_{key}-guess", Guess(value, now)))  # fmt: skip
+                  on_click=commit, args=(key, Guess(value, now)))  # fmt: skip
 
 
 def _guess(question: Question, key: str) -> Any:

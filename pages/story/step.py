@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pages.kit.points import Points
 
 #: A guess this near to the answer, as shares of the range of guesses, is said to be …
 NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
@@ -60,6 +63,7 @@ class Shown:
     answer : the answer to the question at the guess's own control, a number or one of the choices.
     lesson : what is said once the answer is known.
     good, bad : short checks, in green and in amber.
+    points : what makes the first figures editable; these stand side by side.
     equation, source : mathematics with the page's own numbers.
     wait : draws a word on what is still being computed, below the pictures, and runs the page again when it is there.
     """
@@ -74,6 +78,7 @@ class Shown:
     source: str = ""
     link: Link | None = None
     wait: Callable[[], Any] | None = None
+    points: "tuple[Points, ...]" = ()
 
 
 @dataclass(frozen=True)

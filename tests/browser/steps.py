@@ -2,7 +2,7 @@
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
 `choose_level`: of controls. `give`: a file.
-`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and popovers too. `revision`,
+`move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers` too. `revision`,
 `redrawn`: which picture a chart holds.
 """
 
@@ -187,10 +187,17 @@ def unfolded(page: Page) -> Iterator[str]:
         settled(page)
         open_expanders(page)
         yield f"tab {tab.inner_text()}"
+    yield from popovers(page)
+
+
+def popovers(page: Page) -> Iterator[str]:
+    """Open every popover of the page, one at a time, with its expanders."""
     # Streamlit measures a popover's button with a tooltip by an invisible twin
     for button in page.locator("[data-testid=stPopover] button:visible").all():
         body = page.locator("[data-testid=stPopoverBody]")
         pressed(button.click, body, "visible")
+        settled(page)  # what is in it is drawn by a run, which takes it away for a moment
         open_expanders(page)
+        expect(body).to_be_visible()
         yield f"popover {button.inner_text()}"
         pressed(lambda: page.keyboard.press("Escape"), body, "detached")

@@ -11,7 +11,7 @@ from core.models.catalogue import MODELS
 from pages.kit.pages import FOLDER, PAGES
 from tests.browser.accessible import LOOKS_RULES, barriers
 from tests.browser.contrast import pale_words
-from tests.browser.steps import darkness, exceptions, opened, overflow, settled, turned_dark, unfolded
+from tests.browser.steps import darkness, exceptions, opened, overflow, popovers, settled, turned_dark, unfolded
 
 WITHOUT = ("/", "/exercises", "/replicated", "/tables", "/all-runs", "/glossary")
 #: Every place of the pages that gives an equation, and where to read it.
@@ -75,8 +75,8 @@ LOOK = r"""async () => {
       .filter(e => !e.querySelector('.katex-display')).map(e => e.innerText.slice(0, 80)),
   };
 }"""
-#: The page whose popovers axe-core looks at, too: the line of tools is the same on all.
-TOOLS = "/line"
+#: The pages whose popovers axe-core looks at, too: the line of tools is the same on all, page Downscaling has its own.
+POPOVERS = ("/line", "/downscale")
 #: A fault counts when it is there so many times, each after the page has settled.
 LOOKS = 6
 EXPANDERS = "[data-testid=stExpander]:has(.katex-display)"
@@ -98,17 +98,17 @@ def look(page: Page, where: str) -> list[str]:
     return [f"{where}: {what}: {value}" for what, value in wrong.items()]
 
 
-def wrong(page: Page, expected: int) -> list[str]:
+def wrong(page: Page, address: str) -> list[str]:
     """What is not as it should be, with everything opened; the window is narrow and dark in the end."""
-    found, axed = [] if darkness(page) < 0.5 else ["not light"], "?" not in page.url
+    found, axed = [] if darkness(page) < 0.5 else ["not light"], "?" not in address
     for where in unfolded(page):
         found += look(page, where)
         if axed and where == "the page":
             found += barriers(page)
-        elif axed and TOOLS in page.url:
+        elif axed and where.startswith("popover") and address in POPOVERS:
             found += barriers(page, within="[data-testid=stPopoverBody]")
-    if (equations := page.locator(EXPANDERS).count()) != expected:
-        found.append(f"{equations} equations, not {expected}")
+    if (equations := page.locator(EXPANDERS).count()) != EXPECTED[address]:
+        found.append(f"{equations} equations, not {EXPECTED[address]}")
     found += look(turned_dark(page), "dark")
     if darkness(page) < 0.5:
         found.append("not dark")
@@ -117,6 +117,9 @@ def wrong(page: Page, expected: int) -> list[str]:
     found += look(page, "narrow and dark")
     if axed:
         found += barriers(page, LOOKS_RULES)
+    if axed and address in POPOVERS:
+        for where in popovers(page):
+            found += [f"{where}: {one}" for one in barriers(page, LOOKS_RULES, "[data-testid=stPopoverBody]")]
     return found + [f"{what}: {one}" for what in ("errors", "foreign") for one in getattr(page, what)]
 
 
@@ -125,7 +128,7 @@ def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> 
     opened(page, address)
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
     assert page.title() == title and page.locator("h1").count() == 1
-    assert not (found := wrong(page, EXPECTED[address])), "\n".join(found)
+    assert not (found := wrong(page, address)), "\n".join(found)
 
 
 @pytest.mark.parametrize("address", ["/", "/downscale"])

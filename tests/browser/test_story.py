@@ -1,11 +1,17 @@
 """The story in a browser: keys and dots turn the pages, a guess is revealed, a reload stays, a phone is wide enough."""
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import move_slider, opened, overflow, redrawn, revision, settled
 
+#: Where a row of a table lies in the window, by its place among those away from the mediator.
+WHERE = """([key, at]) => {
+  const node = document.querySelector(`[data-key="${key}"]`), plot = node.querySelector('.live-plot');
+  const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect(), { x, y } = plot._fullData[0];
+  return [box.x + xaxis._offset + xaxis.d2p(x[at]), box.y + yaxis._offset + yaxis.d2p(y[at])]; }"""
 STEP = re.compile(r"[?&]step=(\d+)")
 
 
@@ -35,8 +41,48 @@ def test_the_story_is_told_by_keys_dots_and_guesses(page: Page) -> None:
     page.reload()
     on_step(page, 6)
     revision(page, "story-s6-0")
+    page.get_by_role("button", name="Step 1: Cells hide").click()
+    on_step(page, 1)
+    expect(page.get_by_text("you said")).to_be_visible()  # the guess is kept, in no address
+    assert "guess" not in page.url
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    settled(page)
+    page.reload()
+    on_step(page, 1)
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     assert overflow(page) == 0
     expect(page.get_by_role("button", name="Step 9: Where it fails")).to_be_in_viewport()
     assert not page.errors and not page.foreign
+
+
+def test_rows_of_the_mediator_step_are_dragged_and_the_sentence_follows(new_page: Callable[..., Page]) -> None:
+    for width, height in ((1280, 900), (1920, 1080)):  # a projector's window is zoomed
+        page = opened(new_page(width=width, height=height), "/story?step=5")
+        for key in ("story-s5-0", "story-s5-1"):
+            revision(page, key)
+        told = page.get_by_text(re.compile(r"the first table has \d+ rows?, mean input"))
+        before = told.inner_text()
+        x, y = page.evaluate(WHERE, ["story-s5-0", 0])
+        rule = page.locator('[data-key="story-s5-0"] .shapelayer path').first.bounding_box()
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + 20, steps=2)
+        page.mouse.move(x, rule["y"] + rule["height"] / 2, steps=4)
+        page.mouse.up()
+        page.wait_for_url(re.compile("s5-first=m"))
+        expect(page.get_by_text("By hand, first table: 1 moved.")).to_be_visible()
+        expect(told).not_to_have_text(before)
+        count = int(re.search(r"has (\d+) row", before)[1])
+        expect(told).to_contain_text(f"the first table has {count + 1} rows")
+        settled(page)
+        page.locator('[data-key="story-s5-1"] .live-points').focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("second table: 1 added")).to_be_visible()
+        on_step(page, 5)
+        page.get_by_role("button", name="Points as generated").click()
+        expect(told).to_have_text(before)
+        settled(page)
+        assert "s5-" not in page.url and not page.errors

@@ -2,12 +2,14 @@
 
 import json
 import re
+from html import escape
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.teaching.exercises import ASKED, Exercise
+from core.teaching.exercises import ASKED, Address, Exercise
+from core.teaching.solved import verdict_at
 from core.teaching.tasks import EXERCISES
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
@@ -31,6 +33,11 @@ def verdict(page: AppTest) -> str:
     return next((block.proto.body for block in page.get("html") if 'class="lab-verdict"' in block.proto.body), "")
 
 
+def printed(exercise: Exercise, settings: Address) -> str:
+    """What the handout prints, which opens no page."""
+    return escape(verdict_at(exercise, settings).said)
+
+
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)
 def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page, exercise: Exercise) -> None:
     opening, solution = (dict(parse_qsl(address(exercise, name))) for name in ("Opens", "Solution"))
@@ -39,10 +46,12 @@ def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page,
     page = open_page(exercise.page, **opening)
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="open"' in verdict(page) and "Not yet." in verdict(page)
+    assert printed(exercise, exercise.opening) in verdict(page)
     assert get_engine().progress.done() == {}
     page = open_page(exercise.page, **solution)
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="good"' in verdict(page) and "Done." in verdict(page), verdict(page)
+    assert printed(exercise, exercise.solution) in verdict(page)
     assert list(get_engine().progress.done()) == [exercise.key]
 
 
@@ -58,6 +67,29 @@ def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_pag
     assert any(caption.value == "The band holds \\*95\\* %." for caption in page.caption)
     next(button for button in page.button if button.label == "Begin again").click().run()
     assert not page.exception and f"0 of {len(EXERCISES)} done" in page.markdown[1].value
+
+
+@pytest.mark.parametrize("number", [3, 6])
+def test_a_short_link_opens_the_exercise_of_that_number(open_page, number: int) -> None:
+    page = open_page("exercises", open=str(number))
+    exercise = EXERCISES[number - 1]
+    told = next(text.value for text in page.markdown if "Exercise " in text.value)
+    assert f"Exercise {number} of" in told and exercise.task in told
+    assert "Not yet." in verdict(page)
+
+
+@pytest.mark.parametrize("number", ["0", "13", "x", ""])
+def test_a_short_link_to_no_exercise_shows_them_all(open_page, number: str) -> None:
+    page = open_page("exercises", open=number)
+    assert not page.exception and f"of {len(EXERCISES)} done" in page.markdown[1].value
+
+
+def test_the_handout_is_offered_for_the_address_of_the_page(open_page, monkeypatch) -> None:
+    monkeypatch.setattr("core.teaching.handout.checked", lambda: {})
+    monkeypatch.setattr("core.teaching.handout.handout", lambda address, found: f"{address} {found}".encode())
+    page = open_page("exercises")
+    (button,) = page.get("download_button")
+    assert button.proto.label == "Handout, PDF" and not page.exception
 
 
 def test_an_address_with_no_exercise_of_the_page_shows_none(open_page) -> None:

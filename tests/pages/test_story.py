@@ -1,17 +1,21 @@
 """Page Story in AppTest: every step of every story, before and after a guess; what lasts long stands in prepared."""
 
+from urllib.parse import quote
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets.one_dimension import LineSpec, make_line
 from core.downscaling.one_scale_up import VALUES, OneScaleUp
 from core.fields import bilinear, constant
+from core.studies.story import mediated
 from core.studies.story.checked import SECRETS, Checked
 from core.studies.story.whole_map import Solved
 from pages.kit.state import slider_text
-from pages.story import fields, maps, simulators
+from pages.story import fields, guesses, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within
-from pages.story.stories import FIRST, STORIES
+from pages.story.stories import FIRST, STORIES, step_key
 
 PLACES = [(about, at) for about, steps in STORIES.items() for at in range(1, len(steps) + 1)]
 
@@ -79,6 +83,32 @@ def test_numbers_on_the_page_are_those_of_the_computation(open_page) -> None:
     assert f"With {number(top.length)} km" in told and percent(top.held) in told and number(top.rmse) in told
 
 
+def test_rows_moved_by_hand_are_what_the_mediator_step_tells_of(open_page) -> None:
+    page = open_page("story", step="5", **{"s5-first": "d1a-5_3a-5.2_2", "s5-second": "a-4.9_7"})
+    assert not page.exception and not page.error
+    line, told = make_line(LineSpec()), " ".join(text.value for text in page.markdown)
+    y, x = np.delete(line.mediators.numpy(), 0), np.delete(line.inputs.numpy(), 0)
+    y, x = np.append(y, [-5, -5.2]), np.append(x, [3, 2])
+    near = np.abs(y + 5) <= mediated.NEAR
+    assert f"the first table has {near.sum()} rows, mean input {number(x[near].mean())}" in told
+    y, z = np.append(line.query.numpy(), -4.9), np.append(line.targets.numpy(), 7)
+    near = np.abs(y + 5) <= mediated.NEAR
+    assert f"the second has {near.sum()} rows, mean outcome {number(z[near].mean())}" in told
+    assert "By hand, first table: 2 added, 1 deleted; second table: 1 added." in told
+    page.button(key="s5-reveal").click().run()
+    (edited,) = [text.value for text in page.markdown if "all points but yours" in text.value]
+    page.button(key="s5-as-generated").click().run()
+    assert not any("By hand" in text.value for text in page.markdown)
+    (plain,) = [text.value for text in page.markdown if "which made the data" in text.value]
+    assert plain.partition("Deconditioning says")[2] != edited.partition("Deconditioning says")[2]
+
+
+def test_a_mediator_without_rows_is_said_to_have_none() -> None:
+    assert mediator._said(mediated.Link(float("nan"), 1.5, (0, 1)), 2.0) == (
+        "Near the mediator's 2 (in colour) the first table has no row; the second has 1 row, mean outcome 1.5."
+    )
+
+
 @pytest.mark.parametrize(
     ("guess", "said"),
     [(50.0, "Spot on"), (44.0, "Near"), (30.0, "Not far"), (0.0, "Far off")],
@@ -107,6 +137,45 @@ def test_a_guess_remembers_its_own_control() -> None:
     shown = fields.through(30, Guess(2.0, 9), False)
     assert shown.answer == pytest.approx(fields.through(9, None, False).answer) and shown.answer < 2.4
     assert slider_text(shown.answer) != slider_text(fields.through(30, None, False).answer)
+
+
+def test_a_guess_is_there_after_other_steps_and_in_the_next_session(open_page, monkeypatch) -> None:
+    page = revealed(opened(open_page, FIRST, 2), FIRST, 2)
+    page.button(key="story-next").click().run()
+    assert not any("Guess again" in button.label for button in page.button)
+    page = revealed(page, FIRST, 3)
+    page.button(key="story-back").click().run()
+    told = [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    assert told and page.button(key="s2-again")
+    kept = guesses.to_text(page.session_state["_guesses"])
+    monkeypatch.setattr(guesses.st.context.__class__, "cookies", {guesses.COOKIE: quote(kept)})
+    page = opened(open_page, FIRST, 2)
+    assert told == [text.value for text in page.markdown if "You said A" in text.value or "Right: A" in text.value]
+    page.button(key="story-forget").click().run()
+    assert not any("Guess again" in button.label for button in page.button)
+    page.button(key="story-next").click().run()
+    assert not page.exception and not any("Guess again" in button.label for button in page.button)
+
+
+def test_every_guess_comes_back_from_its_text_and_fits_into_a_cookie() -> None:
+    every = {
+        step_key(about, at): Guess([step.question.high, *step.question.choices][-1], step.control.value)
+        for about, steps in STORIES.items()
+        for at, step in enumerate(steps, 1)
+    }
+    text = guesses.to_text(every)
+    assert guesses.from_text(quote(text)) == every and len(quote(text)) < 4000
+    assert guesses.to_text({}) == "" and guesses.from_text("") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "7", "[" * 5000, "[" * 3000, '{"s1": 2}', '{"s1": [2]}', '{"s1": ["<b>", 9]}', '{"s1": [NaN, 9]}',
+     '{"s1": [2, 1e99]}', '{"s1": [99, 9]}', '{"s2": ["D", 1]}', '{"s2": [["A"], 1]}', '{"s4": [30, "within"]}',
+     '{"s1": [true, 9]}', '{"s10": [2, 9]}', '{"s3": [2, [5]]}', None],
+)  # fmt: skip
+def test_what_is_no_guess_is_left_out(text: str) -> None:
+    assert guesses.from_text(text) == {}
 
 
 def links() -> dict[str, dict[str, str]]:

@@ -44,6 +44,13 @@ def test_a_text_comes_back_as_its_edits(found):
     assert all(number <= 10 for number in (*found.within(10).moved, *found.within(10).deleted))
 
 
+@given(edits())
+def test_flipped_edits_do_the_same_to_flipped_pairs(found):
+    across = np.arange(60.0)
+    assert np.array_equal(np.flip(found.flipped.apply(-across, across), 0), found.apply(across, -across))
+    assert found.flipped.flipped == found
+
+
 @given(edits(), st.integers(60, 80))
 def test_counts_and_places_are_those_of_the_pairs(found, generated):
     across = np.arange(generated) + 2 * REACH
