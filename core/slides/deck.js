@@ -168,6 +168,8 @@ const drawChecks = (parent, slide) => {
   }
 };
 
+const ADDRESS = /^https?:\/\/\S+$/; // as core.slides.deck knows one
+
 // ---- a deck ------------------------------------------------------------------------------------------------------
 const fill = show => {
   const { deck, slide, side, stage } = show;
@@ -202,7 +204,8 @@ const fill = show => {
     for (const [name, text] of slide.lines || []) {
       const line = make('p', 'deck-fact', show.words);
       if (name) make('b', '', line, { textContent: name });
-      line.append(text);
+      if (ADDRESS.test(text)) make('a', '', line, { href: text, textContent: text, target: '_blank', rel: 'noopener' });
+      else line.append(text);
     }
   }
   drawTrust(side, deck.trust);

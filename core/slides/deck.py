@@ -1,5 +1,6 @@
 """A downscaling as slides: data, coarse, fine, truth, uncertainty, checks, method, credits, one sentence each."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
 ROOM = 4_200_000
 COVARIATE = "covariate"
+_ADDRESS = re.compile(r"https?://\S+")
 #: Each weighted by area.
 SCORES = ("rmse_area", "crps_area", "coverage95_area")
 REFERENCES = (
@@ -224,3 +226,8 @@ def credits(shown: Shown) -> list[list[str]]:
         ["Software", f"Deconditioning Lab {__version__}; coastlines: Natural Earth"], ["Address", shown.address],
     ]  # fmt: skip
     return [line for line in lines if line[1]]
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is one address and nothing else, to be shown as a link."""
+    return _ADDRESS.fullmatch(text) is not None

@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 from core import __version__
-from core.slides.deck import REFERENCES, Shown, credits, downscaling_deck, score_rows
+from core.slides.deck import REFERENCES, Shown, credits, downscaling_deck, is_address, score_rows
 
 _HERE = Path(__file__).parent
 
@@ -31,7 +31,7 @@ def offline_page(shown: Shown, settings: Mapping[str, Any]) -> str:
         style=style() + _read("page.css"),
         thinned=f" One pixel of {deck['thinned']} × {deck['thinned']} is in this file." if deck["thinned"] > 1 else "",
         scores=_table(score_rows(shown)),
-        facts="".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in credits(shown)),
+        facts="".join(f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in credits(shown)),
         references=escape(REFERENCES),
         version=escape(__version__),
         settings=escape(json.dumps(settings, indent=2, ensure_ascii=False)),
@@ -42,6 +42,11 @@ def offline_page(shown: Shown, settings: Mapping[str, Any]) -> str:
 
 def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _linked(text: str) -> str:
+    shown = escape(text)
+    return f'<a href="{shown}">{shown}</a>' if is_address(text) else shown
 
 
 def _table(rows: list[list[str]]) -> str:

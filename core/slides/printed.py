@@ -9,7 +9,7 @@ from core.errors import Check, never
 from core.figures.colours import VERDICTS
 from core.figures.panel import Panel
 from core.figures.publication import publication_figure
-from core.slides.deck import Shown, downscaling_slides, fields_of, trust_badge
+from core.slides.deck import Shown, downscaling_slides, fields_of, is_address, trust_badge
 
 if TYPE_CHECKING:
     from pptx.slide import Slide
@@ -60,7 +60,14 @@ def powerpoint(shown: Shown, check: Check = never) -> bytes:
 
 
 def _write(
-    page: "Slide", text: str, box: tuple[float, ...], size: float, *, bold: bool = False, colour: str = INK
+    page: "Slide",
+    text: str,
+    box: tuple[float, ...],
+    size: float,
+    *,
+    bold: bool = False,
+    colour: str = INK,
+    link: str = "",
 ) -> None:
     from pptx.dml.color import RGBColor
     from pptx.util import Inches, Pt
@@ -70,6 +77,8 @@ def _write(
     run = frame.paragraphs[0].add_run()
     run.text, run.font.size, run.font.bold = text, Pt(size), bold
     run.font.color.rgb = RGBColor.from_string(colour.upper())
+    if link:
+        run.hyperlink.address = link
 
 
 def _place(page: "Slide", picture: bytes, alt: str) -> None:
@@ -99,8 +108,8 @@ def _words(page: "Slide", slide: dict[str, Any]) -> None:
                 table.cell(at, column).text = text
                 table.cell(at, column).text_frame.paragraphs[0].font.size = Pt(14)
         top += 0.4 * len(rows) + 0.4
-    for text in _facts(slide):
-        _write(page, text, (left, top, width, 0.6), 14)
+    for text, link in _facts(slide):
+        _write(page, text, (left, top, width, 0.6), 14, link=link)
         top += 0.28 * (1 + len(text) // 80) + 0.15
 
 
@@ -109,10 +118,11 @@ def _sentence(slide: dict[str, Any]) -> str:
     return str(slide.get("printed") or slide["sentence"])
 
 
-def _facts(slide: dict[str, Any]) -> list[str]:
+def _facts(slide: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines of a slide, each with the address that it leads to, or ""."""
     held = [f"{promised} % intervals hold {share} %" for promised, share in slide.get("levels", [])]
-    facts = [f"{name}: {text}" for name, text in slide.get("lines", [])]
-    return [*(["; ".join(held)] if held else []), *facts]
+    facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
+    return [*([("; ".join(held), "")] if held else []), *facts]
 
 
 def report(shown: Shown, check: Check = never) -> bytes:
@@ -144,8 +154,8 @@ def _page(write: Callable[..., None], slide: dict[str, Any], shown: Shown) -> No
             x = STAGE[0] if not column else STAGE[0] + 2.2 + 1.75 * column
             write(x, top, text, 14, 40, ha="left" if not column else "right")
         top += 0.42
-    for text in _facts(slide):
-        write(STAGE[0], top + 0.2, text, 14, 68)
+    for text, link in _facts(slide):
+        write(STAGE[0], top + 0.2, text, 14, 68, url=link or None)
         top += 0.29 * (1 + len(text) // 68) + 0.25
 
 

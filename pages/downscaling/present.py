@@ -16,7 +16,9 @@ from core.slides.offline import offline_page
 from core.slides.printed import powerpoint, report
 from pages.downscaling.data import Choice, fields_of
 from pages.downscaling.picture import View
+from pages.kit import level
 from pages.kit.deck import slides
+from pages.kit.link import own_address
 from pages.kit.record import seen
 from pages.kit.state import forget, recall, remember
 
@@ -46,7 +48,7 @@ def shown_now(
     held, unchecked = (None, verdict) if isinstance(verdict, str) else (verdict, "")
     return Shown(
         problem, spec.model, tuple(panels), _scores(spec.model), held, unchecked, covariate_panel(problem, units),
-        checked="" if checked is None else checked.sentence,
+        checked="" if checked is None else checked.sentence, address=own_address(level.in_address()),
     )  # fmt: skip
 
 

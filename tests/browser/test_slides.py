@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -19,6 +20,9 @@ def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page]
     deck = page.locator("dialog[open] .deck")
     expect(deck).to_have_attribute("data-slide", "data")
     walk(page, deck)
+    page.keyboard.press("End")
+    address = urlsplit(deck.get_by_role("link").get_attribute("href"))
+    assert address.path == "/downscale" and "level=All" in address.query
     assert not barriers(page, within="dialog[open]")
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ def shown() -> Shown:
     held = trust(problem.truth, found.mean, found.sd, weights=problem.grid.area)
     covariate = covariate_panel(problem, {"orog": "m"})
     return Shown(problem, found.spec.model, tuple(panels), found.scores, held, covariate=covariate)
+
+
+ADDRESS = "http://localhost:8501/downscale?l0=0.5&withhold=0.25"
 
 
 def slide(deck: dict, key: str) -> dict:
@@ -103,6 +107,25 @@ def test_powerpoint_has_text_tables_and_words_for_pictures(shown: Shown) -> None
         assert all(shape._element.nvPicPr.cNvPr.get("descr") == wanted["alt"] for shape in pictures)
     [table] = [shape.table for page in file.slides for shape in page.shapes if shape.has_table]
     assert [[cell.text for cell in row.cells] for row in table.rows] == score_rows(shown)
+
+
+def test_every_form_leads_to_the_settings_shown(shown: Shown) -> None:
+    from pptx import Presentation
+
+    linked = replace(shown, address=ADDRESS)
+    assert ["Address", ADDRESS] in slide(downscaling_deck(linked), "credits")["lines"]
+    page = offline_page(linked, {})
+    assert [unescape(found) for found in re.findall(r'<a href="([^"]*)"', page)] == [ADDRESS]
+    assert not re.findall(r"""src\s*=|url\(|@import""", page), "a link is followed, not fetched"
+    *_, last = Presentation(io.BytesIO(powerpoint(linked))).slides
+    runs = [run for shape in last.shapes if shape.has_text_frame for run in shape.text_frame.paragraphs[0].runs]
+    assert [run.hyperlink.address for run in runs if run.hyperlink.address] == [ADDRESS]
+    assert b"/URI (" + ADDRESS.encode() in report(linked)
+
+
+def test_what_is_no_address_is_no_link(shown: Shown) -> None:
+    hostile = replace(shown, problem=replace(shown.problem, source='https://a/" onclick="x'), address="javascript:x")
+    assert "<a " not in offline_page(hostile, {})
 
 
 def test_the_report_has_a_page_a_slide(shown: Shown) -> None:
