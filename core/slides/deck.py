@@ -44,7 +44,7 @@ class Shown:
     unchecked : the sentence that stands in place of a verdict.
     covariate : a map of what is known at high resolution; None where only coordinates are.
     checked : what the check one scale up said; "" where there was none.
-    address : of the page that shows the same.
+    address : of the page that shows the same; ``command`` : the command line that makes it, where no page shows it.
     """
 
     problem: DownscalingProblem
@@ -56,6 +56,7 @@ class Shown:
     covariate: Panel | None = None
     checked: str = ""
     address: str = ""
+    command: str = ""
 
     @property
     def title(self) -> str:
@@ -189,8 +190,9 @@ def _checks(shown: Shown) -> dict[str, Any]:
     if shown.held is not None:
         levels = [[round(100 * p), round(100 * h)] for p, h in zip(LEVELS, shown.held.held, strict=True)]
     sentence = "Scored by area on the same pixels as plain baselines, which saw the same cells."
-    if not shown.scores:
-        sentence = "No truth at high resolution is known here."
+    if shown.problem.truth is None:
+        at = " Scores are of the cells hidden from the model, each field averaged back to them." if shown.scores else ""
+        sentence = "No truth at high resolution is known here." + at
     lines = [["One scale up", shown.checked]] if shown.checked else []
     return {
         "key": "checks", "kind": "checks", "title": "How far to trust it", "sentence": sentence, "levels": levels,
@@ -219,11 +221,12 @@ def _method(shown: Shown) -> str:
 
 
 def credits(shown: Shown) -> list[list[str]]:
-    """Data, licence, seed, software, coastlines, and the address that shows the same."""
+    """Data, licence, seed, software, coastlines, and what shows or makes the same."""
     problem = shown.problem
     lines = [
         ["Data", problem.source], ["Licence", problem.licence], ["Seed", str(problem.spec.seed)],
         ["Software", f"Deconditioning Lab {__version__}; coastlines: Natural Earth"], ["Address", shown.address],
+        ["Command", shown.command],
     ]  # fmt: skip
     return [line for line in lines if line[1]]
 

@@ -12,6 +12,7 @@ from core import __version__
 from core.downscaling.deliver import Leaving
 from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.downscaling.verdict import unchecked
 from core.engine.uploads import UPLOAD
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import heading
@@ -24,7 +25,6 @@ from core.slides.deck import Shown
 from pages.downscaling import file, present
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
-from pages.downscaling.trust import unchecked
 from pages.downscaling.words import hidden_cells, pixels_of_a_cell
 from pages.kit import bound
 from pages.kit.state import offer_only

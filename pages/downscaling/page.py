@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.downscaling.settings import DownscaleSettings
+from core.downscaling.verdict import verdict
 from core.fields import DownscalingProblem
 from core.models.spec import ModelSpec
 from pages.downscaling import (
@@ -75,8 +76,8 @@ def body() -> None:
     scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
     st.subheader("Take it home", anchor=False)
-    verdict = trust.unchecked_words(problem, view, baselines["bilinear"], doubts) if doubts or held is None else held
-    shown = present.shown_now(choice, problem, spec, panels, verdict, checked)
+    found = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
+    shown = present.shown_now(choice, problem, spec, panels, found, checked)
     present.show(shown, view)
     out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
     notes(problem.notes)

@@ -11,7 +11,8 @@ from core.fields import DownscalingProblem
 from core.figures.panel import Panel
 from core.metrics import Trust
 from core.models.spec import ModelSpec
-from core.slides.deck import Shown, covariate_panel, downscaling_deck
+from core.slides.assembled import assembled
+from core.slides.deck import Shown, downscaling_deck
 from core.slides.offline import offline_page
 from core.slides.printed import powerpoint, report
 from pages.downscaling.data import Choice, fields_of
@@ -40,16 +41,13 @@ def _ask() -> None:
 
 
 def shown_now(
-    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], verdict: Trust | str,
+    choice: Choice, problem: DownscalingProblem, spec: ModelSpec, panels: list[Panel], found: Trust | str,
     checked: OneScaleUp | None,
 ) -> Shown:  # fmt: skip
     """What is on the page, its table of scores among it, as slides and files take it."""
-    units = {name: variable.units for name, variable in fields_of(choice.source.fields).variables().items()}
-    held, unchecked = (None, verdict) if isinstance(verdict, str) else (verdict, "")
-    return Shown(
-        problem, spec.model, tuple(panels), _scores(spec.model), held, unchecked, covariate_panel(problem, units),
-        checked="" if checked is None else checked.sentence, address=own_address(level.in_address()),
-    )  # fmt: skip
+    scores, address = _scores(spec.model), own_address(level.in_address())
+    fields = fields_of(choice.source.fields)
+    return assembled(problem, fields, spec.model, panels, scores, found, checked, address=address)
 
 
 def _scores(model: str) -> Mapping[str, Mapping[str, float | None]]:
