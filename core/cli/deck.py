@@ -38,13 +38,15 @@ def deck_files(options: argparse.Namespace) -> dict[str, str]:
 
 def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str, Any], seed: int, count: int) -> None:
     """Write the slides of one of ``count`` seeds that are asked for; ``settings`` make the result again."""
+    from core.slides.deck import presented
     from core.slides.offline import offline_page
     from core.slides.printed import powerpoint, report
 
+    told = presented(shown)
     made: dict[str, Callable[[], bytes]] = {
-        "html": lambda: offline_page(shown, settings).encode(),
-        "pptx": lambda: powerpoint(shown),
-        "pdf": lambda: report(shown),
+        "html": lambda: offline_page(told, settings).encode(),
+        "pptx": lambda: powerpoint(told),
+        "pdf": lambda: report(told),
     }
     for kind, file in deck_files(options).items():
         path = seeded(Path(file), seed, count)

@@ -1,6 +1,5 @@
 """A downscaling as slides: data, coarse, fine, truth, uncertainty, checks, method, credits, one sentence each."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,17 +11,19 @@ from core.fields import DownscalingProblem
 from core.figures.colours import model_name
 from core.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
 from core.figures.panel import MapScale, Panel
+from core.figures.publication import publication_figure
 from core.figures.trust import mark_of
 from core.metrics.trusting import LEVELS, Trust
 from core.models.catalogue import MODELS
 from core.slides.field import field_data, frame_data
+from core.slides.presented import Presented, Slide
 
 #: Share of the map that is hatched: what is known least well of it.
 LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
 ROOM = 4_200_000
 COVARIATE = "covariate"
-_ADDRESS = re.compile(r"https?://\S+")
+DPI = 220
 #: Each weighted by area.
 SCORES = ("rmse_area", "crps_area", "coverage95_area")
 REFERENCES = (
@@ -80,6 +81,18 @@ def covariate_panel(problem: DownscalingProblem, units: Mapping[str, str] | None
     words = name.replace("_", " ")
     scale = MapScale(words, (units or {}).get(name, ""), "sequential", *round_limits(values))
     return Panel(COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
+
+
+def presented(shown: Shown) -> Presented:
+    """The slides in every form."""
+
+    def picture(slide: Slide) -> bytes | None:
+        """The maps of a divider side by side."""
+        panels = [panel for key in fields_of(slide) if (panel := shown.panel(key)) is not None]
+        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
+
+    slides, badge = downscaling_slides(shown), trust_badge(shown)
+    return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, REFERENCES)
 
 
 def downscaling_deck(shown: Shown) -> dict[str, Any]:
@@ -229,8 +242,3 @@ def credits(shown: Shown) -> list[list[str]]:
         ["Command", shown.command],
     ]  # fmt: skip
     return [line for line in lines if line[1]]
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is one address and nothing else, to be shown as a link."""
-    return _ADDRESS.fullmatch(text) is not None

@@ -21,12 +21,12 @@ from core.figures.publication import caption_text, projections_for, publication_
 from core.metrics import Trust
 from core.models.catalogue import MODELS
 from core.models.spec import ModelSpec
-from core.slides.deck import Shown
-from pages.downscaling import file, present
+from core.slides.deck import Shown, presented
+from pages.downscaling import file
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.words import hidden_cells, pixels_of_a_cell
-from pages.kit import bound
+from pages.kit import bound, present
 from pages.kit.state import offer_only
 from pages.kit.words import sentence_of
 
@@ -72,7 +72,7 @@ def downloads(
     columns[4].download_button(
         "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json", **common
     )
-    present.files(shown, name, everything)
+    present.files(presented(shown), name, everything)
     file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[1])
     _many_steps(choice, f"{name}.json")
 

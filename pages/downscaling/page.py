@@ -23,6 +23,7 @@ from pages.downscaling import (
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
+from pages.kit.record import seen
 
 
 def main() -> None:
@@ -33,6 +34,7 @@ def main() -> None:
         PRESETS,
         ESSENTIALS,
     )
+    seen().presents_itself = True
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)
@@ -100,9 +102,8 @@ def reservations(
 def explore(
     choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
 ) -> None:
-    """What is shown only when it is asked for: slides, joint draws, a grid of settings."""
+    """What is shown only when it is asked for: joint draws, a grid of settings."""
     with st.container():
-        present.button()
         draws.show(choice, problem, spec, view, maps.scale)
         sweep.offer(choice, problem, spec)
 
