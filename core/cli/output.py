@@ -66,11 +66,14 @@ def save(options: argparse.Namespace, delivery: "Delivery", leaving: "Leaving", 
     path = Path(options.output)
     if options.drs:
         path = path / f"{leaving.drs_name}.nc"
-    if count > 1:
-        path = path.with_name(f"{path.stem}_seed{seed}{path.suffix}")
-    for place in delivered(leaving.dataset(delivery), delivery, path):
+    for place in delivered(leaving.dataset(delivery), delivery, seeded(path, seed, count)):
         if not options.quiet:
             say(f"Wrote {place} ({_size(place) / 1e6:.1f} MB).")
+
+
+def seeded(path: Path, seed: int, count: int) -> Path:
+    """The file of one seed of ``count``: OUT.nc, or OUT_seedN.nc of several."""
+    return path if count == 1 else path.with_name(f"{path.stem}_seed{seed}{path.suffix}")
 
 
 def _size(place: Path) -> int:

@@ -42,7 +42,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code: 0, 2 for bad input, 1 for a failure of ours, 130 when interrupted."""
-    options = make_parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    options = make_parser().parse_args(words, argparse.Namespace(words=words))
     try:
         _check_seeds(options)
         return options.do(options) or 0

@@ -71,7 +71,7 @@ def _layout(
         rule = {"dash": "dot", "color": hue("grey", dark)}
         picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": rule}]
     ends = ", ".join(
-        f"{method} {np.mean(by_size[min(by_size)]):.3g} to {np.mean(by_size[max(by_size)]):.3g}"
+        f"{model_name(method)} {np.mean(by_size[min(by_size)]):.3g} to {np.mean(by_size[max(by_size)]):.3g}"
         for method, by_size in scores.items()
     )
     picture["meta"]["alt"] = f"{title}: {ends}."

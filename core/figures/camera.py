@@ -76,6 +76,7 @@ def attitude_plot(
         name: (_middle(longitude), float(np.nanmean(latitude))) for name, (longitude, latitude) in outlines.items()
     }
     said = "; ".join(f"{model_name(name)} at {x:.0f}°, {y:.0f}°" for name, (x, y) in middles.items())
+    picture["meta"]["over_picture"] = True
     picture["meta"]["alt"] = f"Panorama of the room; middles of the frames, left and up of straight ahead: {said}."
     return {"data": traces, "layout": picture}
 

@@ -1,12 +1,14 @@
 """Colour scales of fields, errors and standard deviations, and one constant colour per model."""
 
+import re
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+_RGB = re.compile(r"rgba?\(([^)]*)\)")
 Colours = Literal["sequential", "diverging", "uncertainty"]
 
 # cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations
@@ -172,6 +174,19 @@ def clear(colour: str, alpha: float) -> str:
     """A colour "#rrggbb" that lets through what lies behind it, as "rgba(…)"."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+def four_numbers(name: Any) -> tuple[int, int, int, int]:
+    """``#rrggbb``, ``rgb(…)`` or ``rgba(…)`` as four numbers; the ink of a light page for anything else."""
+    text = str(name)
+    if re.fullmatch("#[0-9a-fA-F]{6}", text):
+        return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16), 255
+    found = _RGB.fullmatch(text)
+    parts = [float(part) for part in found[1].split(",")] if found else []
+    if len(parts) in (3, 4):
+        red, green, blue = (round(part) for part in parts[:3])
+        return red, green, blue, round(255 * (parts[3] if len(parts) == 4 else 1))
+    return four_numbers(hue("ink", False))
 
 
 def model_name(model: str) -> str:

@@ -99,7 +99,7 @@ def column_plot(
     ]  # fmt: skip
     picture = over_steps(name, name, step, height, dark)
     error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
-    said = ", ".join(f"{key} {value:.3g}" for key, value in error.items())
+    said = ", ".join(f"{model_name(key)} {value:.3g}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
     return {"data": traces, "layout": picture}
 

@@ -1,8 +1,6 @@
 """A plotly figure as a small picture, PNG bytes: what it shows at a glance, without axes and words."""
 
-import base64
 import io
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,15 +8,14 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from core.errors import InputError
-from core.figures.colours import GROUND, hue
+from core.figures.colours import GROUND, four_numbers
+from core.figures.style import uncompacted
 
 #: Width and height in pixels, drawn so many times larger, and marks drawn at most.
 SIZE, FINER, MOST_MARKS = (200, 125), 3, 800
 _MISSING = (178, 184, 189)
-_RGB = re.compile(r"rgba?\(([^)]*)\)")
 #: Where a view from the front, a little from above and from the right, puts a third coordinate.
 _LEAN, _RISE = 0.35, 0.18
-Colour = tuple[int, int, int, int]
 
 
 def figure_sketch(figure: Mapping[str, Any]) -> bytes:
@@ -34,18 +31,9 @@ def figure_sketch(figure: Mapping[str, Any]) -> bytes:
     return stream.getvalue()
 
 
-def _array(data: Any) -> np.ndarray:
-    """Numbers of a trace, as plotly's typed array or as a list."""
-    if isinstance(data, Mapping):
-        flat = np.frombuffer(base64.b64decode(data["bdata"]), np.dtype(data["dtype"]).newbyteorder("<"))
-        shape = [int(part) for part in str(data["shape"]).split(",")] if "shape" in data else [-1]
-        return flat.reshape(shape).astype(float)
-    return np.array([np.nan if value is None else value for value in np.ravel(np.asarray(data, dtype=object))], float)
-
-
 def _heat(trace: Mapping[str, Any]) -> Image.Image:
     """The field through its colours, south below, as large as fits."""
-    z = _array(trace["z"])
+    z = uncompacted(trace["z"])
     if z.ndim != 2 or not np.isfinite(z).any():
         raise InputError("The figure's map has no value: there is nothing to draw.")
     step = max(1, -(-max(z.shape) // max(SIZE)))
@@ -61,7 +49,7 @@ def _through(values: np.ndarray, scale: Any, low: Any, high: Any) -> np.ndarray:
     """Values as colours, (…, 3) of 0 … 255; grey where missing."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()) if low is None else low), (float(known.max()) if high is None else high)
-    stops = [(float(at), _colour(name)[:3]) for at, name in scale] if isinstance(scale, list) else _PLAIN
+    stops = [(float(at), four_numbers(name)[:3]) for at, name in scale] if isinstance(scale, list) else _PLAIN
     share = np.clip((np.where(np.isfinite(values), values, low) - low) / ((high - low) or 1.0), 0, 1)
     places, colours = [at for at, _ in stops], np.array([colour for _, colour in stops], float)
     found = np.stack([np.interp(share, places, colours[:, part]) for part in range(3)], axis=-1)
@@ -69,20 +57,7 @@ def _through(values: np.ndarray, scale: Any, low: Any, high: Any) -> np.ndarray:
     return np.round(found).astype(np.uint8)
 
 
-def _colour(name: Any) -> Colour:
-    """``#rrggbb``, ``rgb(…)`` or ``rgba(…)`` as four numbers; the ink of a light page for anything else."""
-    text = str(name)
-    if re.fullmatch("#[0-9a-fA-F]{6}", text):
-        return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16), 255
-    found = _RGB.fullmatch(text)
-    parts = [float(part) for part in found[1].split(",")] if found else []
-    if len(parts) in (3, 4):
-        red, green, blue = (round(part) for part in parts[:3])
-        return red, green, blue, round(255 * (parts[3] if len(parts) == 4 else 1))
-    return _colour(hue("ink", False))
-
-
-_PLAIN = [(0.0, _colour(GROUND[1])[:3]), (1.0, _colour(GROUND[0])[:3])]
+_PLAIN = [(0.0, four_numbers(GROUND[1])[:3]), (1.0, four_numbers(GROUND[0])[:3])]
 
 
 def _drawn(traces: list[Any], layout: Mapping[str, Any]) -> Image.Image:
@@ -91,9 +66,9 @@ def _drawn(traces: list[Any], layout: Mapping[str, Any]) -> Image.Image:
     ends = [_ends(layout, name, [one[at] for one in placed]) for at, name in ((1, "xaxis"), (2, "yaxis"))]
     if not placed or not np.isfinite(ends).all():
         raise InputError("The figure has no lines or marks: there is nothing to draw.")
-    dark = sum(_colour((layout.get("font") or {}).get("color"))[:3]) > 3 * 128
+    dark = sum(four_numbers((layout.get("font") or {}).get("color"))[:3]) > 3 * 128
     size = (SIZE[0] * FINER, SIZE[1] * FINER)
-    picture = Image.new("RGB", size, _colour(GROUND[dark])[:3])
+    picture = Image.new("RGB", size, four_numbers(GROUND[dark])[:3])
     pen, below = ImageDraw.Draw(picture, "RGBA"), None
     for trace, x, y in placed:
         across = [(values - low) / ((high - low) or 1.0) for values, (low, high) in zip((x, y), ends, strict=True)]
@@ -108,9 +83,9 @@ def _points(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> tuple[np.nda
     if trace.get("type", "scatter") not in ("scatter", "scattergl", "scatter3d", "bar") or trace.get("y") is None:
         return None
     try:
-        y = _array(trace["y"])
-        x = _array(trace["x"]) if trace.get("x") is not None else np.arange(len(y), dtype=float)
-        z = _array(trace["z"]) if trace.get("type") == "scatter3d" else None
+        y = uncompacted(trace["y"])
+        x = uncompacted(trace["x"]) if trace.get("x") is not None else np.arange(len(y), dtype=float)
+        z = uncompacted(trace["z"]) if trace.get("type") == "scatter3d" else None
     except (TypeError, ValueError):  # names of categories
         return None
     if not len(y) or len(x) != len(y):
@@ -149,7 +124,9 @@ def _draw(pen: ImageDraw.ImageDraw, trace: Mapping[str, Any], at: np.ndarray, be
             whole = part[np.isfinite(part).all(axis=1)]
             if len(whole) > 1:
                 width = max(1, round(FINER * min(float(line.get("width", 2)), 2.5)))
-                pen.line([tuple(point) for point in whole], fill=_colour(line.get("color")), width=width, joint="curve")
+                pen.line(
+                    [tuple(point) for point in whole], fill=four_numbers(line.get("color")), width=width, joint="curve"
+                )
     if "markers" in mode:
         step = max(1, -(-int(good.sum()) // MOST_MARKS))
         colours = _marks(marker, len(at))[good][::step]
@@ -159,15 +136,15 @@ def _draw(pen: ImageDraw.ImageDraw, trace: Mapping[str, Any], at: np.ndarray, be
 
 def _area(pen: ImageDraw.ImageDraw, outline: np.ndarray, trace: Mapping[str, Any]) -> None:
     if len(outline) > 2:
-        pen.polygon([tuple(point) for point in outline], fill=_colour(trace.get("fillcolor")))
+        pen.polygon([tuple(point) for point in outline], fill=four_numbers(trace.get("fillcolor")))
 
 
 def _marks(marker: Mapping[str, Any], count: int) -> np.ndarray:
     """A colour for each mark, (count, 4)."""
     given = marker.get("color")
     if isinstance(given, list) and len(given) == count and all(isinstance(name, str) for name in given):
-        return np.array([_colour(name) for name in given])
+        return np.array([four_numbers(name) for name in given])
     if isinstance(given, Mapping | list):
-        coloured = _through(_array(given), marker.get("colorscale"), marker.get("cmin"), marker.get("cmax"))
+        coloured = _through(uncompacted(given), marker.get("colorscale"), marker.get("cmin"), marker.get("cmax"))
         return np.column_stack([coloured, np.full(count, 255)])
-    return np.tile(_colour(given), (count, 1))
+    return np.tile(four_numbers(given), (count, 1))

@@ -1,6 +1,7 @@
 """What all plotly pictures share: ink, fonts, margins, compact arrays."""
 
 import base64
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -24,6 +25,15 @@ def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
     values = np.ascontiguousarray(array, dtype=f"<{dtype}")
     spec = {"dtype": dtype, "bdata": base64.b64encode(values.tobytes()).decode("ascii")}
     return spec if values.ndim == 1 else spec | {"shape": ", ".join(str(n) for n in values.shape)}
+
+
+def uncompacted(data: Any) -> np.ndarray:
+    """Numbers of a trace, given as plotly's typed array or as a list; ``TypeError`` or ``ValueError`` for words."""
+    if isinstance(data, Mapping):
+        flat = np.frombuffer(base64.b64decode(data["bdata"]), np.dtype(data["dtype"]).newbyteorder("<"))
+        shape = [int(part) for part in str(data["shape"]).split(",")] if "shape" in data else [-1]
+        return flat.reshape(shape).astype(float)
+    return np.array([np.nan if value is None else value for value in np.ravel(np.asarray(data, dtype=object))], float)
 
 
 def literal(text: object) -> str:

@@ -1,4 +1,4 @@
-// Slides of maps: two fields on one place with a divider, hatching, values under the pointer, arrow keys.
+// Slides of maps and figures: two fields on one place with a divider, hatching, values under the pointer, arrow keys.
 // It asks nothing of its page but an element and the deck of core.slides.deck, in the app and in a file alike.
 
 const calmDeck = matchMedia('(prefers-reduced-motion: reduce)');
@@ -125,6 +125,36 @@ const sayValue = (show, event) => {
   tip.style.transform = `translate(${x * box.width}px, ${y * box.height}px) translate(${x > 0.6 ? '-108%' : '8%'}, ${y > 0.7 ? '-110%' : '12%'})`;
 };
 
+// ---- a figure ------------------------------------------------------------------------------------------------------
+// Drawn by plotly as on its page, without the title, which stands above; larger words and lines where there is more room.
+const LENGTHS = { font: ['size'], tickfont: ['size'], marker: ['size'], line: ['width'], margin: ['l', 'r', 't', 'b'] };
+const enlargeBy = (part, by, name = '') => {
+  for (const [key, value] of Object.entries(part)) {
+    if (value && typeof value === 'object') enlargeBy(value, by, key);
+    else if (LENGTHS[name]?.includes(key) || key === 'yshift' || key === 'standoff') part[key] = value * by;
+  }
+};
+
+const drawFigure = async show => {
+  const { deck, slide, stage, plot, root } = show, place = stage.getBoundingClientRect();
+  if (slide.kind !== 'figure' || !place.width || !place.height) return;
+  const P = await show.plotly();
+  if (show.slide !== slide) return;
+  const { data, layout } = structuredClone(deck.figures[slide.figure]), css = getComputedStyle(root);
+  const height = Math.min(place.height, place.width);
+  enlargeBy({ data, layout }, Math.min(2, Math.max(1, Math.min(place.width / 620, height / 380))));
+  const { font, margin } = layout;
+  Object.assign(layout, { title: undefined, width: place.width, height, dragmode: false });
+  layout.font = { ...font, color: css.color, family: css.fontFamily };
+  layout.margin = { ...margin, t: layout.showlegend ? margin.t : Math.min(margin.t, 12) };
+  const config = { displayModeBar: false, showTips: false, doubleClick: false, plotGlPixelRatio: Math.max(1, devicePixelRatio) };
+  await P.newPlot(plot, data, layout, config);
+  plot.querySelectorAll('.main-svg, .gl-container').forEach(part => part.setAttribute('aria-hidden', 'true')); // the label says it
+  plot.dataset.drawn = slide.figure;
+};
+
+const drawSlide = show => { drawMap(show); drawFigure(show); };
+
 // ---- beside the map ----------------------------------------------------------------------------------------------
 const drawBar = (parent, field, label) => {
   const bar = make('div', 'deck-bar', parent), strip = make('i', '', bar);
@@ -168,16 +198,21 @@ const drawChecks = (parent, slide) => {
   }
 };
 
+const ADDRESS = /^https?:\/\/\S+$/; // as core.slides.deck knows one
+
 // ---- a deck ------------------------------------------------------------------------------------------------------
 const fill = show => {
   const { deck, slide, side, stage } = show;
   show.root.dataset.kind = slide.kind;
   show.root.dataset.slide = slide.key;
   show.root.dataset.wide = deck.aspect < 0.62;
+  show.root.dataset.stacked = slide.kind === 'words' || (slide.kind === 'checks' && slide.rows[0].length > 5);
   show.heading.textContent = slide.title;
   side.replaceChildren();
   make('p', 'deck-sentence', side, { textContent: slide.sentence });
   show.map.hidden = slide.kind !== 'map';
+  show.plot.hidden = slide.kind !== 'figure';
+  show.plot.setAttribute('aria-label', slide.alt || '');
   show.words.replaceChildren();
   show.divider.hidden = !slide.left;
   show.names.hidden = !slide.left;
@@ -202,10 +237,11 @@ const fill = show => {
     for (const [name, text] of slide.lines || []) {
       const line = make('p', 'deck-fact', show.words);
       if (name) make('b', '', line, { textContent: name });
-      line.append(text);
+      if (ADDRESS.test(text)) make('a', '', line, { href: text, textContent: text, target: '_blank', rel: 'noopener' });
+      else line.append(text);
     }
   }
-  drawTrust(side, deck.trust);
+  if (deck.trust) drawTrust(side, deck.trust);
   show.count.textContent = `${show.index + 1} / ${deck.slides.length}`;
   show.said.textContent = `${slide.title}. ${slide.sentence}`;
   [...show.dots.children].forEach((dot, i) => { dot.setAttribute('aria-current', i === show.index ? 'step' : 'false'); });
@@ -213,7 +249,7 @@ const fill = show => {
   show.next.disabled = show.index === deck.slides.length - 1;
   show.tip.hidden = true;
   void stage.offsetWidth;
-  drawMap(show);
+  drawSlide(show);
 };
 
 const goTo = (show, index) => {
@@ -264,7 +300,7 @@ const keys = (show, event) => {
 
 const fullScreen = show => (document.fullscreenElement ? document.exitFullscreen() : show.root.requestFullscreen?.())?.catch?.(() => {});
 
-const build = (root, deck, close) => {
+const build = (root, deck, close, plotly) => {
   root.classList.add('deck');
   root.tabIndex = -1;
   root.setAttribute('role', 'region');
@@ -284,6 +320,8 @@ const build = (root, deck, close) => {
   make('i', '', rule);
   make('span', '', rule);
   const tip = make('div', 'deck-tip', map, { hidden: true });
+  const plot = make('div', 'deck-plot', stage, { hidden: true });
+  plot.setAttribute('role', 'figure');
   const words = make('div', 'deck-words', stage), side = make('aside', '', body);
   const foot = make('nav', '', root), button = (text, label) => make('button', '', foot, { type: 'button', textContent: text, title: label, ariaLabel: label });
   foot.setAttribute('aria-label', 'Slides');
@@ -292,7 +330,7 @@ const build = (root, deck, close) => {
   const full = button('Full screen', 'Full screen (F)'), shut = close ? button('Close', 'Close (Esc)') : null;
   const said = make('span', 'deck-said', root);
   said.setAttribute('aria-live', 'polite');
-  const show = { root, deck, close, heading, stage, map, canvas, names, divider, rule, tip, words, side, back, next, count, dots, said, at: 0.5, index: -1, hatching: true };
+  const show = { root, deck, close, plotly, heading, stage, map, plot, canvas, names, divider, rule, tip, words, side, back, next, count, dots, said, at: 0.5, index: -1, hatching: true };
   deck.slides.forEach((slide, i) => {
     const dot = make('button', '', dots, { type: 'button', title: slide.title, ariaLabel: `Slide ${i + 1}: ${slide.title}` });
     dot.addEventListener('click', () => goTo(show, i));
@@ -318,13 +356,14 @@ const listenTo = show => {
     sayValue(show, event);
   });
   map.addEventListener('pointerleave', () => { tip.hidden = true; });
-  show.sizes = new ResizeObserver(() => drawMap(show));
+  show.sizes = new ResizeObserver(() => drawSlide(show));
   show.sizes.observe(stage);
 };
 
-// Shows a deck in an element; `close` is called where a person closes it, without it there is no such button.
-const showDeck = (root, deck, { close, first = 0 } = {}) => {
-  const show = build(root, deck, close);
+// Shows a deck in an element; `close` is called where a person closes it, without it there is no such button; `plotly`
+// gives a promise of plotly.js where the deck has figures.
+const showDeck = (root, deck, { close, plotly, first = 0 } = {}) => {
+  const show = build(root, deck, close, plotly);
   listenTo(show);
   goTo(show, first);
   if (close) root.focus({ preventScroll: true });

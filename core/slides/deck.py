@@ -11,16 +11,19 @@ from core.fields import DownscalingProblem
 from core.figures.colours import model_name
 from core.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
 from core.figures.panel import MapScale, Panel
+from core.figures.publication import publication_figure
 from core.figures.trust import mark_of
 from core.metrics.trusting import LEVELS, Trust
 from core.models.catalogue import MODELS
 from core.slides.field import field_data, frame_data
+from core.slides.presented import Presented, Slide
 
 #: Share of the map that is hatched: what is known least well of it.
 LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
 ROOM = 4_200_000
 COVARIATE = "covariate"
+DPI = 220
 #: Each weighted by area.
 SCORES = ("rmse_area", "crps_area", "coverage95_area")
 REFERENCES = (
@@ -42,7 +45,7 @@ class Shown:
     unchecked : the sentence that stands in place of a verdict.
     covariate : a map of what is known at high resolution; None where only coordinates are.
     checked : what the check one scale up said; "" where there was none.
-    address : of the page that shows the same.
+    address : of the page that shows the same; ``command`` : the command line that makes it, where no page shows it.
     """
 
     problem: DownscalingProblem
@@ -54,6 +57,7 @@ class Shown:
     covariate: Panel | None = None
     checked: str = ""
     address: str = ""
+    command: str = ""
 
     @property
     def title(self) -> str:
@@ -77,6 +81,18 @@ def covariate_panel(problem: DownscalingProblem, units: Mapping[str, str] | None
     words = name.replace("_", " ")
     scale = MapScale(words, (units or {}).get(name, ""), "sequential", *round_limits(values))
     return Panel(COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
+
+
+def presented(shown: Shown) -> Presented:
+    """The slides in every form."""
+
+    def picture(slide: Slide) -> bytes | None:
+        """The maps of a divider side by side."""
+        panels = [panel for key in fields_of(slide) if (panel := shown.panel(key)) is not None]
+        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
+
+    slides, badge = downscaling_slides(shown), trust_badge(shown)
+    return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, REFERENCES)
 
 
 def downscaling_deck(shown: Shown) -> dict[str, Any]:
@@ -187,8 +203,9 @@ def _checks(shown: Shown) -> dict[str, Any]:
     if shown.held is not None:
         levels = [[round(100 * p), round(100 * h)] for p, h in zip(LEVELS, shown.held.held, strict=True)]
     sentence = "Scored by area on the same pixels as plain baselines, which saw the same cells."
-    if not shown.scores:
-        sentence = "No truth at high resolution is known here."
+    if shown.problem.truth is None:
+        at = " Scores are of the cells hidden from the model, each field averaged back to them." if shown.scores else ""
+        sentence = "No truth at high resolution is known here." + at
     lines = [["One scale up", shown.checked]] if shown.checked else []
     return {
         "key": "checks", "kind": "checks", "title": "How far to trust it", "sentence": sentence, "levels": levels,
@@ -217,10 +234,11 @@ def _method(shown: Shown) -> str:
 
 
 def credits(shown: Shown) -> list[list[str]]:
-    """Data, licence, seed, software, coastlines, and the address that shows the same."""
+    """Data, licence, seed, software, coastlines, and what shows or makes the same."""
     problem = shown.problem
     lines = [
         ["Data", problem.source], ["Licence", problem.licence], ["Seed", str(problem.spec.seed)],
         ["Software", f"Deconditioning Lab {__version__}; coastlines: Natural Earth"], ["Address", shown.address],
+        ["Command", shown.command],
     ]  # fmt: skip
     return [line for line in lines if line[1]]

@@ -1,16 +1,23 @@
 """One HTML file of a result that works without a network: slides, scores, settings, citation."""
 
+import base64
+import gzip
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from core import __version__
-from core.slides.deck import REFERENCES, Shown, credits, downscaling_deck, score_rows
+from core.slides.presented import Presented, is_address
 
 _HERE = Path(__file__).parent
+#: What draws figures, asked for where a deck has some.
+_PLOTLY = Path("package_data", "plotly.min.js")
+_NO_SCORES = "<p>There is nothing to score against.</p>"
 
 
 def script() -> str:
@@ -23,20 +30,23 @@ def style() -> str:
     return _read("deck.css")
 
 
-def offline_page(shown: Shown, settings: Mapping[str, Any]) -> str:
+def offline_page(told: Presented, settings: Mapping[str, Any]) -> str:
     """The text of the file: nothing in it is fetched from anywhere; ``settings`` are what makes the result again."""
-    deck = downscaling_deck(shown)
+    deck = told.deck()
     return Template(_read("offline.html")).substitute(
-        title=escape(shown.title),
+        title=escape(told.title),
         style=style() + _read("page.css"),
-        thinned=f" One pixel of {deck['thinned']} × {deck['thinned']} is in this file." if deck["thinned"] > 1 else "",
-        scores=_table(score_rows(shown)),
-        facts="".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in credits(shown)),
-        references=escape(REFERENCES),
+        notes=_notes(deck),
+        scores="".join(_table(slide["rows"]) for slide in told.slides if len(slide.get("rows") or []) > 1)
+        or _NO_SCORES,
+        facts="".join(f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in told.slides[-1]["lines"]),
+        references=escape(told.references),
         version=escape(__version__),
         settings=escape(json.dumps(settings, indent=2, ensure_ascii=False)),
         data=json.dumps(deck, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         script=script(),
+        scheme="light" if deck.get("light") else "light dark",
+        plotly=_packed_plotly() if deck.get("figures") else "",
     )
 
 
@@ -44,9 +54,36 @@ def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
+def _notes(deck: Mapping[str, Any]) -> str:
+    """How the slides are used, and what of the maps is left out."""
+    told = "Arrow keys turn the slides, F fills the screen."
+    if any(slide.get("left") for slide in deck["slides"]):
+        told += " Shift with an arrow moves the divider."
+    every = deck.get("thinned", 1)
+    return told + (f" One pixel of {every} × {every} is in this file." if every > 1 else "")
+
+
+@lru_cache(maxsize=1)
+def _packed_plotly() -> str:
+    """The installed plotly.js as base64 of its gzip, which a browser unpacks by itself."""
+    spec = find_spec("plotly")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("plotly is not installed: run `make run` or install requirements.txt.")
+    source = Path(spec.submodule_search_locations[0]) / _PLOTLY
+    return base64.b64encode(gzip.compress(source.read_bytes(), 9, mtime=0)).decode("ascii")
+
+
+def _tables(told: Presented) -> list[list[list[str]]]:
+    """Of the slides, those with more than a heading."""
+    return [slide["rows"] for slide in told.slides if len(slide.get("rows") or []) > 1]
+
+
+def _linked(text: str) -> str:
+    shown = escape(text)
+    return f'<a href="{shown}">{shown}</a>' if is_address(text) else shown
+
+
 def _table(rows: list[list[str]]) -> str:
-    if len(rows) < 2:
-        return "<p>No truth at high resolution is known.</p>"
     head, *body = ("".join(f"<{cell}>{escape(text)}</{cell}>" for text, cell in _cells(row)) for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
 

@@ -7,52 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import Check, never
 from core.figures.colours import VERDICTS
-from core.figures.panel import Panel
-from core.figures.publication import publication_figure
-from core.slides.deck import Shown, downscaling_slides, fields_of, trust_badge
+from core.slides.presented import Presented, Slide, is_address
 
 if TYPE_CHECKING:
-    from pptx.slide import Slide
+    from pptx.slide import Slide as Page
 
 #: Width and height of a page in inches, 16:9, and the room for its picture (left, top, width, height).
 PAGE = (13.333, 7.5)
 STAGE = (0.6, 1.25, 7.6, 5.5)
 ASIDE = (8.5, 1.6, 4.3, 4.8)
+#: Of a slide without one: the room of its sentence, the letters of a line of that and of its facts, inches of names.
+ABOVE, WIDE, LONG, NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
+#: Letters of a sentence from which it is written smaller beside a picture.
+MUCH = 240
 INK = "1e2a32"
+#: Dots an inch of a page.
 DPI = 220
 
 
-def pictures(shown: Shown, check: Check = never) -> list[tuple[dict[str, Any], bytes | None]]:
-    """Every slide with the PNG of its maps: those of a divider side by side; None for slides of words."""
-    found = []
-    for slide in downscaling_slides(shown):
-        check()
-        panels = [shown.panel(key) for key in fields_of(slide)]
-        found.append((slide, _maps([panel for panel in panels if panel is not None], shown) if panels else None))
-    return found
-
-
-def _maps(panels: list[Panel], shown: Shown) -> bytes:
-    return publication_figure(panels, shown.problem.grid, dpi=DPI)
-
-
-def powerpoint(shown: Shown, check: Check = never) -> bytes:
+def powerpoint(told: Presented, check: Check = never) -> bytes:
     """A PPTX file of the slides; text and tables stay text and tables."""
     from pptx import Presentation
     from pptx.util import Inches
 
     deck = Presentation()
     deck.slide_width, deck.slide_height = (Inches(size) for size in PAGE)
-    for slide, picture in pictures(shown, check):
+    for slide in told.slides:
+        check()
+        picture = told.picture(slide)
         page = deck.slides.add_slide(deck.slide_layouts[6])
         _write(page, slide["title"], (0.6, 0.4, 12.1, 0.8), 32, bold=True)
-        _write(page, _sentence(slide), ASIDE, 20)
+        size = 20 if picture is None or len(_sentence(slide)) < MUCH else 14
+        _write(page, _sentence(slide), ABOVE if picture is None else ASIDE, size)
         if picture is not None:
             _place(page, picture, slide["alt"])
         else:
             _words(page, slide)
-        badge = trust_badge(shown)
-        _write(page, badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=VERDICTS[badge["mark"]][0][1:])
+        if told.badge is not None:
+            colour = VERDICTS[told.badge["mark"]][0][1:]
+            _write(page, told.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
         page.notes_slide.notes_text_frame.text = f"{slide['title']}. {_sentence(slide)}"
     stream = io.BytesIO()
     deck.save(stream)
@@ -60,7 +53,14 @@ def powerpoint(shown: Shown, check: Check = never) -> bytes:
 
 
 def _write(
-    page: "Slide", text: str, box: tuple[float, ...], size: float, *, bold: bool = False, colour: str = INK
+    page: "Page",
+    text: str,
+    box: tuple[float, ...],
+    size: float,
+    *,
+    bold: bool = False,
+    colour: str = INK,
+    link: str = "",
 ) -> None:
     from pptx.dml.color import RGBColor
     from pptx.util import Inches, Pt
@@ -70,9 +70,11 @@ def _write(
     run = frame.paragraphs[0].add_run()
     run.text, run.font.size, run.font.bold = text, Pt(size), bold
     run.font.color.rgb = RGBColor.from_string(colour.upper())
+    if link:
+        run.hyperlink.address = link
 
 
-def _place(page: "Slide", picture: bytes, alt: str) -> None:
+def _place(page: "Page", picture: bytes, alt: str) -> None:
     """The picture as large as its room allows, with its words for those who cannot see it."""
     from pptx.util import Emu, Inches
 
@@ -85,68 +87,91 @@ def _place(page: "Slide", picture: bytes, alt: str) -> None:
     shape._element._nvXxPr.cNvPr.set("descr", alt)
 
 
-def _words(page: "Slide", slide: dict[str, Any]) -> None:
+def _words(page: "Page", slide: Slide) -> None:
     """Shares that intervals held, scores as a table, and facts."""
     from pptx.util import Inches, Pt
 
-    left, top, width, _ = STAGE
-    rows = slide.get("rows") or []
+    left, _, width, _ = ABOVE
+    top, rows = _below(slide), slide.get("rows") or []
     if len(rows) > 1:
-        size = Inches(left), Inches(top), Inches(width), Inches(0.4 * len(rows))
-        table = page.shapes.add_table(len(rows), len(rows[0]), *size).table
+        place = Inches(left), Inches(top), Inches(width), Inches(0.4 * len(rows))
+        table = page.shapes.add_table(len(rows), len(rows[0]), *place).table
         for at, cells in enumerate(rows):
             for column, text in enumerate(cells):
                 table.cell(at, column).text = text
                 table.cell(at, column).text_frame.paragraphs[0].font.size = Pt(14)
         top += 0.4 * len(rows) + 0.4
-    for text in _facts(slide):
-        _write(page, text, (left, top, width, 0.6), 14)
-        top += 0.28 * (1 + len(text) // 80) + 0.15
+    facts, size = _facts(slide), 14 * _shrunk(slide, top)
+    for text, link in facts:
+        _write(page, text, (left, top, width, 0.6), size, link=link)
+        top += _height(text) * size / 14
 
 
-def _sentence(slide: dict[str, Any]) -> str:
+def _below(slide: Slide) -> float:
+    """Where a slide of words goes on below its sentence, in inches from the top."""
+    return ABOVE[1] + 0.4 * (1 + len(_sentence(slide)) // WIDE) + 0.35
+
+
+def _height(text: str) -> float:
+    """Of a fact in 14 points, with the gap below it, in inches."""
+    return 0.29 * (1 + len(text) // LONG) + 0.2
+
+
+def _shrunk(slide: Slide, top: float) -> float:
+    """By how much a slide's facts are smaller, so that all of them stand on its page."""
+    return min(1.0, (PAGE[1] - 0.3 - top) / max(sum(_height(text) for text, _ in _facts(slide)), 1e-9))
+
+
+def _sentence(slide: Slide) -> str:
     """What a slide says where nothing moves."""
     return str(slide.get("printed") or slide["sentence"])
 
 
-def _facts(slide: dict[str, Any]) -> list[str]:
+def _facts(slide: Slide) -> list[tuple[str, str]]:
+    """Lines of a slide, each with the address that it leads to, or ""."""
     held = [f"{promised} % intervals hold {share} %" for promised, share in slide.get("levels", [])]
-    facts = [f"{name}: {text}" for name, text in slide.get("lines", [])]
-    return [*(["; ".join(held)] if held else []), *facts]
+    facts = [(f"{name}: {text}", text if is_address(text) else "") for name, text in slide.get("lines", [])]
+    return [*([("; ".join(held), "")] if held else []), *facts]
 
 
-def report(shown: Shown, check: Check = never) -> bytes:
+def report(told: Presented, check: Check = never) -> bytes:
     """A PDF of the same pages."""
     from matplotlib.backends.backend_pdf import PdfPages
     from matplotlib.figure import Figure
 
     stream = io.BytesIO()
-    with PdfPages(stream, metadata={"Title": shown.title}) as pages:
-        for slide, picture in pictures(shown, check):
-            figure = Figure(figsize=PAGE)
-            _page(partial(_text, figure), slide, shown)
+    with PdfPages(stream, metadata={"Title": told.title}) as pages:
+        for slide in told.slides:
+            check()
+            picture, figure = told.picture(slide), Figure(figsize=PAGE)
+            _page(partial(_text, figure), slide, told, pictured=picture is not None)
             if picture is not None:
                 _image(figure, picture)
             pages.savefig(figure, dpi=DPI)
     return stream.getvalue()
 
 
-def _page(write: Callable[..., None], slide: dict[str, Any], shown: Shown) -> None:
+def _page(write: Callable[..., None], slide: Slide, told: Presented, *, pictured: bool) -> None:
     """Title, sentence, facts and verdict of a page."""
     write(0.6, 0.5, slide["title"], 28, 60, weight="bold")
-    write(12.75, 0.62, shown.title, 11, 90, ha="right")
-    write(ASIDE[0], ASIDE[1], _sentence(slide), 19, 34)
-    badge = trust_badge(shown)
-    write(ASIDE[0], 6.0, badge["badge"], 13, 42, weight="bold", color=VERDICTS[badge["mark"]][0])
-    top = STAGE[1] + 0.2
-    for cells in slide.get("rows") or []:
+    write(12.75, 0.62, told.title, 11, 90, ha="right")
+    if pictured:
+        write(ASIDE[0], ASIDE[1], _sentence(slide), *((19, 32) if len(_sentence(slide)) < MUCH else (14, 44)))
+    else:
+        write(ABOVE[0], ABOVE[1], _sentence(slide), 19, WIDE)
+    if told.badge is not None:
+        write(ASIDE[0], 6.0, told.badge["badge"], 13, 42, weight="bold", color=VERDICTS[told.badge["mark"]][0])
+    top, rows = _below(slide), slide.get("rows") or []
+    step = min(1.75, (ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 0.0
+    for cells in rows:
         for column, text in enumerate(cells):
-            x = STAGE[0] if not column else STAGE[0] + 2.2 + 1.75 * column
-            write(x, top, text, 14, 40, ha="left" if not column else "right")
-        top += 0.42
-    for text in _facts(slide):
-        write(STAGE[0], top + 0.2, text, 14, 68)
-        top += 0.29 * (1 + len(text) // 68) + 0.25
+            write(ABOVE[0] + (NAMES + step * column if column else 0), top, text, 14 if step > 1.6 else 12,
+                  40 if not column else int(9.5 * step), ha="right" if column else "left")  # fmt: skip
+        top += 0.42 if cells is not rows[0] or step > 1.6 else 0.72
+    size = 14 * _shrunk(slide, top)
+    for text, link in _facts(slide):
+        write(ABOVE[0], top, text, size, int(LONG * 14 / size), url=link or None)
+        top += _height(text) * size / 14
 
 
 def _text(figure: Any, x: float, y: float, text: str, size: float, width: int, **more: Any) -> None:

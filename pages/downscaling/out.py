@@ -10,16 +10,17 @@ from core import __version__
 from core.downscaling.deliver import Leaving
 from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import DownscaleSettings, spec_to_settings
+from core.downscaling.verdict import unchecked
 from core.engine.uploads import UPLOAD
 from core.fields import DownscalingProblem
 from core.figures.panel import Panel
 from core.metrics import Trust
 from core.models.spec import ModelSpec
-from core.slides.deck import Shown
-from pages.downscaling import file, present, printed
+from core.slides.deck import Shown, presented
+from pages.downscaling import file, printed
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
-from pages.downscaling.trust import unchecked
+from pages.kit import present
 from pages.kit.words import sentence_of
 
 
@@ -52,7 +53,7 @@ def downloads(
         "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json",
         on_click="ignore", width="stretch",
     )  # fmt: skip
-    present.files(shown, name, everything)
+    present.files(presented(shown), name, everything)
     printed.offer(choice, problem, spec, view, panels, verdict, name, columns[1:4])
     file.offer(choice, _leaving(problem, spec, view, everything, baselines, checked), name, columns[0])
     _many_steps(choice, f"{name}.json")

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.downscaling.settings import DownscaleSettings
+from core.downscaling.verdict import verdict
 from core.fields import DownscalingProblem
 from core.models.spec import ModelSpec
 from pages.downscaling import (
@@ -22,6 +23,7 @@ from pages.downscaling import (
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout import notes, page_header, refusals
+from pages.kit.record import seen
 
 
 def main() -> None:
@@ -32,6 +34,7 @@ def main() -> None:
         PRESETS,
         ESSENTIALS,
     )
+    seen().presents_itself = True
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)
@@ -75,8 +78,8 @@ def body() -> None:
     scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
     st.subheader("Take it home", anchor=False)
-    verdict = trust.unchecked_words(problem, view, baselines["bilinear"], doubts) if doubts or held is None else held
-    shown = present.shown_now(choice, problem, spec, panels, verdict, checked)
+    found = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
+    shown = present.shown_now(choice, problem, spec, panels, found, checked)
     present.show(shown, view)
     out.downloads(choice, problem, settings, spec, view, baselines, panels, held, checked, shown)
     notes(problem.notes)
@@ -99,9 +102,8 @@ def reservations(
 def explore(
     choice: data.Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, maps: picture.Maps
 ) -> None:
-    """What is shown only when it is asked for: slides, joint draws, a grid of settings."""
+    """What is shown only when it is asked for: joint draws, a grid of settings."""
     with st.container():
-        present.button()
         draws.show(choice, problem, spec, view, maps.scale)
         sweep.offer(choice, problem, spec)
 

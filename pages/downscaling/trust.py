@@ -8,7 +8,7 @@ import streamlit as st
 from core.downscaling.assumptions import assumptions, intervals, refused
 from core.downscaling.one_scale_up import OTHERS, OneScaleUp
 from core.downscaling.prediction import reads_bags
-from core.downscaling.run import coarse_scores
+from core.downscaling.verdict import unchecked
 from core.fields import DownscalingProblem
 from core.figures.downscaled_maps import scaled_up_panels
 from core.figures.maps import field_map
@@ -145,24 +145,6 @@ def _remedy(found: Trust) -> str:
     if not np.isfinite(found.widen):
         return " Where the sd is 0 no factor makes it right."
     return f" They would be right {found.widen:.2g} times as wide."
-
-
-def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:
-    """What could be checked without a truth, and what could not."""
-    scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
-    nothing = "inside the cells nothing could be checked, nor the intervals."
-    if not scores or not other:
-        return "No cell is hidden from the model and no truth is known: " + nothing
-    units = f" {problem.units}" if problem.units else ""
-    beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
-    return (
-        f"The means of cells hidden from the model are off by {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
-    )
-
-
-def unchecked_words(problem: DownscalingProblem, view: View, bilinear: np.ndarray, refusals: Sequence[str]) -> str:
-    """What stands in place of a verdict: why there can be none, or what could be checked."""
-    return " ".join(refusals) or unchecked(problem, view.mean, bilinear)
 
 
 def _alt(found: Trust) -> str:

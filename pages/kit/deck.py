@@ -26,7 +26,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   window_.replaceChildren(root);
   root.dataset.dark = data.dark;
   if (!window_.open) window_.showModal();
-  window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first });
+  window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, plotly: () => window.__labPlotly });
 }
 """
 _DECK = st.components.v2.component(
@@ -39,7 +39,7 @@ _DECK = st.components.v2.component(
 
 
 def slides(deck: Mapping[str, Any], key: str, asked: int) -> bool:
-    """Show a deck of `core.slides.deck` over the window, for the so many-th time; whether a person has closed it."""
+    """Show a deck of `core.slides` over the window, for the so many-th time; whether a person has closed it."""
     text = json.dumps(deck, separators=(",", ":"), allow_nan=False)
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     data = {"deck": text, "stamp": stamp, "dark": is_dark(), "asked": asked}

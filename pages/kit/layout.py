@@ -15,7 +15,7 @@ from pages.kit.essential import Essentials
 from pages.kit.frame import frame
 from pages.kit.glossary import explain_words
 from pages.kit.mathematics import in_parts
-from pages.kit.record import saw_scores
+from pages.kit.record import saw_method, saw_scores, saw_title
 from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 from pages.kit.theme import palette_css
 from pages.kit.tools import Preset, reserve
@@ -23,6 +23,7 @@ from pages.kit.warm_up import is_warm, warm_up
 from pages.kit.words import sentence_of
 
 _NONE: Essentials = {}
+_WEIGHTED = "<small>area-weighted</small>"
 _CSS = Path(__file__).with_name("layout.css").read_text(encoding="utf-8")
 
 
@@ -47,6 +48,7 @@ def page_header(
     frame(level.shown())
     explain_words()
     st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
+    saw_title(title, sentence)
     st.title(title, anchor=False)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
         st.markdown(sentence, width="content")
@@ -101,6 +103,8 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
     All three are Markdown: names and units from files go through `words.plain`.
     """
     st.markdown(sentence)
+    if source:
+        saw_method(sentence, source)
     if equation or source:
         with st.expander(label):
             for part in in_parts(equation):
@@ -137,17 +141,22 @@ def score_table(
     """
     from core.figures.colours import hue_name, model_name
 
-    saw_scores(caption, scores, names or {}, units)
     wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
     best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
-    head = "".join(f'<th scope="col">{_heading(name, units)}</th>' for name in shown)
+    labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
+    written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
+    written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
+    saw_scores(caption, scores, names or {}, units, written)
+    head = "".join(
+        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
+    )
     body = ""
-    for model, row in scores.items():
-        cells = "".join(f"<td>{_cell(row.get(name), best[name], digits)}</td>" for name in shown)
+    for (model, row), (_, *texts) in zip(scores.items(), written[1:], strict=True):
+        best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
+        cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
-        label = escape((names or {}).get(model, model_name(model)))
-        body += f'<tr><th scope="row">{swatch}{label}</th>{cells}</tr>'
+        body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
     said = f"<p>{escape(caption)}</p>" if caption else ""
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
     named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
@@ -157,9 +166,11 @@ def score_table(
 def _heading(name: str, units: str) -> str:
     plain = name.removesuffix("_area")
     text = SCORE_NAMES.get(plain, plain)
-    of = f", {units}" if units and plain in WITH_UNITS else ""
-    weighted = "<small>area-weighted</small>" if name.endswith("_area") else ""
-    return f"{escape(text + of)}{weighted}"
+    return text + (f", {units}" if units and plain in WITH_UNITS else "")
+
+
+def _by_area(name: str) -> bool:
+    return name.endswith("_area")
 
 
 def _best(name: str, values: list[float | None]) -> float | None:
@@ -173,9 +184,8 @@ def _best(name: str, values: list[float | None]) -> float | None:
     return min(known, key=abs) if plain == "bias" else None
 
 
-def _cell(value: float | None, best: float | None, digits: int) -> str:
+def _cell(value: float | None, digits: int) -> str:
     if value is None or value != value:
         return "–"
     text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
-    text = text.replace("-", "−")
-    return f"<b>{text}</b>" if best is not None and value == best else text
+    return text.replace("-", "−")

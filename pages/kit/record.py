@@ -52,12 +52,14 @@ class Control:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of scores: what stands above it, its rows by model, their names, the field's units."""
+    """A table of scores: what stands above it, its rows by model, their names, the field's units, and how it is
+    ``written``, its heading first."""
 
     caption: str
     rows: Scores
     names: Mapping[str, str]
     units: str
+    written: tuple[tuple[str, ...], ...] = ()
 
 
 class Tool(Protocol):
@@ -84,6 +86,10 @@ class Seen:
     sweep: "Tool | None" = None
     essentials: Mapping[str, Any] = field(default_factory=dict)
     shows_all: bool = True
+    presents_itself: bool = False
+    title: str = ""
+    question: str = ""
+    method: tuple[str, str] = ("", "")
 
     def values(self) -> dict[str, Any]:
         """The controls' values by their keys."""
@@ -121,9 +127,22 @@ def saw_figure(key: str, figure: "Prepared") -> None:
     seen().figures[key] = figure
 
 
-def saw_scores(caption: str, rows: Scores, names: Mapping[str, str], units: str) -> None:
+def saw_title(title: str, question: str) -> None:
+    """The page's title and the question that it answers."""
+    seen().title, seen().question = title, question
+
+
+def saw_method(sentence: str, source: str) -> None:
+    """A sentence on the method and its source, both Markdown; the first of a page stands for it."""
+    if not seen().method[0]:
+        seen().method = (sentence, source)
+
+
+def saw_scores(
+    caption: str, rows: Scores, names: Mapping[str, str], units: str, written: Sequence[Sequence[str]] = ()
+) -> None:
     """A table of scores has been drawn."""
-    table = Table(caption, rows, names, units)
+    table = Table(caption, rows, names, units, tuple(map(tuple, written)))
     seen().tables[re.sub(r"[\W\d_]+", " ", caption)[:_SAME_TABLE]] = table
 
 

@@ -1,4 +1,4 @@
-"""The line of tools above a page: undo, redo, pin as A, star, link, presets, the worked example again."""
+"""The line of tools above a page: undo, redo, pin as A, star, link, slides, presets, the worked example again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit import compared, exercises, favourites, history, level, record
+from pages.kit import compared, exercises, favourites, history, level, present, record
 from pages.kit.link import own_address, show_link
 from pages.kit.record import Control, seen
 from pages.kit.unfold import unfold
@@ -36,7 +36,7 @@ def reserve(presets: Sequence[Preset]) -> None:
     now.presets = tuple(presets)
     keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
     now.places = {name: st.container(key=key) for name, key in keys.items()}
-    now.places |= {name: st.container(key=f"lab-{name}") for name in ("compared", "sweep")}
+    now.places |= {name: st.container(key=f"lab-{name}") for name in ("compared", "sweep", "present-here")}
 
 
 def finish() -> None:
@@ -53,6 +53,7 @@ def finish() -> None:
         favourites.star()
         unfold("Link", _link, key="lab-link", icon=":material/link:",
                help="The address of these settings, to copy, and its QR code")  # fmt: skip
+        present.button()
         if now.sweep is not None:
             now.sweep.switch()
         _presets()
@@ -63,6 +64,9 @@ def finish() -> None:
     if now.sweep is not None:
         with now.places["sweep"]:
             now.sweep.panel()
+    with now.places["present-here"]:
+        present.show_page()
+    present.take_home()
 
 
 def _link() -> None:

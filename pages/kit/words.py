@@ -13,6 +13,7 @@ MOST_CHARACTERS = 1500
 _JOINER = "\u2060"
 _PUNCTUATION = re.compile(r"[\\`*_\[\]<$~&]")
 _BEGINS_BLOCK = re.compile(r"^([-+=#>]|\d+(?=[.)]))")
+_MARKS, _ESCAPE = re.compile(r"\*\*|(?<!\\)[`$]|</?[a-z]+ ?/?>"), re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"`([^`]+)`")
 _BEGINS_DIRECTIVE = re.compile(r":(?=[\w+/-])(?!\d{1,2}(?!\w))|@(?=\w)|(?i:\bwww)(?=\.)")
 _TURNS_TEXT = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -30,6 +31,11 @@ def sentence_of(text: object) -> str:
     """A sentence of `core`, which may quote others, as Markdown: as `plain`, but `` `names` `` stand as code."""
     parts = _CODE.split(_line(text))
     return _begun("".join(f"`{part}`" if index % 2 else _escaped(part) for index, part in enumerate(parts)))
+
+
+def unformatted(markdown: str) -> str:
+    """A sentence of ours without its marks and escapes, for what is no Markdown."""
+    return _ESCAPE.sub(r"\1", _MARKS.sub("", markdown)).replace(_JOINER, "")
 
 
 def _line(text: object) -> str:

@@ -1,7 +1,9 @@
 """Slides over the window: a key opens them, arrows turn them and move the divider, Escape brings the page back."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -19,6 +21,9 @@ def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page]
     deck = page.locator("dialog[open] .deck")
     expect(deck).to_have_attribute("data-slide", "data")
     walk(page, deck)
+    page.keyboard.press("End")
+    address = urlsplit(deck.get_by_role("link").get_attribute("href"))
+    assert address.path == "/downscale" and "level=All" in address.query
     assert not barriers(page, within="dialog[open]")
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
@@ -46,3 +51,51 @@ def walk(page: Page, deck) -> None:
     deck.locator("canvas").hover(position={"x": 40, "y": 90})
     expect(deck.locator(".deck-tip")).to_contain_text("fine: ")
     expect(deck.locator(".deck-trust")).to_contain_text("95 % intervals hold")
+
+
+def test_a_study_is_walked_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
+    page = opened(new_page(), "/sparse")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="One page, HTML").click()
+    file = tmp_path / "page.html"
+    saved.value.save_as(file)
+    page.keyboard.press("p")
+    deck = page.locator("dialog[open] .deck")
+    drawn = walk_study(page, deck)
+    assert drawn == lines_on(page, ".live-chart[data-key=s-here] .live-plot")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.keyboard.press("p")
+    expect(deck).to_have_attribute("data-slide", "question")
+    assert not page.errors
+
+    alone = new_page()
+    alone.goto(file.as_uri())
+    assert walk_study(alone, alone.locator(".deck")) == drawn
+    assert not alone.errors and not alone.foreign
+
+
+def walk_study(page: Page, deck) -> list[list[float]]:
+    """To the first figure and the end and back; returns what its lines go through."""
+    expect(deck).to_have_attribute("data-slide", "question")
+    page.keyboard.press("ArrowRight")
+    expect(deck).to_have_attribute("data-slide", "figure-0")
+    expect(deck.locator(".deck-plot")).to_have_attribute("data-drawn", "figure-0")
+    expect(deck.get_by_role("figure")).to_have_attribute("aria-label", re.compile("off the truth by"))
+    drawn = lines_on(page, ".deck-plot")
+    assert not barriers(page, within=".deck")
+    page.keyboard.press("End")
+    expect(deck).to_have_attribute("data-slide", "credits")
+    assert urlsplit(deck.get_by_role("link").get_attribute("href")).path == "/sparse"
+    page.keyboard.press("ArrowLeft")
+    expect(deck).to_have_attribute("data-slide", "method")
+    page.keyboard.press("Home")
+    expect(deck).to_have_attribute("data-slide", "question")
+    return drawn
+
+
+def lines_on(page: Page, plot: str) -> list[list[float]]:
+    """First and last numbers of everything that plotly has drawn there."""
+    return page.locator(plot).evaluate(
+        "node => node.calcdata.map(([first, ...more]) => [first.y, more.at(-1)?.y ?? 0])"
+    )

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core import __version__
+from core.cli.deck import add_deck_options, check_deck, command_given, deck_files, save_deck
 from core.cli.document import Result, check_writable, document, write
 from core.cli.options import Joined, add_device_option, add_output_options, chosen
 from core.cli.output import add_delivery_options, delivery_of, save
@@ -13,6 +15,8 @@ from core.engine import Context
 from core.errors import InputError
 
 if TYPE_CHECKING:
+    from core.downscaling.run import DownscalingResult
+    from core.downscaling.source import Source
     from core.fields import DownscalingProblem, DownscalingSpec, Fields
 
 HELP = "downscale a coarse field with high-resolution covariates"
@@ -49,6 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _learning_arguments(parser.add_argument_group("learning"))
     out = parser.add_argument_group("output")
     add_delivery_options(out)
+    add_deck_options(out)
     add_output_options(out)
 
 
@@ -171,6 +176,7 @@ def _learning_arguments(group: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Do every seed, write the fields and print the scores; fails only when no seed succeeds."""
     check_writable(options.json)
+    check_deck(options)
     delivery = delivery_of(options)
     _check_files(options)
     with stdout_kept_clean():
@@ -201,11 +207,30 @@ def run(options: argparse.Namespace) -> None:
             for warning in found.warnings:  # also where progress is not wanted
                 say(f"Warning: {warning}")
             save(options, delivery, leaving(problem, found), seed, len(seeds))
+            _present(options, fields, problem, found, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
     given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
     everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
+
+
+def _present(
+    options: argparse.Namespace, fields: "Fields", problem: "DownscalingProblem", found: "DownscalingResult", count: int
+) -> None:  # fmt: skip
+    """Write the slides that are asked for."""
+    if not deck_files(options):
+        return
+    from core.slides.assembled import of_result
+
+    settings = {
+        "source": _source(options).to_dict(),
+        "problem": problem.spec.to_dict(),
+        "settings": found.settings.to_dict(),
+        "version": __version__,
+    }
+    shown = of_result(problem, fields, found, command=command_given(options))
+    save_deck(options, shown, settings, problem.spec.seed, count)
 
 
 def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, DownscalingSpec]":
@@ -255,8 +280,9 @@ def _check_files(options: argparse.Namespace) -> None:
 
     given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]
     inputs = [Path(file).resolve() for files in given for file in files]
-    if options.output and Path(options.output).resolve() in inputs:
-        raise InputError(f"`--output` {options.output} is also an input: choose another name.")
+    for option, file in {"output": options.output, **deck_files(options)}.items():
+        if file and Path(file).resolve() in inputs:
+            raise InputError(f"`--{option}` {file} is also an input: choose another name.")
 
 
 def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
@@ -276,11 +302,16 @@ def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
 
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
-    from core.downscaling.source import Source, build_problem
+    from core.downscaling.source import build_problem
     from core.fields import open_fields
 
-    source = Source(options.input, options.coarse, options.mediator)
-    return build_problem(source, spec, lambda key: fields if key == options.input else open_fields(key))
+    return build_problem(_source(options), spec, lambda key: fields if key == options.input else open_fields(key))
+
+
+def _source(options: argparse.Namespace) -> "Source":
+    from core.downscaling.source import Source
+
+    return Source(options.input, options.coarse, options.mediator)
 
 
 def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from core.downscaling.run import downscale
 from core.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
 from core.metrics import trust
-from core.slides.deck import Shown, covariate_panel, downscaling_deck, score_rows, stride_for
+from core.slides.deck import Shown, covariate_panel, downscaling_deck, presented, score_rows, stride_for
 from core.slides.field import decoded
 from core.slides.offline import offline_page
 from core.slides.printed import powerpoint, report
@@ -27,6 +28,9 @@ def shown() -> Shown:
     held = trust(problem.truth, found.mean, found.sd, weights=problem.grid.area)
     covariate = covariate_panel(problem, {"orog": "m"})
     return Shown(problem, found.spec.model, tuple(panels), found.scores, held, covariate=covariate)
+
+
+ADDRESS = "http://localhost:8501/downscale?l0=0.5&withhold=0.25"
 
 
 def slide(deck: dict, key: str) -> dict:
@@ -79,9 +83,9 @@ def test_large_fields_are_thinned_until_they_have_room(shown: Shown) -> None:
 
 def test_the_offline_page_fetches_nothing_and_survives_hostile_words(shown: Shown) -> None:
     hostile = replace(shown, problem=replace(shown.problem, source="</script><script>alert(1)</script>"))
-    page = offline_page(hostile, {"seed": 0, "note": "<b>"})
+    page = offline_page(presented(hostile), {"seed": 0, "note": "<b>"})
     assert not re.findall(r"""(?:src|href)\s*=|url\(|@import|https?://""", page)
-    assert page.count("<script") == page.count("</script>") == 2 and "alert(1)</script>" not in page
+    assert page.count("<script") == page.count("</script>") == 3 and "alert(1)</script>" not in page
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     deck = json.loads(data.group(1))
     assert [one["key"] for one in deck["slides"]] == [one["key"] for one in downscaling_deck(shown)["slides"]]
@@ -91,7 +95,7 @@ def test_the_offline_page_fetches_nothing_and_survives_hostile_words(shown: Show
 def test_powerpoint_has_text_tables_and_words_for_pictures(shown: Shown) -> None:
     from pptx import Presentation
 
-    deck, file = downscaling_deck(shown), Presentation(io.BytesIO(powerpoint(shown)))
+    deck, file = downscaling_deck(shown), Presentation(io.BytesIO(powerpoint(presented(shown))))
     assert len(file.slides) == len(deck["slides"]) and file.slide_width / file.slide_height == pytest.approx(
         16 / 9, 1e-3
     )
@@ -105,6 +109,25 @@ def test_powerpoint_has_text_tables_and_words_for_pictures(shown: Shown) -> None
     assert [[cell.text for cell in row.cells] for row in table.rows] == score_rows(shown)
 
 
+def test_every_form_leads_to_the_settings_shown(shown: Shown) -> None:
+    from pptx import Presentation
+
+    linked = replace(shown, address=ADDRESS)
+    assert ["Address", ADDRESS] in slide(downscaling_deck(linked), "credits")["lines"]
+    page = offline_page(presented(linked), {})
+    assert [unescape(found) for found in re.findall(r'<a href="([^"]*)"', page)] == [ADDRESS]
+    assert not re.findall(r"""src\s*=|url\(|@import""", page), "a link is followed, not fetched"
+    *_, last = Presentation(io.BytesIO(powerpoint(presented(linked)))).slides
+    runs = [run for shape in last.shapes if shape.has_text_frame for run in shape.text_frame.paragraphs[0].runs]
+    assert [run.hyperlink.address for run in runs if run.hyperlink.address] == [ADDRESS]
+    assert b"/URI (" + ADDRESS.encode() in report(presented(linked))
+
+
+def test_what_is_no_address_is_no_link(shown: Shown) -> None:
+    hostile = replace(shown, problem=replace(shown.problem, source='https://a/" onclick="x'), address="javascript:x")
+    assert "<a " not in offline_page(presented(hostile), {})
+
+
 def test_the_report_has_a_page_a_slide(shown: Shown) -> None:
-    pages = len(re.findall(rb"/Type /Page\b", report(shown)))
+    pages = len(re.findall(rb"/Type /Page\b", report(presented(shown))))
     assert pages == len(downscaling_deck(shown)["slides"])

@@ -1,0 +1,38 @@
+"""What every form of slides takes: the app's own, the page that works offline, PowerPoint, PDF."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_ADDRESS = re.compile(r"https?://\S+")
+#: One slide as plain data: its "key", "kind" ("map", "figure", "checks" or "words"), "title" and "sentence", and by
+#: its kind "left", "right", "hatch", "labels"; "figure"; "levels" and "rows"; "lines".
+Slide = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Presented:
+    """Slides of a result.
+
+    Parameters
+    ----------
+    title : of all of them.
+    slides : in order; the last one says where it all comes from.
+    deck : they and what they draw, as plain JSON data for deck.js.
+    picture : what a slide draws as a PNG for paper, None for one of words.
+    badge : a verdict that stands on every slide with its mark; None where there is none.
+    references : what to cite.
+    """
+
+    title: str
+    slides: list[Slide]
+    deck: Callable[[], dict[str, Any]]
+    picture: Callable[[Slide], bytes | None]
+    badge: Mapping[str, str] | None
+    references: str
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is one address and nothing else, to be shown as a link."""
+    return _ADDRESS.fullmatch(text) is not None

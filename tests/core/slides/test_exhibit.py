@@ -1,0 +1,133 @@
+"""Slides of a page of a study: parsed back from HTML, PPTX and PDF, they say and draw what the page does."""
+
+import base64
+import gzip
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from core.figures.line import function_plot
+from core.figures.style import uncompacted
+from core.slides.exhibit import Drawn, Exhibit, exhibit_slides, presented
+from core.slides.offline import offline_page
+from core.slides.presented import Presented
+from core.slides.printed import powerpoint, report
+
+X = np.linspace(-2, 2, 41)
+ROWS = (("", "RMSE, K", "Bias"), ("DME", "0.108", "−0.0723"), ("Im & pute", "0.279", "–"))
+ADDRESS = "http://localhost:8501/line?o-lam=0.01"
+
+
+def exhibit(dark: bool = False) -> Exhibit:
+    """Two figures of f, a table, a setting, a method."""
+    lines = {"truth": np.sin(X)}
+    figures = [
+        function_plot(X, shift + np.sin(X), 0.3 + 0 * X, lines, title=title, model="dme", name="DME ±2 sd", dark=dark)
+        for shift, title in ((0.1, "The hidden function f"), (-0.5, "A worse one"))
+    ]
+    drawn = tuple(Drawn(one["layout"]["title"]["text"], one["layout"]["meta"]["alt"], one) for one in figures)
+    return Exhibit(
+        "One dimension", "Can f be found?", drawn, (("Against f", ROWS),), (("λ", "0.01"),), "W spreads ỹ.",
+        "Hsu and Ramos 2019", ADDRESS,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told() -> Presented:
+    return presented(exhibit(), take_away=True)
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_the_order_of_the_slides_and_what_they_say() -> None:
+    slides = exhibit_slides(exhibit())
+    keys = ["question", "figure-0", "figure-1", "scores-0", "settings", "method", "credits"]
+    assert [slide["key"] for slide in slides] == keys
+    found = {slide["key"]: slide for slide in slides}
+    assert found["question"]["title"] == "One dimension" and found["question"]["sentence"] == "Can f be found?"
+    assert "RMSE" in found["figure-0"]["sentence"] and "off the truth by DME 0.1 " in found["figure-0"]["sentence"]
+    assert "DME 0.5 " in found["figure-1"]["sentence"], "root mean square of what was added to f"
+    assert found["figure-1"]["sentence"].startswith("From −2.00 to 2.00")
+    assert found["settings"]["lines"] == [["λ", "0.01"]] and found["method"]["sentence"] == "W spreads ỹ."
+    assert ["Address", ADDRESS] in found["credits"]["lines"]
+
+
+def test_where_nothing_differs_it_is_said_and_nothing_is_made_up() -> None:
+    slides = exhibit_slides(Exhibit("T", "Q?", ()))
+    assert [slide["key"] for slide in slides] == ["question", "settings", "credits"]
+    assert slides[1]["sentence"] == "All of them are as the page opens." and slides[1]["lines"] == []
+
+
+def test_the_page_that_works_offline_holds_the_figures_numbers(told: Presented) -> None:
+    page = offline_page(told, {"page": "line", "settings": {"o-lam": ["0.01"]}})
+    deck = data_of(page)
+    first, second = (deck["figures"][f"figure-{at}"] for at in (0, 1))
+    for figure, shift in ((first, 0.1), (second, -0.5)):
+        [mean] = [trace for trace in figure["data"] if trace.get("name") == "DME ±2 sd"]
+        assert np.allclose(uncompacted(mean["y"]), shift + np.sin(X), atol=1e-6)
+    assert len(page) < 5e6 and not re.findall(r"""src\s*=|url\(|@import""", page)
+    table = [re.findall(r"<t[hd]>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
+    assert table == [[cell.replace("&", "&amp;") for cell in row] for row in ROWS]
+    assert '"o-lam"' in page.replace("&quot;", '"') and f'<a href="{ADDRESS}"' in page
+
+
+def test_the_page_brings_plotly_along(told: Presented) -> None:
+    packed = re.search(r'id="plotly">([^<]+)<', offline_page(told, {}))
+    text = gzip.decompress(base64.b64decode(packed[1])).decode()
+    assert text.lstrip().startswith("/**\n* plotly.js v") and len(text) > 1e6
+
+
+def test_what_is_taken_away_from_a_dark_page_is_light(told: Presented) -> None:
+    dark = data_of(offline_page(presented(exhibit(dark=True), take_away=True), {}))
+    light = data_of(offline_page(told, {}))
+    assert dark["figures"] == light["figures"] and dark["light"]
+    assert presented(exhibit(dark=True)).deck()["figures"] != light["figures"], "on the screen it stays dark"
+
+
+def test_powerpoint_says_the_same(told: Presented) -> None:
+    from pptx import Presentation
+
+    file = Presentation(io.BytesIO(powerpoint(told)))
+    assert len(file.slides) == len(told.slides)
+    for page, slide in zip(file.slides, told.slides, strict=True):
+        words = [shape.text_frame.text for shape in page.shapes if shape.has_text_frame]
+        assert slide["title"] in words and slide["sentence"] in words
+        pictures = [shape for shape in page.shapes if shape.shape_type == 13]
+        assert [shape._element.nvPicPr.cNvPr.get("descr") for shape in pictures] == (
+            [slide["alt"]] if slide["kind"] == "figure" else []
+        )
+    [table] = [shape.table for page in file.slides for shape in page.shapes if shape.has_table]
+    assert tuple(tuple(cell.text for cell in row.cells) for row in table.rows) == ROWS
+    links = [
+        run.hyperlink.address
+        for page in file.slides
+        for shape in page.shapes
+        if shape.has_text_frame
+        for run in shape.text_frame.paragraphs[0].runs
+    ]
+    assert [link for link in links if link] == [ADDRESS]
+
+
+def test_the_report_has_a_page_a_slide_and_its_pictures(told: Presented) -> None:
+    found = report(told)
+    assert len(re.findall(rb"/Type /Page\b", found)) == len(told.slides) and b"/URI (" + ADDRESS.encode() in found
+    assert len(re.findall(rb"/Subtype /Image\b", found)) >= 2
+
+
+def test_a_picture_for_paper_is_that_of_its_figure(told: Presented) -> None:
+    pictures = [told.picture(slide) for slide in told.slides if slide["kind"] == "figure"]
+    images = [np.asarray(Image.open(io.BytesIO(one)).convert("RGB"), dtype=float) for one in pictures]
+    assert images[0].shape == images[1].shape and np.abs(images[0] - images[1]).max() > 100
+    assert told.picture(told.slides[0]) is None
+
+
+def test_hostile_words_stay_words() -> None:
+    evil = "</script><script>alert(1)</script>"
+    page = offline_page(presented(Exhibit(evil, evil, (), (), ((evil, evil),), evil, evil)), {"a": evil})
+    assert page.count("<script") == page.count("</script>") == 3 and "alert(1)</script>" not in page

@@ -1,0 +1,108 @@
+"""Every page of a study presents what it shows: its slides hold the page's own pictures, scores and settings."""
+
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.slides.offline import offline_page
+from pages.kit import present
+from pages.kit.pages import PAGES
+from tests.pages.reading import as_shown, elements
+from tests.pages.test_tools import WITH_TOOLS
+
+STUDIES = [name for name in WITH_TOOLS if name != "downscaling"]
+FILES = ["One page, HTML", "Slides, PPTX", "Report, PDF"]
+
+
+def sent(page: AppTest, component: str) -> list[dict[str, Any]]:
+    """What the browser gets for every component of that name."""
+    protos = [proto for proto in elements(page._tree) if getattr(proto, "component_name", "") == component]
+    return [json.loads(proto.json) for proto in protos if proto.json]
+
+
+def charts(page: AppTest) -> dict[str, dict[str, Any]]:
+    """The pictures of the page, by what they are called, without those of tools."""
+    return {one["key"]: one for one in sent(page, "lab_plotly_live") if not one["key"].startswith(("lab-", "sweep"))}
+
+
+def tables(page: AppTest) -> list[list[str]]:
+    """Cells of the page's tables of scores, as a reader sees them, headings and names first."""
+    bodies = [proto.body for proto in elements(page._tree) if "lab-table" in getattr(proto, "body", "")]
+    rows = [
+        re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for body in bodies for row in re.findall("<tr>.*?</tr>", body)
+    ]
+    return [[unescape(re.sub("<[^>]+>", "", cell)) for cell in row] for row in rows]
+
+
+def deck_of(page: AppTest) -> dict[str, Any]:
+    [shown] = sent(page.button(key="lab-present").click().run(), "lab_slides")
+    return json.loads(shown["deck"])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_offers_slides_of_its_own_pictures(name: str, open_page: Callable[..., AppTest]) -> None:
+    page = open_page(name)
+    assert sent(page, "lab_slides") == [] and not page.exception
+    deck = deck_of(page)
+    slides, drawn = deck["slides"], charts(page)
+    assert not page.exception and len(drawn) >= 2
+    shown = [slide for slide in slides if slide["kind"] == "figure"]
+    assert sorted(json.dumps(deck["figures"][slide["figure"]], separators=(",", ":")) for slide in shown) == sorted(
+        chart["figure"] for chart in drawn.values()
+    )
+    assert sorted(slide["alt"] for slide in shown) == sorted(chart["alt"] for chart in drawn.values())
+    title = next(one.title for one in PAGES if one.folder == name)
+    assert slides[0]["title"] == title == page.title[0].value
+    assert slides[0]["sentence"] in [as_shown(text.value) for text in page.markdown]
+    said = tables(page)
+    rows = [row for slide in slides if slide["kind"] == "checks" for row in slide["rows"][1:]]
+    assert all(row in said for row in rows) and all(len(row) > 1 for row in rows)
+    assert [slide["key"] for slide in slides[-3:]] == ["settings", "method", "credits"]
+    assert slides[-3]["lines"] == [] and slides[-2]["lines"][0][1]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_is_taken_away(name: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three files are offered; the page that works offline is small and holds the same pictures."""
+    offered, files = [], present.files
+    monkeypatch.setattr(present, "files", lambda *told: (offered.append(told), files(*told)))
+    page = open_page(name)
+    assert page.subheader[-1].value == "Take it home"
+    assert [button.label for button in page.get("download_button")][-3:] == FILES
+    told, address, settings = offered[-1]
+    text = offline_page(told, settings)
+    deck = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+    assert 1e6 < len(text) < 5e6 and address == settings["page"]
+    assert sorted(map(str, deck["figures"].values())) == sorted(
+        str(json.loads(chart["figure"])) for chart in charts(page).values()
+    )
+    assert settings["settings"] == {key: list(one.words) for key, one in page.session_state["_seen"].controls.items()}
+
+
+def test_settings_that_differ_are_told(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("one_dimension")
+    page.selectbox(key="o-k-family").set_value("matern32").run()
+    slide = next(one for one in deck_of(page)["slides"] if one["key"] == "settings")
+    [[label, text]] = slide["lines"]
+    box = page.selectbox(key="o-k-family")
+    assert text == box.format_func("matern32") and label in as_shown(box.label)
+
+
+def test_slides_stay_with_their_page(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("sparse_representation")
+    page.button(key="lab-present").click().run()
+    assert sent(page, "lab_slides") and page.session_state[present._OPEN][0] == "sparse"
+    page.session_state[present._OPEN] = ("roll", 1)
+    assert not sent(page.run(), "lab_slides")
+
+
+def test_downscaling_presents_its_own(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: list[Any] = []
+    monkeypatch.setattr(present, "take_home", lambda: offered.append(present.seen().presents_itself))
+    page = open_page("downscaling", rows="18", columns="18")
+    assert offered[-1] is True and [one.label for one in page.button if one.key == "lab-present"] == ["Present"]
