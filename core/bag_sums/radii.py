@@ -28,6 +28,8 @@ DENSITY, NODES = 20, 8
 _ZERO = 1e-12
 #: Entries a table may have (160 MB), and distances looked at at once.
 MOST_ENTRIES, _AT_ONCE = 20_000_000, 1 << 20
+#: Groups looked at, of those farthest apart and of the nearest, before all of them are.
+_EXTREMES = 8
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,19 @@ class _Pairs:
         """Some of the groups at a time."""
         _, height, width = self.patterns.shape
         step = max(1, _AT_ONCE // (height**2 * (2 * width - 1)))
-        numbers = torch.stack([self.first, self.second, self.top, self.other_top, self.right])
-        parts = numbers.split(step, dim=1)
-        return [_Pairs(part[0], part[1], part[2], part[3], part[4], self.patterns) for part in parts]
+        return [self._of(part) for part in torch.arange(len(self.first), device=self.first.device).split(step)]
+
+    def extremes(self) -> "_Pairs":
+        """Some that lie far apart and some that lie near each other: all distances span at least theirs."""
+        reach = (self.other_top - self.top).abs() + self.right.abs()
+        count = min(_EXTREMES, len(reach))
+        return self._of(torch.cat([reach.topk(count).indices, reach.topk(count, largest=False).indices]))
+
+    def _of(self, which: Int[Tensor, " n"]) -> "_Pairs":
+        first, second, top, other_top, right = (
+            each[which] for each in (self.first, self.second, self.top, self.other_top, self.right)
+        )
+        return _Pairs(first, second, top, other_top, right, self.patterns)
 
 
 def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check = never) -> RadialTable | None:
@@ -79,15 +91,22 @@ def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check
         return None
     patterns, which = kinds_of(boxes.patterns)
     pairs, group = _alike(which, boxes.top, boxes.left, patterns, layout)
+    if len(pairs.first) * _count(*_range([pairs.extremes()], layout, check)) > MOST_ENTRIES:
+        return None  # before all distances are looked at
     parts = pairs.split()
     low, high = _range(parts, layout, check)
-    count = ceil(DENSITY * log(high / low)) + NODES + 1
+    count = _count(low, high)
     if len(pairs.first) * count > MOST_ENTRIES:
         return None
     start = log(low) - (NODES // 2) / DENSITY
     table = torch.cat([_shared_out(part, layout, high, start, count, check) for part in parts])
     radii = torch.exp(start + torch.arange(count, dtype=table.dtype, device=table.device) / DENSITY)
     return RadialTable(radii, table, group)
+
+
+def _count(low: float, high: float) -> int:
+    """Radii that distances between these are shared out to."""
+    return ceil(DENSITY * log(high / low)) + NODES + 1
 
 
 def _alike(

@@ -144,6 +144,20 @@ def test_a_table_too_large_is_none_and_a_cancel_is_heard(monkeypatch):
     assert tabulate(picture.bags, picture.layout, picture.points) is None
 
 
+@pytest.mark.parametrize("make", [planet, lambda: grid_picture(0.2)])
+def test_what_is_told_too_large_early_is_so_in_the_end(monkeypatch, make):
+    """Some groups span no more than all of them, so that a table is refused early only where it would be refused."""
+    picture, seen = make(), []
+    whole = radii._range
+    monkeypatch.setattr(radii, "_range", lambda *given: seen.append(whole(*given)) or seen[-1])
+    table = tabulate(picture.bags, picture.layout, picture.points)
+    (near, far), (low, high) = seen
+    assert low <= near and far <= high and 0 < near < far
+    monkeypatch.setattr(radii, "MOST_ENTRIES", len(table.table) * radii._count(near, far) - 1)
+    seen.clear()
+    assert tabulate(picture.bags, picture.layout, picture.points) is None and len(seen) == 1
+
+
 @pytest.mark.gpu
 def test_cuda_gives_the_same_numbers():
     picture = planet()
