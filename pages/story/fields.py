@@ -210,6 +210,7 @@ def _evidence(own: float, dark: bool) -> Figure:
         height=draw.TALL - LOWER + 10,
     )
     found["layout"]["xaxis"] |= {"type": "log", "tickvals": [2, 5, 10, 20, 50, 100, 200, 400]}
+    found["layout"]["yaxis"]["nticks"] = 4
     return found
 
 

@@ -9,7 +9,7 @@ from core.figures.colours import hue
 from core.figures.style import INK
 from core.studies.one_dimension.round_trip import RoundTrip
 from core.studies.story import mediated
-from pages.story.step import Control, Guess, Link, Question, Shown, Step, percent
+from pages.story.step import Control, Guess, Link, Question, Shown, Step, percent, within
 
 AVERAGES = (2, 3, 4, 5, 6, 8, 12, 20, 40)
 
@@ -31,7 +31,7 @@ def backwards(averages: int, guess: Guess | None, dark: bool) -> Shown:
         right.append(draw.dots(line.query.numpy(), trip.again, "averages of what comes back", colour, size=20,
                                symbol="circle-open"))  # fmt: skip
         worst = float(np.abs(trip.again - trip.conditioned).max())
-        checks = (f"Averaged once more, what comes back returns every average, to {worst:.1g}.",)
+        checks = (f"Averaged once more, what comes back returns every average, to {within(worst)}.",)
     share = mediated.share_back(trip)
     then = share if guess is None else mediated.share_back(_trip(int(guess.control))[1])
     labels = ("input", "mediator", "value")

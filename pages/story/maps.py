@@ -18,6 +18,7 @@ from core.figures.style import Figure
 from core.metrics import trust
 from core.metrics.trusting import RIGHT
 from core.studies.story.whole_map import Solved, one_scale_above, solve
+from core.teaching.lesson import ANSWERS
 from pages.kit.background import awaited, get_background, own_lane
 from pages.story.fields import KEY, problem_of
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
@@ -138,7 +139,8 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
             _coarse(KEY, dark), "Each pixel gets a temperature, and an interval around it.", wait=_wait("map", KEY)
         )
     promised, problem = level / 100, solved.problem
-    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reaches(problem, solved.mean, solved.sd).spread)
+    reach = float(f"{reaches(problem, solved.mean, solved.sd).spread:.2g}")
+    spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, reach)
     figures = [_map("How sure: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
     held, lesson = solved.held(promised), ""
     then = held if guess is None else solved.held(guess.control / 100)
@@ -241,5 +243,6 @@ STEPS = (
         Control("Height above the ground", options=(HIGH, LOW), value=LOW),
         Question("How much of what happens inside the cells do the mountains explain 75 m up?"),
         fails,
+        closing=ANSWERS,
     ),
 )

@@ -39,6 +39,8 @@ def show(step: Step, key: str, at: int, of: int) -> None:
         if shown.link is not None:
             page_link(shown.link.folder, shown.link.label, query=dict(shown.link.query) or None,
                       icon=":material/open_in_new:")  # fmt: skip
+    if step.closing and guess is not None:
+        _close(step.closing)
 
 
 def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
@@ -54,6 +56,12 @@ def _pictures(shown: Shown, key: str, guess: Guess | None) -> None:
                         points=points)  # fmt: skip
 
 
+def _close(answers: tuple[tuple[str, str], ...]) -> None:
+    """What the whole story says, in a few sentences."""
+    with st.container(border=True, key="story-closing"):
+        st.markdown("\n".join(f"- **{title}.** {answer}" for title, answer in answers))
+
+
 def _control(control: Control, key: str) -> Any:
     if not control.options:
         return bound.slider(control.label, control.low, control.high, control.value, control.step, key=key)
@@ -65,7 +73,7 @@ def _control(control: Control, key: str) -> Any:
 
 def _checks(shown: Shown) -> None:
     lines = [("good", "✓", text) for text in shown.good] + [("bad", "!", text) for text in shown.bad]
-    rows = "".join(f'<p class="{kind}"><b>{mark}</b>{escape(text)}</p>' for kind, mark, text in lines)
+    rows = "".join(f'<p class="{kind}"><b>{mark}</b><span>{escape(text)}</span></p>' for kind, mark, text in lines)
     if rows:
         st.html(f'<div class="story-checks" role="status">{rows}</div>')
 

@@ -84,13 +84,15 @@ class Shown:
 @dataclass(frozen=True)
 class Step:
     """A step: ``show(value, guess, dark)`` computes it; ``guess`` is None until the person has committed to one;
-    an ``answer`` of None says that the computer is still busy in the background."""
+    an ``answer`` of None says that the computer is still busy in the background; ``closing`` are titles and answers of
+    the whole story, told once the step's own is known."""
 
     title: str
     sentence: str
     control: Control
     question: Question
     show: Callable[[Any, Guess | None, bool], Shown]
+    closing: tuple[tuple[str, str], ...] = ()
 
 
 def verdict(question: Question, guess: Any, answer: Any) -> str:
@@ -113,9 +115,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
-def within(value: float, units: str) -> str:
+def within(value: float, units: str = "") -> str:
     """How well a check holds, as "0.0003 K" or "less than 0.0001 K"."""
-    return f"{value:.1g} {units}" if value >= 1e-4 else f"less than 0.0001 {units}"
+    return (f"{value:.1g} {units}" if value >= 1e-4 else f"less than 0.0001 {units}").strip()
 
 
 def _told(question: Question, value: float) -> str:

@@ -12,6 +12,7 @@ from core.fields import bilinear, constant
 from core.studies.story import mediated
 from core.studies.story.checked import SECRETS, Checked
 from core.studies.story.whole_map import Solved
+from core.teaching.lesson import ANSWERS
 from pages.kit.state import slider_text
 from pages.story import fields, guesses, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within
@@ -74,6 +75,14 @@ def test_the_step_is_turned_by_buttons_and_stays_inside_its_story(open_page) -> 
     assert page.header[0].value == STORIES["bayes"][0].sentence and page.button(key="story-back").disabled
     page.segmented_control(key="about").set_value("distributions").run()
     assert page.header[0].value == STORIES["distributions"][0].sentence
+
+
+def test_the_story_ends_with_the_three_answers_of_the_lesson(open_page) -> None:
+    page = opened(open_page, FIRST, 9)
+    assert not any(ANSWERS[0][1] in text.value for text in page.markdown)
+    page = revealed(page, FIRST, 9)
+    (closing,) = [text.value for text in page.markdown if ANSWERS[0][1] in text.value]
+    assert all(f"**{title}.** {answer}" in closing for title, answer in ANSWERS)
 
 
 def test_numbers_on_the_page_are_those_of_the_computation(open_page) -> None:
