@@ -12,6 +12,7 @@ from core.figures.paper import paper_figure
 from core.slides.presented import Presented, Slide
 
 FIGURE = "figure-"
+SOFTWARE = f"Deconditioning Lab {__version__}"
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 
@@ -62,7 +63,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     def picture(slide: Slide) -> bytes | None:
         return paper_figure(in_light(json.loads(texts[slide["figure"]]))) if slide["kind"] == "figure" else None
 
-    return Presented(shown.title, slides, deck, picture, None, shown.source)
+    return Presented(shown.title, slides, deck, picture, None, shown.source or SOFTWARE)
 
 
 def exhibit_slides(shown: Exhibit) -> list[Slide]:
@@ -101,5 +102,5 @@ def _without(title: str, finding: str) -> str:
 
 
 def _credits(shown: Exhibit) -> list[list[str]]:
-    lines = [["Software", f"Deconditioning Lab {__version__}"], ["Address", shown.address]]
+    lines = [["Software", SOFTWARE], ["Address", shown.address]]
     return [line for line in lines if line[1]]

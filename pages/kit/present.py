@@ -95,7 +95,8 @@ def take_home() -> None:
     if now.presents_itself or not now.figures:
         return
     st.subheader("Take it home", anchor=False)
-    words = {key: list(control.words) for key, control in now.controls.items()}
+    told = {key: control.words for key, control in now.controls.items()}
+    words = {key: each[0] if len(each) == 1 else list(each) for key, each in told.items()}
     settings = {"page": now.page, "settings": words, "version": __version__}
     files(presented(exhibit(), take_away=True), now.page, settings)
 

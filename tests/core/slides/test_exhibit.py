@@ -76,6 +76,7 @@ def test_the_page_that_works_offline_holds_the_figures_numbers(told: Presented) 
     assert len(page) < 5e6 and not re.findall(r"""src\s*=|url\(|@import""", page)
     table = [re.findall(r"<t[hd]>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
     assert table == [[cell.replace("&", "&amp;") for cell in row] for row in ROWS]
+    assert "<p>Against f</p><table>" in page
     assert '"o-lam"' in page.replace("&quot;", '"') and f'<a href="{ADDRESS}"' in page
 
 
