@@ -226,10 +226,12 @@ def _legend(page: "Figure", figure: Mapping[str, Any]) -> None:
     named = [trace for trace in figure["data"] if trace.get("name") and trace.get("showlegend", True)]
     handles = {plain_text(trace["name"]): _handle(trace) for trace in named}
     if handles:
+        told = figure["layout"].get("legend") or {}
+        ground, ink = told.get("bgcolor"), (told.get("font") or {}).get("color", hue("ink", False))
         columns = max(1, LEGEND // (max(map(len, handles)) + HANDLE))
         page.legend(
             handles.values(), handles.keys(), loc="outside upper left", ncols=columns, fontsize=9,
-            frameon=False, labelcolor=hue("ink", False),
+            frameon=bool(ground), facecolor=paint(ground) if ground else "none", labelcolor=ink,
         )  # fmt: skip
 
 

@@ -38,7 +38,8 @@ def assembled(
 def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingResult, *, command: str = "") -> Shown:
     """The same of a finished downscaling, as the page shows its run; ``command`` is what made it."""
     mean, sd = result.mean, result.sd
-    panels = all_panels(problem, field_scale(problem), mean, sd, reaches(problem, mean, sd))
+    reach = reaches(problem, mean, sd)
+    panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))
     held = None if problem.truth is None else trust(problem.truth, mean, sd, weights=problem.grid.area)
     refusals = refused([Assumption(**each) for each in result.diagnostics["assumptions"]])
     found = verdict(problem, mean, held, result.fields["bilinear"], refusals)

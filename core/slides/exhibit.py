@@ -1,7 +1,8 @@
 """What a page of a study shows, as slides: its question, every figure with its finding, scores, settings, method."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +11,18 @@ from core.figures.light import in_light
 from core.figures.paper import paper_figure
 from core.slides.presented import Presented, Slide
 
-Figure = Mapping[str, Any]
 FIGURE = "figure-"
+SOFTWARE = f"Deconditioning Lab {__version__}"
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of ours with its title and what it shows in words and numbers."""
+    """A figure of ours, written out as JSON, with its title and what it shows in words and numbers."""
 
     title: str
     finding: str
-    figure: Figure
+    text: str
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,18 @@ class Exhibit:
 def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     """The slides in every form; what is taken away is light, as paper is."""
     slides = exhibit_slides(shown)
-    figures = {f"{FIGURE}{at}": drawn.figure for at, drawn in enumerate(shown.figures)}
+    texts = {f"{FIGURE}{at}": drawn.text for at, drawn in enumerate(shown.figures)}
 
     def deck() -> dict[str, Any]:
-        found = {key: in_light(figure) if take_away else figure for key, figure in figures.items()}
-        return {"title": shown.title, "slides": slides, "figures": found, "light": take_away}
+        figures = {key: json.loads(text) for key, text in texts.items()}
+        if take_away:
+            figures = {key: in_light(figure) for key, figure in figures.items()}
+        return {"title": shown.title, "slides": slides, "figures": figures, "light": take_away}
 
     def picture(slide: Slide) -> bytes | None:
-        return paper_figure(in_light(figures[slide["figure"]])) if slide["kind"] == "figure" else None
+        return paper_figure(in_light(json.loads(texts[slide["figure"]]))) if slide["kind"] == "figure" else None
 
-    return Presented(shown.title, slides, deck, picture, None, shown.source)
+    return Presented(shown.title, slides, deck, picture, None, shown.source or SOFTWARE)
 
 
 def exhibit_slides(shown: Exhibit) -> list[Slide]:
@@ -99,5 +102,5 @@ def _without(title: str, finding: str) -> str:
 
 
 def _credits(shown: Exhibit) -> list[list[str]]:
-    lines = [["Software", f"Deconditioning Lab {__version__}"], ["Address", shown.address]]
+    lines = [["Software", SOFTWARE], ["Address", shown.address]]
     return [line for line in lines if line[1]]

@@ -12,7 +12,7 @@ from string import Template
 from typing import Any
 
 from core import __version__
-from core.slides.presented import Presented, is_address
+from core.slides.presented import Presented, Slide, is_address
 
 _HERE = Path(__file__).parent
 #: What draws figures, asked for where a deck has some.
@@ -37,8 +37,7 @@ def offline_page(told: Presented, settings: Mapping[str, Any]) -> str:
         title=escape(told.title),
         style=style() + _read("page.css"),
         notes=_notes(deck),
-        scores="".join(_table(slide["rows"]) for slide in told.slides if len(slide.get("rows") or []) > 1)
-        or _NO_SCORES,
+        scores="".join(map(_table, told.slides)) or _NO_SCORES,
         facts="".join(f"<dt>{escape(name)}</dt><dd>{_linked(text)}</dd>" for name, text in told.slides[-1]["lines"]),
         references=escape(told.references),
         version=escape(__version__),
@@ -83,9 +82,15 @@ def _linked(text: str) -> str:
     return f'<a href="{shown}">{shown}</a>' if is_address(text) else shown
 
 
-def _table(rows: list[list[str]]) -> str:
+def _table(slide: Slide) -> str:
+    """The table of a slide that has more than a heading, below what is said of it."""
+    rows = slide.get("rows") or []
+    if len(rows) < 2:
+        return ""
     head, *body = ("".join(f"<{cell}>{escape(text)}</{cell}>" for text, cell in _cells(row)) for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in body)}</tbody></table>"
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    said = f"<p>{escape(slide['sentence'])}</p>" if slide["sentence"] else ""
+    return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def _cells(row: list[str]) -> list[tuple[str, str]]:

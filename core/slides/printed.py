@@ -161,26 +161,36 @@ def _page(write: Callable[..., None], slide: Slide, told: Presented, *, pictured
         write(ABOVE[0], ABOVE[1], _sentence(slide), 19, WIDE)
     if told.badge is not None:
         write(ASIDE[0], 6.0, told.badge["badge"], 13, 42, weight="bold", color=VERDICTS[told.badge["mark"]][0])
-    top, rows = _below(slide), slide.get("rows") or []
-    step = min(1.75, (ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 0.0
-    for cells in rows:
-        for column, text in enumerate(cells):
-            write(ABOVE[0] + (NAMES + step * column if column else 0), top, text, 14 if step > 1.6 else 12,
-                  40 if not column else int(9.5 * step), ha="right" if column else "left")  # fmt: skip
-        top += 0.42 if cells is not rows[0] or step > 1.6 else 0.72
+    top = _table(write, slide.get("rows") or [], _below(slide))
     size = 14 * _shrunk(slide, top)
     for text, link in _facts(slide):
         write(ABOVE[0], top, text, size, int(LONG * 14 / size), url=link or None)
         top += _height(text) * size / 14
 
 
-def _text(figure: Any, x: float, y: float, text: str, size: float, width: int, **more: Any) -> None:
-    """Text from a place in inches, from the upper left."""
+def _table(write: Callable[..., None], rows: list[list[str]], top: float) -> float:
+    """A table from so many inches below the upper edge on; returns where it ends."""
+    step = min(1.9, (ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 1.0
+    letters = int(9 * step)
+    for cells in rows:
+        for column, text in enumerate(cells):
+            x = ABOVE[0] + (NAMES + step * column if column else 0)
+            write(x, top, text, 12, letters if column else 40, ha="right" if column else "left")
+        top += 0.18 + 0.23 * max(len(_wrapped(text, letters)) for text in ("", *cells[1:]))
+    return top + 0.2
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The lines of a text; a per cent sign stays with its number."""
     import textwrap
 
-    wrapped = "\n".join(textwrap.wrap(text.replace(" %", "\u00a0%"), width))
+    return textwrap.wrap(text.replace(" %", "\u00a0%"), width) or [""]
+
+
+def _text(figure: Any, x: float, y: float, text: str, size: float, width: int, **more: Any) -> None:
+    """Text from a place in inches, from the upper left."""
     look = {"va": "top", "color": f"#{INK}", "linespacing": 1.35, "parse_math": False} | more
-    figure.text(x / PAGE[0], 1 - y / PAGE[1], wrapped, fontsize=size, **look)
+    figure.text(x / PAGE[0], 1 - y / PAGE[1], "\n".join(_wrapped(text, width)), fontsize=size, **look)
 
 
 def _image(figure: Any, picture: bytes) -> None:

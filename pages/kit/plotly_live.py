@@ -44,12 +44,14 @@ ensure_plotly()
 
 @dataclass(frozen=True)
 class Prepared:
-    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows."""
+    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
+    title."""
 
     text: str
     stamp: str
     box: dict[str, Any]
     alt: str
+    title: str = ""
 
 
 def prepare(figure: Any) -> Prepared:
@@ -60,7 +62,8 @@ def prepare(figure: Any) -> Prepared:
     text = json.dumps(plain, separators=(",", ":"))
     box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return Prepared(text, stamp, box, meta.get("alt") or "Chart")
+    title = (layout.get("title") or {}).get("text") or ""
+    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title)
 
 
 def plotly_live(

@@ -4,7 +4,6 @@ A page of a study has slides of what it was seen to draw (`pages.kit.record`); o
 and `files` with its own.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from core import __version__
+from core.figures.paper_axes import plain_text
 from core.slides.exhibit import Drawn, Exhibit, presented
 from core.slides.offline import offline_page
 from core.slides.presented import Presented
@@ -21,6 +21,7 @@ from pages.kit.deck import slides
 from pages.kit.essential import name_of
 from pages.kit.history import same
 from pages.kit.link import own_address
+from pages.kit.plotly_live import Prepared
 from pages.kit.record import seen
 from pages.kit.state import forget, recall, remember
 from pages.kit.words import unformatted
@@ -71,12 +72,11 @@ def exhibit() -> Exhibit:
     """What the page was seen to show in this run."""
     now = seen()
     figures = [figure for key, figure in now.figures.items() if not key.startswith(_OF_TOOLS)]
-    drawn = [(json.loads(figure.text), figure.alt) for figure in figures]
     differ = [control for control in now.controls.values() if not same(control.value, control.default)]
     return Exhibit(
         now.title,
         now.question,
-        tuple(Drawn(_title_of(figure, alt), alt, figure) for figure, alt in drawn),
+        tuple(Drawn(_title_of(figure), figure.alt, figure.text) for figure in figures),
         tuple((table.caption, table.written) for table in now.tables.values() if table.written),
         tuple((unformatted(name_of(control)), control.text) for control in differ),
         method=unformatted(now.method[0]),
@@ -85,9 +85,8 @@ def exhibit() -> Exhibit:
     )
 
 
-def _title_of(figure: Mapping[str, Any], alt: str) -> str:
-    title = (figure["layout"].get("title") or {}).get("text")
-    return unformatted(title) if title else alt.partition(":")[0].rstrip(".")
+def _title_of(figure: Prepared) -> str:
+    return plain_text(figure.title) or figure.alt.partition(":")[0].rstrip(".")
 
 
 def take_home() -> None:
@@ -96,7 +95,8 @@ def take_home() -> None:
     if now.presents_itself or not now.figures:
         return
     st.subheader("Take it home", anchor=False)
-    words = {key: list(control.words) for key, control in now.controls.items()}
+    told = {key: control.words for key, control in now.controls.items()}
+    words = {key: each[0] if len(each) == 1 else list(each) for key, each in told.items()}
     settings = {"page": now.page, "settings": words, "version": __version__}
     files(presented(exhibit(), take_away=True), now.page, settings)
 

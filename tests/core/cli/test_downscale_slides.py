@@ -79,3 +79,14 @@ def test_a_place_that_cannot_be_written_is_said_before_hours_of_work(
 ) -> None:
     answer = command("downscale", file, *GIVEN, "--html", tmp_path / place)
     assert (answer.code, answer.out) == (2, "") and said in answer.err and answer.err.count("\n") == 1
+
+
+def test_limits_of_colours_are_round_numbers_as_on_the_page(command, file: Path, tmp_path: Path) -> None:
+    from core.figures.downscaled_maps import steady_limit
+
+    answer = command("downscale", file, *GIVEN, "--output", tmp_path / "out.nc", "--html", tmp_path / "out.html")
+    assert answer.code == 0, answer.err
+    with xr.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as written:
+        reach = float(np.quantile(2 * written["sd"].values, 0.98))
+    high = deck_in(tmp_path / "out.html")["fields"]["spread"]["high"]
+    assert high == pytest.approx(steady_limit(reach, reach)) and len(f"{high:g}".strip("0.").replace(".", "")) <= 2

@@ -29,7 +29,9 @@ def exhibit(dark: bool = False) -> Exhibit:
         function_plot(X, shift + np.sin(X), 0.3 + 0 * X, lines, title=title, model="dme", name="DME ±2 sd", dark=dark)
         for shift, title in ((0.1, "The hidden function f"), (-0.5, "A worse one"))
     ]
-    drawn = tuple(Drawn(one["layout"]["title"]["text"], one["layout"]["meta"]["alt"], one) for one in figures)
+    drawn = tuple(
+        Drawn(one["layout"]["title"]["text"], one["layout"]["meta"]["alt"], json.dumps(one)) for one in figures
+    )
     return Exhibit(
         "One dimension", "Can f be found?", drawn, (("Against f", ROWS),), (("λ", "0.01"),), "W spreads ỹ.",
         "Hsu and Ramos 2019", ADDRESS,
@@ -74,6 +76,7 @@ def test_the_page_that_works_offline_holds_the_figures_numbers(told: Presented) 
     assert len(page) < 5e6 and not re.findall(r"""src\s*=|url\(|@import""", page)
     table = [re.findall(r"<t[hd]>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
     assert table == [[cell.replace("&", "&amp;") for cell in row] for row in ROWS]
+    assert "<p>Against f</p><table>" in page
     assert '"o-lam"' in page.replace("&quot;", '"') and f'<a href="{ADDRESS}"' in page
 
 
