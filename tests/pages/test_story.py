@@ -112,6 +112,17 @@ def test_rows_moved_by_hand_are_what_the_mediator_step_tells_of(open_page) -> No
     assert plain.partition("Deconditioning says")[2] != edited.partition("Deconditioning says")[2]
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("<b>m1</b>", "no edit of a point"), ("a1_1001", "between"), ("d1d1", "twice"), ("m900_1_1", "beyond n = 200")],
+)
+def test_hostile_edits_of_its_rows_are_left_aside_with_a_sentence(open_page, text: str, word: str) -> None:
+    page = open_page("story", step="5", **{"s5-first": text, "s5-second": "d1"})
+    assert not page.exception and not page.error
+    told = " ".join(block.value for block in (*page.markdown, *page.warning, *page.caption))
+    assert word in told and "By hand, second table: 1 deleted." in told
+
+
 def test_a_mediator_without_rows_is_said_to_have_none() -> None:
     assert mediator._said(mediated.Link(float("nan"), 1.5, (0, 1)), 2.0) == (
         "Near the mediator's 2 (in colour) the first table has no row; the second has 1 row, mean outcome 1.5."
