@@ -97,16 +97,24 @@ def beside_the_paper(curves: Curves) -> str:
         return ""
     every = sorted(set.intersection(*(set(curves[name]) for name in ("kbr", PRINTED, "kde", "cme"))))
 
+    def where(first: str, second: str) -> list[float]:
+        return [d for d in every if np.mean(curves[first][d]) < np.mean(curves[second][d])]
+
     def below(first: str, second: str) -> str:
-        found = [d for d in every if np.mean(curves[first][d]) < np.mean(curves[second][d])]
+        found = where(first, second)
         return "at every d" if found == every else f"at d = {', '.join(map(str, found))}" if found else "at no d"
 
+    giving = {"the one that sums to one": "kbr", "the printed one": PRINTED}
+    both = [name for name, rule in giving.items() if where(rule, "kde") == every == where("cme", rule)]
+    verdict = {0: "Neither normalisation of μ̂ gives both here", 2: "Either normalisation of μ̂ gives both here"}.get(
+        len(both), f"Of the normalisations of μ̂, {' and '.join(both)} gives both here"
+    )
     return (
-        "The paper finds the rule below densities (§5.1) and the conditional mean below the rule (§5.2). **Neither "
-        f"normalisation of μ̂ gives both here.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} "
+        "The paper finds the rule below densities (§5.1) and the conditional mean below the rule (§5.2). "
+        f"**{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} "
         f"and the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as Figure 1 prints it, δ is "
-        f"n² smaller: the conditional mean is below the rule {below('cme', PRINTED)}, but the rule is below densities "
-        f"{below(PRINTED, 'kde')}. The switch *Prior's weights μ̂* shows either."
+        f"n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean below it "
+        f"{below('cme', PRINTED)}. The switch *Prior's weights μ̂* shows either."
     )
 
 

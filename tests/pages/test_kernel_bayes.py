@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.studies.kernel_bayes.one_observation import answers, kernel_means, other_means
 from core.studies.kernel_bayes.study import GaussianSpec, compare_rules, make_gaussian
+from pages.kernel_bayes.errors import beside_the_paper
 from tests.pages.sliders import log_slider, moved
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,6 +134,18 @@ def test_the_stored_errors_are_what_their_command_measures_today():
         assert row["scores"]["mse"] == pytest.approx(stored["scores"]["mse"], rel=1e-3)
 
 
+def test_what_the_normalisations_give_is_read_off_the_curves():
+    def said(one: float, printed: float, cme: float) -> str:
+        return beside_the_paper(
+            {"kbr": {2: [one]}, "kbr_printed": {2: [printed]}, "kde": {2: [1.0]}, "cme": {2: [cme]}}
+        )
+
+    assert "**Neither normalisation" in said(0.5, 2.0, 0.6) and "**Either normalisation" in said(0.5, 0.4, 0.1)
+    assert "the one that sums to one gives both" in said(0.5, 2.0, 0.1)
+    assert "the printed one gives both" in said(0.5, 0.7, 0.6)
+    assert "below densities at no d and the conditional mean below it at every d" in said(0.5, 2.0, 0.1)
+
+
 def test_the_printed_normalisation_is_a_switch_and_its_order_is_said(opened):
     before = words(opened)
     assert "Neither normalisation of μ̂ gives both here" in before
@@ -145,7 +158,7 @@ def test_the_printed_normalisation_is_a_switch_and_its_order_is_said(opened):
 
     every = (2, 4, 8, 16, 32, 64)
     nearer = [d for d in every if error("kernel_bayes_printed", "kbr_printed", d) < error("kernel_bayes", "kde", d)]
-    assert f"but the rule is below densities at d = {', '.join(map(str, nearer))}." in before
+    assert f"n² smaller: the rule is below densities at d = {', '.join(map(str, nearer))} and" in before
     assert all(error("kernel_bayes", "cme", d) < error("kernel_bayes_printed", "kbr_printed", d) for d in every)
     opened.segmented_control(key="k-norm").set_value("n").run()
     assert "is nearer" in words(opened) and words(opened) != before
