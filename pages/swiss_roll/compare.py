@@ -36,7 +36,7 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
             rows[name] = found
     score_table(
         rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, all points. "
-        "Each would do better at its own: press Learn, or look at the benchmark."
+        "Each may do better at its own: press Learn, or look at the benchmark."
     )  # fmt: skip
     if roll.matching == "indirect":
         st.caption(
