@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -121,6 +122,29 @@ def test_the_report_has_a_page_a_slide_and_its_pictures(told: Presented) -> None
     found = report(told)
     assert len(re.findall(rb"/Type /Page\b", found)) == len(told.slides) and b"/URI (" + ADDRESS.encode() in found
     assert len(re.findall(rb"/Subtype /Image\b", found)) >= 2
+
+
+def test_the_words_and_numbers_of_the_report_are_those_of_the_slides(told: Presented) -> None:
+    words = words_of(report(told))
+    for cell in ("One dimension", "The hidden function f", "Settings", "RMSE, K", "DME", "0.108", "0.279"):
+        assert cell in words, cell
+    assert any(f"Address: {ADDRESS}" in line for line in words)
+    finding = " ".join(words)
+    assert "the truth by" in finding and "Hsu and Ramos 2019" in finding
+
+
+def words_of(pdf: bytes) -> list[str]:
+    """What a PDF writes of Latin letters, in one byte or two each, piece by piece, read from its page streams."""
+    found = []
+    for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
+        try:
+            text = zlib.decompress(packed)
+        except zlib.error:
+            continue
+        for piece in re.findall(rb"\bBT\b(.*?)\bET\b", text, re.S):
+            letters = re.findall(rb"\(((?:\\.|[^\\()])*)\)", piece)
+            found.append(re.sub(rb"\\(.)", rb"\1", b"".join(letters)).replace(b"\0", b"").decode("latin-1"))
+    return found
 
 
 def test_a_picture_for_paper_is_that_of_its_figure(told: Presented) -> None:
