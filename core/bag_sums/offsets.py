@@ -5,6 +5,7 @@
 Exact; the kernel is evaluated H×W times instead of once per pair of pixels.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -95,24 +96,13 @@ class GridLayout:
         ``points`` tells which point of the layout each row of ``bags`` is, ``at`` the cells of the same grid to give
         the sums at (all points where not given), at the cost of their rows.
         """
-        band, _ = (at or self.cells).band()
-        found = self._convolution(kernel, bags, points, at)
-        return None if found is None else ((bag, band.pick(window)) for bag, window in found.windows())
+        found = self.convolution(kernel, bags, points, at)
+        return None if found is None else found.sums()
 
-    def windowed(
+    def convolution(
         self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None = None
-    ) -> Windowed | None:
-        """The same sums, not written out; None also where they would be larger so."""
-        band, _ = (at or self.cells).band()
-        found = self._convolution(kernel, bags, points, at)
-        if found is None or not found.is_small:
-            return None
-        tables = _correlate(found.table, found.patterns)
-        return Windowed(tables, found.kind, found.down, found.right, band.shape, band.row, band.column)
-
-    def _convolution(
-        self, kernel: gpytorch.kernels.Kernel, bags: Bags, points: Int[Tensor, " N"], at: Cells | None
-    ) -> "_Convolution | None":
+    ) -> "Convolution | None":
+        """What `windows` gives, before anything is summed."""
         band, band_rows = (at or self.cells).band()
         boxes = find_boxes(bags, self.cells, points)
         if boxes is None:
@@ -126,7 +116,7 @@ class GridLayout:
         first = rows - 1 - int(boxes.top.max()) + band_rows.start
         last = rows - 1 - int(boxes.top.min()) + band_rows.stop - 1
         down, right = rows - 1 + band_rows.start - first - boxes.top, columns - 1 - boxes.left
-        return _Convolution(padded[first : last + height], patterns.flip(1, 2), which, down, right, band.shape)
+        return Convolution(padded[first : last + height], patterns.flip(1, 2), which, down, right, band)
 
     def _table(self, kernel: gpytorch.kernels.Kernel, like: Float[Tensor, "N d"]) -> Float[Tensor, "U V"]:
         """``κ(Δr, Δs)`` for all offsets of the grid, (2H−1, 2W−1), from its quarter; inputs are such as ``like``."""
@@ -142,8 +132,8 @@ class GridLayout:
 
 
 @dataclass(frozen=True)
-class _Convolution:
-    """Bag sums as windows of ``shape`` (H, W) in the correlation of one ``table`` (U, V) with a pattern.
+class Convolution:
+    """Bag sums at the cells of ``band`` (H, W) as windows in the correlation of one ``table`` (U, V) with a pattern.
 
     ``patterns`` (k, h, w), the ``kind`` of each bag, and in the correlation the first row ``down`` and column ``right``
     of its window.
@@ -154,27 +144,32 @@ class _Convolution:
     kind: Int[Tensor, " B"]
     down: Int[Tensor, " B"]
     right: Int[Tensor, " B"]
-    shape: tuple[int, int]
+    band: Cells
 
     @property
     def is_small(self) -> bool:
         """Whether the correlations of all patterns take less room than the windows of all bags."""
         kinds, height, breadth = self.patterns.shape
         whole = kinds * (self.table.shape[0] - height + 1) * (self.table.shape[1] - breadth + 1)
-        return whole <= len(self.kind) * self.shape[0] * self.shape[1]
+        return whole <= len(self.kind) * math.prod(self.band.shape)
 
-    def windows(self) -> Iterator[tuple[int, Float[Tensor, "H W"]]]:
-        """Every bag with its window; bags that lie together go together, so that less of the table is looked at."""
-        height, breadth = self.patterns.shape[1:]
+    def unwritten(self) -> Windowed:
+        """The sums as one table a pattern."""
+        tables = _correlate(self.table, self.patterns)
+        return Windowed(tables, self.kind, self.down, self.right, self.band.shape, self.band.row, self.band.column)
+
+    def sums(self) -> Windows:
+        """Every bag with its sums; bags that lie together go together, so that less of the table is looked at."""
+        (height, breadth), (rows, columns) = self.patterns.shape[1:], self.band.shape
         for bags in [torch.arange(len(self.kind), device=self.kind.device)] if self.is_small else self._neighbours():
             down, right = self.down[bags], self.right[bags]
             top, left = int(down.min()), int(right.min())
-            below, beyond = int(down.max()) + self.shape[0], int(right.max()) + self.shape[1]
+            below, beyond = int(down.max()) + rows, int(right.max()) + columns
             kinds, which = torch.unique(self.kind[bags], return_inverse=True)
             part = _correlate(self.table[top : below + height - 1, left : beyond + breadth - 1], self.patterns[kinds])
             places = zip(bags.tolist(), which.tolist(), (down - top).tolist(), (right - left).tolist(), strict=True)
             for bag, kind, row, column in places:
-                yield bag, part[kind, row : row + self.shape[0], column : column + self.shape[1]]
+                yield bag, self.band.pick(part[kind, row : row + rows, column : column + columns])
 
     def _neighbours(self) -> Iterator[Int[Tensor, " b"]]:
         """The bags in `_GROUPS` × `_GROUPS` parts of the grid."""

@@ -112,15 +112,15 @@ def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
     """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     assert isinstance(layout, GridLayout)
-    found = layout.windowed(kernel, picture.bags, picture.points)
-    if found is not None:
-        return found, _aggregate(map(layout.cells.pick, found.windows()), picture)
-    windows = layout.windows(kernel, picture.bags, picture.points)
-    if windows is None:
+    found = layout.convolution(kernel, picture.bags, picture.points)
+    if found is None:
         return None
+    if found.is_small:
+        kept = found.unwritten()
+        return kept, _aggregate(map(found.band.pick, kept.windows()), picture)
     written = picture.inputs.new_empty(picture.bags.count, len(picture.inputs))
-    for bag, window in windows:
-        written[bag] = window
+    for bag, sums in found.sums():
+        written[bag] = sums
     return Written(written), _aggregate(written, picture)
 
 
