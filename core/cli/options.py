@@ -46,6 +46,13 @@ def add_filter_options(parser: Options, tolerance: float) -> None:
     parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
 
 
+def add_series_options(parser: Options, runs: int) -> None:
+    """``--train``, ``--test`` and ``--runs`` of series that are simulated and followed."""
+    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
+    parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
+    parser.add_argument("--runs", type=int, default=runs, help="training and test series, seeds from 0")
+
+
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     """Those of the options that were given."""
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}

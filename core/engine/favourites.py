@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.engine import disk
+from core.engine.mark import own_folder
 from core.errors import InputError
 
 #: Favourites of one visitor; letters of a name and of an address; settings that are told; bytes of a picture.
@@ -26,7 +27,6 @@ _LONGEST_TOLD = 80
 _MOST_BYTES = 200_000
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _PAGE = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_MARK = re.compile(r"[0-9a-f]{64}")
 _PNG = b"\x89PNG\r\n\x1a\n"
 #: Deleted ones that can be brought back: so many, so many seconds.
 _ASIDE, _KEPT_ASIDE, _KEPT_S = ".deleted", 20, 24 * 3600.0
@@ -111,9 +111,7 @@ class Favourites:
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
-        if mark and _MARK.fullmatch(mark) is None:
-            raise InputError("The visitor's mark is none: 64 hexadecimal digits were expected.")
-        self.folder = root / "favourites" / (mark or "here")
+        self.folder = own_folder(root, "favourites", mark)
 
     def all(self) -> tuple[tuple[Favourite, ...], tuple[str, ...]]:
         """``(favourites, damaged)``: the newest first, and the ids of those whose file cannot be read."""

@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 from core.engine import disk
+from core.engine.mark import own_folder
 from core.errors import InputError
 
 #: Exercises that are kept, letters of one's name and of what was said, bytes of the file.
 MOST, LONGEST_SAID, _MOST_BYTES = 100, 400, 100_000
 _NAME = "done.json"
-_MARK = re.compile(r"[0-9a-f]{64}")
 _KEY = re.compile(r"[a-z][a-z-]{0,39}")
 
 
@@ -24,9 +24,7 @@ class Progress:
     """
 
     def __init__(self, root: Path, mark: str = "") -> None:
-        if mark and _MARK.fullmatch(mark) is None:
-            raise InputError("The visitor's mark is none: 64 hexadecimal digits were expected.")
-        self.folder = root / "exercises" / (mark or "here")
+        self.folder = own_folder(root, "exercises", mark)
 
     def done(self) -> dict[str, str]:
         """Exercises done, by their keys, with what the page said then; those of a damaged file are none."""

@@ -13,11 +13,11 @@ from typing import Any
 from core.engine import disk
 from core.engine.context import check_file_name, is_file_name
 from core.engine.labels import Label
+from core.engine.mark import is_mark
 from core.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from core.errors import InputError
 
 _ID = re.compile(r"\d{8}-\d{6}-(?:[0-9a-f]{8}){1,2}")
-_OWNER = re.compile(r"[0-9a-f]{64}")
 _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody else's
 _LARGEST = 2**63 - 1  # larger whole numbers are none of ours; tables and floats cannot hold them
 #: Deleted runs that can be brought back: their folders' names begin so, so many are kept, so many seconds.
@@ -257,7 +257,7 @@ def _owner(folder: Path) -> str:
         mark = disk.read(folder, "owner", 65).decode("ascii")
     except (OSError, ValueError):
         return ""
-    return mark if _OWNER.fullmatch(mark) else ""
+    return mark if is_mark(mark) else ""
 
 
 def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:

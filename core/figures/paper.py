@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError
-from core.figures.colours import four_numbers, hue
-from core.figures.paper_axes import PX, Places, decorate, places_of, plain_text, set_axis, set_ticks
+from core.figures.colours import hue
+from core.figures.paper_axes import PX, Places, decorate, paint, places_of, plain_text, set_axis, set_ticks
 from core.figures.style import uncompacted
 
 if TYPE_CHECKING:
@@ -78,12 +78,6 @@ def _trace(axes: Any, trace: Mapping[str, Any], across: Places, up: Places, orde
         _heat(axes, trace, across, up)
     else:
         raise InputError(f"A trace of type '{kind}' cannot be printed.")
-
-
-def paint(name: Any) -> tuple[float, float, float, float]:
-    """A colour of plotly's as Matplotlib takes it."""
-    red, green, blue, alpha = (part / 255 for part in four_numbers(name))
-    return red, green, blue, alpha
 
 
 def _scatter(axes: Any, trace: Mapping[str, Any], x: np.ndarray, y: np.ndarray, order: int) -> None:

@@ -29,6 +29,12 @@ def plain_text(text: Any) -> str:
     return html.unescape(_TAG.sub("", lines)).replace("\u2060", "")
 
 
+def paint(name: Any) -> tuple[float, float, float, float]:
+    """A colour of plotly's as Matplotlib takes it."""
+    red, green, blue, alpha = (part / 255 for part in four_numbers(name))
+    return red, green, blue, alpha
+
+
 @dataclass
 class Places:
     """Where what is drawn lies on an axis: numbers where they are, words one after the other."""
@@ -150,7 +156,7 @@ def _shape(axes: Any, shape: Mapping[str, Any]) -> None:
     from matplotlib.patches import Rectangle
 
     line, where = shape.get("line") or {}, _transform(axes, shape)
-    colour = tuple(part / 255 for part in four_numbers(line.get("color", hue("ink", False))))
+    colour = paint(line.get("color", hue("ink", False)))
     thick, order = PX * line.get("width", 2), 1.5 if shape.get("layer") == "below" else 60
     x0, x1, y0, y1 = (shape.get(name, default) for name, default in (("x0", 0), ("x1", 1), ("y0", 0), ("y1", 1)))
     if shape["type"] == "line":
@@ -158,7 +164,7 @@ def _shape(axes: Any, shape: Mapping[str, Any]) -> None:
         axes.plot([x0, x1], [y0, y1], color=colour, linewidth=thick, linestyle=dash, transform=where, zorder=order,
                   scalex=False, scaley=False)  # fmt: skip
     elif shape["type"] == "rect":
-        inside = tuple(part / 255 for part in four_numbers(shape["fillcolor"])) if shape.get("fillcolor") else "none"
+        inside = paint(shape["fillcolor"]) if shape.get("fillcolor") else "none"
         axes.add_patch(
             Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=inside, edgecolor=colour if thick else "none",
                       linewidth=thick, transform=where, zorder=order)

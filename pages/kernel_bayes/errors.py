@@ -1,6 +1,6 @@
 """Measured errors of kernel Bayes' rule and what it is compared with: stored runs, extended live."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -97,15 +97,16 @@ def beside_the_paper(curves: Curves) -> str:
         return ""
     every = sorted(set.intersection(*(set(curves[name]) for name in ("kbr", PRINTED, "kde", "cme"))))
 
-    def where(first: str, second: str) -> list[float]:
-        return [d for d in every if np.mean(curves[first][d]) < np.mean(curves[second][d])]
-
     def below(first: str, second: str) -> str:
-        found = where(first, second)
+        found = _nearer(curves, first, second, every)
         return "at every d" if found == every else f"at d = {', '.join(map(str, found))}" if found else "at no d"
 
     giving = {"the one that sums to one": "kbr", "the printed one": PRINTED}
-    both = [name for name, rule in giving.items() if where(rule, "kde") == every == where("cme", rule)]
+    both = [
+        name
+        for name, rule in giving.items()
+        if _nearer(curves, rule, "kde", every) == every == _nearer(curves, "cme", rule, every)
+    ]
     verdict = {0: "Neither normalisation of μ̂ gives both here", 2: "Either normalisation of μ̂ gives both here"}.get(
         len(both), f"Of the normalisations of μ̂, {' and '.join(both)} gives both here"
     )
@@ -118,12 +119,17 @@ def beside_the_paper(curves: Curves) -> str:
     )
 
 
+def _nearer(curves: Curves, first: str, second: str, sizes: Sequence[float]) -> list[float]:
+    """The sizes at which the first has the smaller mean error."""
+    return [size for size in sizes if np.mean(curves[first][size]) < np.mean(curves[second][size])]
+
+
 def _below(curves: Curves) -> str:
     """At which dimensions kernel Bayes' rule lies below densities."""
     if not {"kbr", "kde"} <= set(curves):
         return ""
     both = sorted(set(curves["kbr"]) & set(curves["kde"]))
-    better = [d for d in both if np.mean(curves["kbr"][d]) < np.mean(curves["kde"][d])]
+    better = _nearer(curves, "kbr", "kde", both)
     if better == both:
         return "Kernel Bayes' rule lies below densities at every d."
     return f"Kernel Bayes' rule lies below densities at d = {_listed(better) or 'none'} of {_listed(both)}."

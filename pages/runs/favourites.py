@@ -18,6 +18,7 @@ from pages.kit.pages import PAGES, Listed
 from pages.kit.state import forget, is_known, recall, remember
 from pages.kit.unfold import unfold
 from pages.kit.words import plain
+from pages.runs.deleted import offer_back
 
 _PICKED, _RENAME, _DELETED = "favourite", "favourite-rename", "_deleted-favourite"
 _ROWS, _HEIGHT = 4, 62
@@ -116,20 +117,9 @@ def _damaged(engine: Visitor, ids: Sequence[str]) -> None:
 
 
 def _bring_back(engine: Visitor) -> None:
-    """After one was deleted: a way to have it again."""
-    deleted = recall(_DELETED)
-    if deleted is None:
-        return
-    favourite_id, name = deleted
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"The favourite {plain(name)} was deleted; for a day it can be brought back.")
-        back = st.button("Bring it back", key="favourite-back")
-        if back or st.button("Leave it", key="favourite-gone"):
-            forget(_DELETED)
-            if not back:
-                st.rerun()
-            if _done(engine.favourites.restore, favourite_id):
-                set_values({_PICKED: favourite_id})
+    keys = "favourite-back", "favourite-gone"
+    if back := offer_back(_DELETED, engine.favourites.restore, keys, "The favourite "):
+        set_values({_PICKED: back})
 
 
 def _done(action: Any, *arguments: str) -> bool:

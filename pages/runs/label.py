@@ -6,8 +6,9 @@ from core.engine import Run, Visitor
 from core.engine.labels import LONGEST_NAME, Label
 from core.errors import InputError
 from pages.kit.layout import refusal
-from pages.kit.state import forget, recall, remember
-from pages.kit.words import plain, sentence_of
+from pages.kit.state import forget, remember
+from pages.kit.words import sentence_of
+from pages.runs.deleted import offer_back
 from pages.runs.names import name_of
 
 _DELETED = "_deleted-run"
@@ -52,22 +53,7 @@ def delete(engine: Visitor, run: Run) -> None:
 
 def bring_back(engine: Visitor) -> None:
     """Under the header, after a run was deleted: a way to have it again."""
-    deleted = recall(_DELETED)
-    if deleted is None:
-        return
-    run_id, name = deleted
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"{plain(name)} was deleted; for a day it can be brought back.")
-        if st.button("Bring it back", key="bring-back"):
-            forget(_DELETED)
-            try:
-                engine.restore(run_id)
-            except InputError as error:
-                refusal(error)
-                return
-            st.query_params["run"] = run_id
-            forget("box-run")
-            st.rerun(scope="app")
-        if st.button("Leave it", key="leave-it"):
-            forget(_DELETED)
-            st.rerun(scope="app")
+    if back := offer_back(_DELETED, engine.restore, ("bring-back", "leave-it")):
+        st.query_params["run"] = back
+        forget("box-run")
+        st.rerun(scope="app")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_device_option, add_filter_options, add_output_options, chosen
+from core.cli.options import add_device_option, add_filter_options, add_output_options, add_series_options, chosen
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -27,9 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
     parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
-    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
-    parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
-    parser.add_argument("--runs", type=int, default=3, help="training and test series, seeds from 0")
+    add_series_options(parser, 3)
     add_filter_options(parser, 1e-4)
     add_device_option(parser)
     add_output_options(parser)

@@ -4,7 +4,7 @@ import argparse
 from itertools import product
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_device_option, add_filter_options, add_output_options, chosen
+from core.cli.options import add_device_option, add_filter_options, add_output_options, add_series_options, chosen
 from core.cli.talk import say, stdout_kept_clean
 
 HELP = "the kernel Bayes filter, one step ahead, and given the whole series, with several δ of the smoother"
@@ -13,9 +13,7 @@ HELP = "the kernel Bayes filter, one step ahead, and given the whole series, wit
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--system", nargs="+", choices=("a", "b"), default=["a", "b"], help="a: a circle, b: waves")
-    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
-    parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
-    parser.add_argument("--runs", type=int, default=10, help="training and test series, seeds from 0")
+    add_series_options(parser, 10)
     add_filter_options(parser, 1e-4)
     add_device_option(parser)
     add_output_options(parser)

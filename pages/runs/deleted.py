@@ -1,0 +1,35 @@
+"""After something was deleted: a way to have it again."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.kit.layout import refusal
+from pages.kit.state import forget, recall
+from pages.kit.words import plain
+
+
+def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str], what: str = "") -> str | None:
+    """Offer what is kept under a name as its id and its own name; the id where it was brought back just now.
+
+    ``keys`` of both buttons, ``what`` it is called before its name.
+    """
+    deleted = recall(kept)
+    if deleted is None:
+        return None
+    one, name = deleted
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.markdown(f"{what}{plain(name)} was deleted; for a day it can be brought back.")
+        back = st.button("Bring it back", key=keys[0])
+        if not (back or st.button("Leave it", key=keys[1])):
+            return None
+        forget(kept)
+        if not back:
+            st.rerun(scope="app")
+        try:
+            restore(one)
+        except InputError as error:
+            refusal(error)
+            return None
+    return str(one)
