@@ -1,7 +1,7 @@
 """What browser tests do and look at on a page. Each step waits for a state of the page, none for a clock.
 
 `opened`, `settled`: a page is there, nothing runs. `click_while_there`: a button that goes away by itself.
-`choose_level`: of controls. `give`: a file.
+`choose_level`: of controls. `give`: a file. `pick`: from a list. `press_until`: keys that a redraw may swallow.
 `move_slider`: by keyboard. `open_expanders`: every one. `unfolded`: tabs and `popovers` too. `revision`,
 `redrawn`: which picture a chart holds.
 """
@@ -125,6 +125,36 @@ def open_expanders(page: Page) -> None:
         return not closed
 
     wait_for(none_closed, "the last expander")
+
+
+def press_until(page: Page, control: Locator, key: str, there: str) -> None:
+    """Press a key on a control until a script says true: where the page is drawn anew meanwhile a key goes nowhere."""
+
+    def done() -> bool:
+        control.focus()
+        page.keyboard.press(key)
+        with contextlib.suppress(NotYet):
+            page.wait_for_function(there, timeout=HANG_MS / 10)
+            return True
+        return False
+
+    wait_for(done, there)
+
+
+def pick(page: Page, box: Locator, option: Locator) -> None:
+    """Open a list by a key and click one of its options; again where the page was drawn anew meanwhile, which closes
+    the list."""
+
+    def picked() -> bool:
+        if not option.is_visible():
+            box.focus()
+            page.keyboard.press("ArrowDown")
+        with contextlib.suppress(NotYet):
+            option.click(timeout=3000)
+            return True
+        return False
+
+    wait_for(picked, "an option of a list")
 
 
 def revision(page: Page, key: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import opened, overflow, settled
+from tests.browser.steps import opened, overflow, pick, settled
 
 
 def learned(page: Page, address: str) -> None:
@@ -32,10 +32,8 @@ def test_runs_are_named_found_compared_deleted_and_brought_back(new_page: Callab
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("find=talk"))
     settled(page)
-    box = page.get_by_role("combobox", name="Compare with")
-    box.focus()
-    page.keyboard.press("ArrowDown")
-    page.get_by_role("option", name=re.compile("^Points and hyperparameters learned")).first.click()
+    learned_too = page.get_by_role("option", name=re.compile("^Points and hyperparameters learned")).first
+    pick(page, page.get_by_role("combobox", name="Compare with"), learned_too)
     page.wait_for_url(re.compile("with="))
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile("differ, listed first"))).to_be_visible()

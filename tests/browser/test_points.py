@@ -37,15 +37,21 @@ def posterior(page: Page) -> str:
 
 
 def followed(page: Page, before: str) -> str:
-    """The picture shows another posterior than before; which one."""
+    """The picture shows another posterior than before, and stays with it; which one."""
     page.wait_for_function(f"before => ({MEAN})() !== before", arg=before, timeout=HANG_MS)
+    settled(page)
     return posterior(page)
+
+
+def shows(page: Page, mean: str) -> None:
+    """The picture shows this posterior."""
+    page.wait_for_function(f"mean => ({MEAN})() === mean", arg=mean, timeout=HANG_MS)
+    settled(page)
 
 
 def goes_back(page: Page, to: str) -> None:
     """The posterior is that of before, and nothing is edited."""
-    page.wait_for_function(f"to => ({MEAN})() === to", arg=to, timeout=HANG_MS)
-    settled(page)
+    shows(page, to)
     assert "edits" not in page.url and not page.errors and not exceptions(page)
 
 
@@ -78,23 +84,19 @@ def test_a_mouse_drags_adds_and_deletes_and_undo_brings_it_back(editing: Page) -
     page.wait_for_url(re.compile("o-first-edits=m12_"))
     said(page, "By hand, D₁: 1 moved")
     moved = followed(page, first)
-    settled(page)
     x, y = place(page, "o-first", 11)
     assert abs(x - corner[0]) < 25 and abs(y - corner[1]) < 25  # the axes may have made room
     page.mouse.click(*page.evaluate(CORNER, "o-second"))
     said(page, "D₂: 1 added")
     added = followed(page, moved)
-    settled(page)
     page.mouse.dblclick(*place(page, "o-first", 30))
     said(page, "D₁: 1 moved, 1 deleted; D₂: 1 added")
     deleted = followed(page, added)
-    settled(page)
     assert [page.evaluate(COUNT, key) for key in ("o-first", "o-second")] == [59, 61]
     assert len({first, moved, added, deleted}) == 4
-    for now in (deleted, added, moved):
+    for before in (added, moved, first):
         page.get_by_role("button", name="Undo").click()
-        followed(page, now)
-        settled(page)
+        shows(page, before)
     goes_back(page, first)
 
 
@@ -119,6 +121,5 @@ def test_keys_choose_move_add_and_delete_and_the_choice_is_said(editing: Page) -
     expect(live).to_have_text("Added point 1 deleted, 60 left.")
     said(page, "D₂: 1 moved[.]")
     followed(page, added)
-    settled(page)
     page.get_by_role("button", name="Points as generated").click()
     goes_back(page, first)

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import exceptions, move_slider, opened, revision, settled
+from tests.browser.steps import exceptions, move_slider, opened, pick, press_until, revision, settled
 from tests.waiting import wait_for
 
 HEAT = (
@@ -40,22 +40,17 @@ def test_any_pages_slider_is_swept_by_keyboard_and_undone(page: Page) -> None:
     page.wait_for_url(re.compile("o-k-scale="))
     settled(page)
     switch = page.get_by_role("switch", name=re.compile("^Sweep"))
-    switch.focus()
-    page.keyboard.press("Space")
-    page.wait_for_url(re.compile("sweep=true"))
+    press_until(page, switch, "Space", "() => location.search.includes('sweep=true')")
     begin = page.get_by_role("button", name="Sweep 5 settings")
-    begin.focus()
-    page.keyboard.press("Enter")
+    press_until(page, begin, "Enter", "() => location.search.includes('swept=')")
     revision(page, "sweep-evidence")
     revision(page, "sweep-maps")
     settled(page)
-    page.get_by_role("combobox", name=re.compile("^Setting|Setting$|setting")).last.focus()
-    page.keyboard.press("ArrowDown")  # the list opens at the evidence's choice
-    page.get_by_role("option").first.click()
+    box = page.get_by_role("combobox", name=re.compile("^Setting|Setting$|setting")).last
+    pick(page, box, page.get_by_role("option").first)  # the list opens at the evidence's choice, which is another one
     settled(page)
-    page.get_by_role("button", name="Adopt").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_function("() => !location.search.includes('o-k-scale=1.12')")
+    adopt = page.get_by_role("button", name="Adopt")
+    press_until(page, adopt, "Enter", "() => !location.search.includes('o-k-scale=1.12')")
     settled(page)
     assert "o-k-scale=" in page.url
     page.get_by_role("button", name="Undo").click()
