@@ -25,10 +25,10 @@ BagGram = Callable[[gpytorch.kernels.Kernel], Tensor]
 def over_pairs(bags: Bags, check: Check = never) -> BagGram:
     """``K̄`` over every pair of points."""
     ordered = sort_bags(bags)
-    return lambda kernel: torch.stack(list(_over_points(list(kernel.kernels), ordered, check))).sum(0)
+    return lambda kernel: torch.stack(list(over_points(list(kernel.kernels), ordered, check))).sum(0)
 
 
-def _over_points(terms: list[gpytorch.kernels.Kernel], bags: SortedBags, check: Check) -> Iterator[Tensor]:
+def over_points(terms: list[gpytorch.kernels.Kernel], bags: SortedBags, check: Check) -> Iterator[Tensor]:
     """``K̄`` of degenerate terms through the bag means of their features, then of all others together."""
     pairs = []
     for term in terms:
@@ -39,6 +39,19 @@ def _over_points(terms: list[gpytorch.kernels.Kernel], bags: SortedBags, check: 
             pairs.append(term)
     if pairs:
         yield gram(gpytorch.kernels.AdditiveKernel(*pairs), bags, check=check)
+
+
+def at_radii(kernel: gpytorch.kernels.Kernel, radii: Float[Tensor, " R"], axis: int) -> Float[Tensor, " R"]:
+    """Values of an isotropic kernel, a product of factors on the same columns of which ``axis`` is one."""
+    there = in_column(radii, axis, 1 + max(int(factor.active_dims.max()) for factor in kernel.kernels))
+    return product_of(kernel, there, torch.zeros_like(there[:1]))[:, 0]
+
+
+def in_column(values: Float[Tensor, " n"], column: int, columns: int = 0) -> Float[Tensor, "n d"]:
+    """Inputs with these values in one column, zero in all others; as many as that asks for, or more."""
+    inputs = values.new_zeros(len(values), max(columns, column + 1))
+    inputs[:, column] = values
+    return inputs
 
 
 @dataclass(frozen=True)
@@ -58,14 +71,13 @@ class MovingGram:
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
         """``K̄`` (B, B)."""
         rest = [term for term, known in zip(kernel.kernels, self.tabulated, strict=True) if not known]
-        found = list(_over_points(rest, self.few, self.check))
-        here = self.few.bags.inputs.new_zeros(1, self.few.bags.inputs.shape[1])
-        there = here.repeat(len(self.table.radii), 1)
-        there[:, self.axes[0]] = self.table.radii
+        found = list(over_points(rest, self.few, self.check))
         for term, known in zip(kernel.kernels, self.tabulated, strict=True):
             if known:
                 self.check()
-                found.append(term.outputscale * self.table.gram(product_of(term.base_kernel, there, here)[:, 0]))
+                found.append(
+                    term.outputscale * self.table.gram(at_radii(term.base_kernel, self.table.radii, self.axes[0]))
+                )
         return torch.stack(found).sum(0)
 
     def only(self, bags: Int[Tensor, " m"]) -> "MovingGram":

@@ -25,7 +25,7 @@ ERROR = 1e-8
 #: Radii per factor e, and how many of them a distance is shared out to: degree 7.
 DENSITY, NODES = 20, 8
 #: Distances that are zero but for rounding, as share of the largest.
-_ZERO = 1e-12
+ZERO = 1e-12
 #: Entries a table may have (160 MB), and distances looked at at once.
 MOST_ENTRIES, _AT_ONCE = 20_000_000, 1 << 20
 #: Groups looked at, of those farthest apart and of the nearest, before all of them are.
@@ -98,10 +98,16 @@ def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check
     count = _count(low, high)
     if len(pairs.first) * count > MOST_ENTRIES:
         return None
-    start = log(low) - (NODES // 2) / DENSITY
+    start, radii = radii_between(low, high, bags.inputs)
     table = torch.cat([_shared_out(part, layout, high, start, count, check) for part in parts])
-    radii = torch.exp(start + torch.arange(count, dtype=table.dtype, device=table.device) / DENSITY)
     return RadialTable(radii, table, group)
+
+
+def radii_between(low: float, high: float, like: Tensor) -> tuple[float, Float[Tensor, " R"]]:
+    """The logarithm of the first radius, and the radii that distances between these are shared out to."""
+    start = log(low) - (NODES // 2) / DENSITY
+    count = torch.arange(_count(low, high), dtype=like.dtype, device=like.device)
+    return start, torch.exp(start + count / DENSITY)
 
 
 def _count(low: float, high: float) -> int:
@@ -162,7 +168,7 @@ def _range(parts: list[_Pairs], layout: Layout, check: Check) -> tuple[float, fl
         check()
         found.append(_distances(part, layout).flatten())
     high = max(float(each.max()) for each in found)
-    above = [each[each > _ZERO * high] for each in found]
+    above = [each[each > ZERO * high] for each in found]
     low = min((float(each.min()) for each in above if len(each)), default=high)
     return (low, high) if high > 0 else (1.0, 1.0)
 
@@ -174,18 +180,18 @@ def _shared_out(
     check()
     distance, weight = _distances(pairs, layout).flatten(1), _weights(pairs, layout).flatten(1)
     table = weight.new_zeros(len(weight), 1 + count)
-    zero = distance <= _ZERO * high
+    zero = distance <= ZERO * high
     table[:, 0] = (weight * zero).sum(1)
     group, place = torch.nonzero((weight > 0) & ~zero, as_tuple=True)
     at = (distance[group, place].log() - start) * DENSITY
     first = (at.floor().long() - (NODES // 2 - 1)).clamp(0, count - NODES)
-    shared, flat = _lagrange(at - first), table.view(-1)
+    shared, flat = lagrange(at - first), table.view(-1)
     for node, share in enumerate(shared):
         flat.index_add_(0, group * (1 + count) + 1 + first + node, share * weight[group, place])
     return table
 
 
-def _lagrange(at: Float[Tensor, " n"]) -> Iterator[Float[Tensor, " n"]]:
+def lagrange(at: Float[Tensor, " n"]) -> Iterator[Float[Tensor, " n"]]:
     """``Π_{m≠k} (t − m)/(k − m)`` for the nodes k = 0 … 7."""
     differences = [at - node for node in range(NODES)]
     for k in range(NODES):

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from core.bag_sums.distances import over_many
 from core.bag_sums.moving import BagGram, over_pairs
 from core.downscaling.learning_data import Tabulates, on_every_pixel
 from core.downscaling.scene import Scene
@@ -65,11 +66,11 @@ def cells_of(
             None if table is None else on_every_pixel(problem, replace(spec, kernel=terms), scene.cells, table, check)
         )
         if len(members) == len(shares):
-            both = every or over_pairs(scene.cells, check)
+            both = every or over_many(scene.cells, check)
             return Part(part, both, shares, members, both)
         if every is not None:
             return Part(part, every, shares, members, every.only(members))
-        alone = over_pairs(scene.cells.subset(members), check)
+        alone = over_many(scene.cells.subset(members), check)
         return Part(part, over_pairs(scene.cells, check), shares, members, alone)
 
     parts = seen_through(spec, scene.data, columns_of(problem).place)

@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 
+from core.bag_sums.distances import over_many
 from core.device import choose
 from core.downscaling.guard import Guard, better_of
 from core.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
-from core.downscaling.prediction import matched_data
+from core.downscaling.prediction import matched_data, reads_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from core.engine.reporting import Quiet
 from core.errors import Cancelled, InputError
@@ -19,6 +20,7 @@ from core.models.catalogue import named
 from core.models.inducing import fitting
 from core.models.learning import Learned, learn
 from core.models.progress import learning_reporter
+from core.models.seen_through import bag_gram_of
 from core.observations import Bags
 
 
@@ -56,6 +58,8 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     if settings.every_pixel:
         every, whole = learning_gram(problem, start, small, matched, context.check)
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
+    if every is None and reads_bags(start):
+        every = bag_gram_of(start, small, columns.place, context.check, over_many)
     report = learning_reporter(context, named(start.model), options, looked_at)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     centre = centre_of_priors(problem, start, matched.bags)

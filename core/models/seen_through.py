@@ -4,6 +4,7 @@ A model that mediates only part of f has ``f = f₁ + f₂``, independent: f₂ 
 bag means of f₁ above the footprint means of f₂, and K̄ is block-diagonal.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import gpytorch
@@ -62,10 +63,12 @@ def seen_through(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) ->
     return seen_apart(spec, place, data.bags, data.footprints)
 
 
-def bag_gram_of(spec: ModelSpec, data: IndirectData, place: tuple[str, ...], check: Check = never) -> BagGram:
-    """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters."""
-    parts = seen_through(spec, data, place)
-    return beside([(part, over_pairs(part.bags, check)) for part in parts])
+def bag_gram_of(
+    spec: ModelSpec, data: IndirectData, place: tuple[str, ...], check: Check = never,
+    over: Callable[[Bags, Check], BagGram] = over_pairs,
+) -> BagGram:  # fmt: skip
+    """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters; a part by ``over``."""
+    return beside([(part, over(part.bags, check)) for part in seen_through(spec, data, place)])
 
 
 def beside(parts: list[tuple[Seen, BagGram]]) -> BagGram:
