@@ -14,7 +14,7 @@ from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from core.downscaling.prediction import matched_data, reads_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from core.engine.reporting import Quiet
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled, Check, InputError
 from core.fields import DownscalingProblem
 from core.models.catalogue import named
 from core.models.inducing import fitting
@@ -54,19 +54,32 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     matched = matched_data(problem, start, context.check)
     small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
-    every, whole = None, False
+    every, whole, check = None, False, _WhileLearning(context.check)
     if settings.every_pixel:
-        every, whole = learning_gram(problem, start, small, matched, context.check)
+        every, whole = learning_gram(problem, start, small, matched, check)
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
     if every is None and reads_bags(start):
-        every = bag_gram_of(start, small, columns.place, context.check, over_many)
+        every = bag_gram_of(start, small, columns.place, check, over_many)
     report = learning_reporter(context, named(start.model), options, looked_at)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     centre = centre_of_priors(problem, start, matched.bags)
     learned = learn(
         start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
     )  # fmt: skip
+    check.over = True
     return better_of(problem, start, learned, small, every)
+
+
+@dataclass
+class _WhileLearning:
+    """A check that raises no more once learning is over: what a cancelled one has found is still to be looked at."""
+
+    check: Check
+    over: bool = False
+
+    def __call__(self) -> None:
+        if not self.over:
+            self.check()
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,17 @@ def large_files(found: list[Measured]) -> str:
     return f"The fields of the largest files are listed in {_took(rows)}; opening one takes at most {memory} MB in all."
 
 
+def two_grids(found: list[Measured]) -> str:
+    """What a global field on a fine regional grid costs."""
+    rows = _rows(found)
+    if not rows:
+        return ""
+    return (
+        f"A global model's field is learned, mapped and checked on a fine regional grid, {rows[0].size}, in "
+        f"{plain_number(rows[0].ours)} CPU s."
+    )
+
+
 def waiting(found: list[Measured]) -> str:
     """From a key press on a slider to the picture."""
     rows = _rows(found)

@@ -213,21 +213,29 @@ class Context:
         self.kept = result
 
 
-def test_the_task_reports_saves_and_survives_cancelling():
+@pytest.mark.parametrize(
+    ("every_pixel", "looked_at"),
+    [
+        (False, "cells thinned to 3 points"),
+        (True, "the place over every pixel, other terms over 3 points a cell"),
+    ],
+)
+def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):
+    """Cancelled, it still compares what it has learned with where it began."""
     settings = {
         "source": {"fields": "ukv-645m"},
         "problem": {
             "target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": [18, 18],
             "withhold": 0.0, "select": SELECT,
         },
-        "settings": {"model": "bag_gp", "restarts": 3, "steps": 30, "points": 3},
+        "settings": {"model": "bag_gp", "restarts": 3, "steps": 30, "points": 3, "every_pixel": every_pixel},
     }  # fmt: skip
     context = Context(cancel_after=5)
     result = learn_task(settings, context)
     assert result["cancelled"] and context.files == {} and context.kept["best_hyperparameters"]
     assert len(context.rows) == 6  # nothing more is begun once the learning has stopped
     told = [row["quantity"] for row in context.rows if "quantity" in row]
-    assert set(told) == {"log evidence (cells thinned to 3 points)"}  # not the evidence of all pixels
+    assert set(told) == {f"log evidence ({looked_at})"}  # not the evidence of all pixels
     again = Context()
     finished = learn_task({**settings, "settings": {**result["learned"]}}, again)
     assert not finished["cancelled"] and set(again.files) == {"downscaled.nc", "thumbnail.png"}
