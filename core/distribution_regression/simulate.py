@@ -50,6 +50,14 @@ def regression_function(x: np.ndarray) -> np.ndarray:
     return 10 * x * np.exp(-5 * x)
 
 
+def draw_distribution(rng: np.random.Generator, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """A draw of DP(U[0, 1], α = ``spread``) by stick breaking: the shares of its atoms, which sum to one, and these."""
+    count = max(10, int(STICKS * spread))
+    sticks = rng.beta(1.0, spread, count)
+    shares = sticks * np.exp(np.r_[0.0, np.log1p(-sticks[:-1].clip(max=1 - 1e-16)).cumsum()])
+    return shares / shares.sum(), rng.random(count)
+
+
 @dataclass(frozen=True)
 class Simulated:
     """Drawn subjects and what only the simulation knows: each subject's ``expected`` outcome ``E_z f₀`` (n,)."""
@@ -66,18 +74,14 @@ def simulate(spec: SimulationSpec) -> Simulated:
     Sethuraman 1994 (stick breaking).
     """
     values, owner, outcomes, expected = [], [], np.empty(spec.subjects), np.empty(spec.subjects)
-    count_sticks = max(10, int(STICKS * spec.spread))
     for i in range(spec.subjects):
         rng = np.random.default_rng([spec.seed, i])
-        sticks = rng.beta(1.0, spec.spread, count_sticks)
-        shares = sticks * np.exp(np.r_[0.0, np.log1p(-sticks[:-1].clip(max=1 - 1e-16)).cumsum()])
-        shares /= shares.sum()
-        atoms = rng.random(count_sticks)
+        shares, atoms = draw_distribution(rng, spec.spread)
         expected[i] = shares @ regression_function(atoms)
         outcomes[i] = expected[i] + NOISE**0.5 * rng.standard_normal()
         count = spec.measures if not spec.unequal else int(rng.integers(max(1, spec.measures // 4), spec.measures + 1))
         edges = shares.cumsum()
-        drawn = atoms[np.searchsorted(edges, rng.random(count) * edges[-1], side="right").clip(max=count_sticks - 1)]
+        drawn = atoms[np.searchsorted(edges, rng.random(count) * edges[-1], side="right").clip(max=len(atoms) - 1)]
         if spec.distinct:
             drawn = np.clip(drawn + 1e-6 * (rng.random(count) - 0.5), 0.0, 1.0)
         values.append(drawn)

@@ -1,0 +1,131 @@
+"""Two properties that the paper states, tried: what averages over subjects tell apart, and what a transformation of the
+measures changes."""
+
+import numpy as np
+import streamlit as st
+
+from core.distribution_regression.separation import Separation
+from core.distribution_regression.simulate import SimulationSpec
+from core.figures.line import curves_plot, function_plot
+from core.studies.distribution_regression.study import MethodSettings
+from core.studies.distribution_regression.theory import FUNCTIONS, TRANSFORMS, Transformed, told_apart, transformed
+from pages.kit import bound
+from pages.kit.layout import explain
+from pages.kit.plotly_live import plotly_live
+from pages.kit.record import saw_numbers
+from pages.kit.state import log_slider
+from pages.kit.theme import is_dark
+
+#: Concentrations that the curve goes through; distributions drawn at each.
+ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
+#: The simulation whose measures are transformed.
+SIMULATION = SimulationSpec(100, 200)
+#: A function whose mean is so small a share of its size averages to nothing; one that varies so little is constant.
+NOTHING, FLAT = 1e-6, 1e-9
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _told_apart(function: str, waves: int, alphas: tuple[float, ...]) -> Separation:
+    return told_apart(function, waves, alphas, DRAWS, 0)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _transformed(transform: str) -> Transformed:
+    return transformed(SIMULATION, transform, MethodSettings())
+
+
+def show() -> None:
+    """Both, side by side."""
+    st.subheader("What the paper states, tried", anchor=False)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _lemma()
+    with right:
+        _invariance()
+    explain(
+        "Averages over subjects can be told apart for every function that is not zero, but the better the less subjects "
+        "are alike; the measures' order and scale are nothing to the model.",
+        r"""
+$$z \sim DP(\mu, \alpha):\qquad E_z (E_z f)^2 = \frac{E_\mu f^2 + \alpha\,(E_\mu f)^2}{1 + \alpha}
+\ \ge\ \frac{E_\mu f^2}{1 + \alpha},\qquad \mathrm{Var}_z(E_z f) = \frac{\mathrm{Var}_\mu f}{1 + \alpha}$$
+
+$$w_{ij} = h(x_{ij}):\qquad y_i \sim N\Big(\tfrac1{m_i}\sum_j \tilde f(w_{ij}),\ \sigma^2\Big),\qquad
+\tilde f = f \circ h^{-1} \sim GP\big(0,\ K(h^{-1}(w), h^{-1}(w'))\big)$$
+""",
+        "Tang et al., Lemma 1 and §2.2",
+    )
+
+
+def _lemma() -> None:
+    st.markdown("**Lemma 1: what averages tell apart**")
+    first, second = st.columns(2)
+    with first:
+        function = bound.selectbox("Function f", list(FUNCTIONS), index=1, key="d-l-function") or "waves"
+        waves = 1
+        if function == "waves":
+            waves = int(bound.slider("Waves", 1, 10, 1, key="d-l-waves"))
+    with second:
+        alpha = log_slider("Concentration α of the subjects", "d-l-alpha", 1.0, 100.0, 25.0)
+    found = _told_apart(function, waves, tuple(sorted({*ALPHAS, float(alpha)})))
+    curves = {"at most: 1 + α": found.bound, "exactly": found.exact, f"{DRAWS} distributions drawn": found.drawn}
+    figure = curves_plot(
+        found.concentration, curves, title="Square of f over what averages keep of it",
+        labels=("α", "E f² / E (E f)²"), now=alpha, height=330, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "d-lemma", later=True)
+    st.markdown(lemma_said(found, float(alpha)))
+
+
+def lemma_said(found: Separation, alpha: float) -> str:
+    """How much of f averages keep at a concentration, and why."""
+    place = int(np.argmin(np.abs(found.concentration - alpha)))
+    share, varies = 1 / found.exact[place], max(found.square - found.mean**2, 0.0)
+    if found.mean**2 < NOTHING * found.square:
+        why = "It averages to nothing, so no bounded function keeps less."
+    elif varies < FLAT * found.square:
+        why = "It is constant: nothing is lost."
+    else:
+        why = f"Most of that is its mean; no bounded function keeps less than {100 / (1 + alpha):.3g} %."
+    return (
+        f"At α = {alpha:.3g} averages over subjects keep **{100 * share:.3g} %** of this function's square. {why} "
+        f"Its values have the sd {varies**0.5:.3g}, subjects' averages of it only {(varies / (1 + alpha)) ** 0.5:.3g} "
+        f"(drawn: {found.averages[place].std():.3g}): that is all that outcomes can show of how it varies."
+    )
+
+
+def _invariance() -> None:
+    st.markdown("**Other measures of the same: order and scale**")
+    transform = bound.selectbox(
+        "Measures are taken", list(TRANSFORMS), index=1, key="d-i-transform",
+        help="h, invertible on [0, 1]; the model sees h(x) with the same kernel",
+    )  # fmt: skip
+    found = _transformed(transform or "squares")
+    lines = {
+        "truth": found.truth, "GPDR on x": found.means["gpdr", False], "densities of h(x)": found.means["kde", True]
+    }  # fmt: skip
+    figure = function_plot(
+        found.at, found.means["gpdr", True], found.sds["gpdr", True], lines, title="f, drawn against x", model="gpdr",
+        name="GPDR on h(x) ±2 sd", height=400, dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "d-invariance", later=True)
+    saw_numbers(transformed_apart=found.apart["gpdr"])
+    st.markdown(invariance_said(found))
+
+
+def invariance_said(found: Transformed) -> str:
+    """What a transformation and another order change, of outcomes and of f."""
+    apart = found.apart["gpdr"] / found.spread
+    same = found.apart["gpdr"] < 1e-10
+    words = (
+        "The same kernel on h(x) is the same model here: outcomes' fits agree to rounding. "
+        if same
+        else f"The same kernel on h(x) is another prior of f: fits of the outcomes differ by {100 * apart:.2g} % of their "
+        f"sd, and f is off the truth by {found.errors['gpdr', True]:.2g} instead of {found.errors['gpdr', False]:.2g} "
+        "(RMSE). With the kernel pulled back by h nothing would change: the paper's invariance is of the model, not of "
+        "a kernel. "
+    )
+    return (
+        f"{words}By densities f is off by {found.errors['kde', True]:.2g} instead of {found.errors['kde', False]:.2g}. "
+        f"Another order of the measures changes f by {found.shuffled:.1g}. ({SIMULATION.subjects} subjects with "
+        f"{SIMULATION.measures} measures each.)"
+    )
