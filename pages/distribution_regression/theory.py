@@ -43,8 +43,8 @@ def show() -> None:
     with right:
         _invariance()
     explain(
-        "Averages over subjects can be told apart for every function that is not zero, but the better the less subjects "
-        "are alike; the measures' order and scale are nothing to the model.",
+        "No function but zero averages to nothing over every subject, yet the more subjects are alike the less is left "
+        "of it; the measures' order and scale are nothing to the model.",
         r"""
 $$z \sim DP(\mu, \alpha):\qquad E_z (E_z f)^2 = \frac{E_\mu f^2 + \alpha\,(E_\mu f)^2}{1 + \alpha}
 \ \ge\ \frac{E_\mu f^2}{1 + \alpha},\qquad \mathrm{Var}_z(E_z f) = \frac{\mathrm{Var}_\mu f}{1 + \alpha}$$
@@ -52,7 +52,7 @@ $$z \sim DP(\mu, \alpha):\qquad E_z (E_z f)^2 = \frac{E_\mu f^2 + \alpha\,(E_\mu
 $$w_{ij} = h(x_{ij}):\qquad y_i \sim N\Big(\tfrac1{m_i}\sum_j \tilde f(w_{ij}),\ \sigma^2\Big),\qquad
 \tilde f = f \circ h^{-1} \sim GP\big(0,\ K(h^{-1}(w), h^{-1}(w'))\big)$$
 """,
-        "Tang et al., Lemma 1 and §2.2",
+        "Tang et al., Lemma 1 (§3.1) and the end of §2",
     )
 
 
@@ -60,7 +60,7 @@ def _lemma() -> None:
     st.markdown("**Lemma 1: what averages tell apart**")
     first, second = st.columns(2)
     with first:
-        function = bound.selectbox("Function f", list(FUNCTIONS), index=1, key="d-l-function") or "waves"
+        function = bound.selectbox("Function f", list(FUNCTIONS), index=0, key="d-l-function") or "waves"
         waves = 1
         if function == "waves":
             waves = int(bound.slider("Waves", 1, 10, 1, key="d-l-waves"))
@@ -114,16 +114,16 @@ def _invariance() -> None:
 
 def invariance_said(found: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
-    apart = found.apart["gpdr"] / found.spread
-    same = found.apart["gpdr"] < 1e-10
-    words = (
-        "The same kernel on h(x) is the same model here: outcomes' fits agree to rounding. "
-        if same
-        else f"The same kernel on h(x) is another prior of f: fits of the outcomes differ by {100 * apart:.2g} % of their "
-        f"sd, and f is off the truth by {found.errors['gpdr', True]:.2g} instead of {found.errors['gpdr', False]:.2g} "
-        "(RMSE). With the kernel pulled back by h nothing would change: the paper's invariance is of the model, not of "
-        "a kernel. "
-    )
+    if found.apart["gpdr"] < 1e-10:
+        words = "The same kernel on h(x) is the same model here: outcomes' fits agree to rounding. "
+    else:
+        share = 100 * found.apart["gpdr"] / found.spread
+        words = (
+            f"The same kernel on h(x) is another prior of f: fits of the outcomes differ by {share:.2g} % of their sd, "
+            f"and f is off the truth by {found.errors['gpdr', True]:.2g} instead of "
+            f"{found.errors['gpdr', False]:.2g} (RMSE). With the kernel pulled back by h nothing would change: the "
+            "paper's invariance is of the model, not of a kernel. "
+        )
     return (
         f"{words}By densities f is off by {found.errors['kde', True]:.2g} instead of {found.errors['kde', False]:.2g}. "
         f"Another order of the measures changes f by {found.shuffled:.1g}. ({SIMULATION.subjects} subjects with "

@@ -137,3 +137,16 @@ def test_the_paper_s_claim_is_counted_over_all_settings(page):
     tests = [test for test in STORED["tests"] if test["second"] == "kde"]
     better = sum(test["p_mean"] < 0.05 and test["mean_difference"] < 0 for test in tests)
     assert f"in {better} of {len(tests)} (worse in" in said and better < len(tests)
+
+
+def test_what_the_paper_states_follows_its_controls(page):
+    """Lemma 1 at another concentration and for a wave, invariance under a transformation that keeps distances."""
+    said = words(page)
+    assert "Most of that is its mean" in said and "another prior of f" in said
+    page.selectbox(key="d-l-function").set_value("waves").run()
+    page.slider(key="d-l-waves").set_value(3)
+    page.selectbox(key="d-i-transform").set_value("turned round").run()
+    said = words(page)
+    assert "keep **3.85 %**" in said and "averages to nothing" in said and "agree to rounding" in said
+    page.selectbox(key="d-l-function").set_value("a constant").run()
+    assert "keep **100 %**" in words(page) and "nothing is lost" in words(page)

@@ -1,7 +1,7 @@
 """Two properties that Tang et al. state, on the simulation: what averages tell apart, what a transformation changes.
 
-Source: Tang et al., Lemma 1 (§3.1) and §2.3, where order and invertible transformations of the measures are nothing
-to the model.
+Source: Tang et al., Lemma 1 (§3.1) and the end of §2, where order and invertible transformations of the measures are
+nothing to the model.
 """
 
 from collections.abc import Callable, Mapping
