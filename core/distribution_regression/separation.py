@@ -8,15 +8,14 @@ averages over subjects keep at least that share of f's square. It is no more tha
 all of it where f is constant: what separates subjects shrinks as α makes them alike.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.distribution_regression.simulate import draw_distribution
+from core.distribution_regression.simulate import Function, draw_distribution
 from core.errors import InputError
 
-Function = Callable[[np.ndarray], np.ndarray]
 #: Nodes of integrals over [0, 1].
 NODES = 200
 

@@ -1,5 +1,6 @@
 """The simulation of Tang et al., eq. 20: Dirichlet-process distributions on [0, 1] and a smooth regression function."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
 from core.plain_data import check_seed
 
+Function = Callable[[np.ndarray], np.ndarray]
 #: Concentration of the Dirichlet process, variance of the outcome's noise, and sticks of a draw in units of the
 #: concentration: what is left after them is about e^{−40}, below rounding.
 CONCENTRATION, NOISE, STICKS = 25.0, 0.01, 40
@@ -66,18 +68,20 @@ class Simulated:
     expected: np.ndarray
 
 
-def simulate(spec: SimulationSpec) -> Simulated:
+def simulate(spec: SimulationSpec, function_of: Callable[[int], Function] | None = None) -> Simulated:
     """``z_i ~ DP(U[0,1], 25)``, ``x_ij ~ z_i``, ``y_i = E_{z_i}(f₀) + ε_i``, ``ε_i ~ N(0, 0.01)``.
 
     Distributions are drawn by stick breaking; a subject's outcome is that of its distribution, not of its measures. The
-    subjects of a seed are the same for every m, and the first n of a longer draw. Source: Tang et al., eq. 20;
+    subjects of a seed are the same for every m, and the first n of a longer draw. ``function_of`` gives a subject
+    another function than f₀. Source: Tang et al., eq. 20;
     Sethuraman 1994 (stick breaking).
     """
     values, owner, outcomes, expected = [], [], np.empty(spec.subjects), np.empty(spec.subjects)
     for i in range(spec.subjects):
         rng = np.random.default_rng([spec.seed, i])
         shares, atoms = draw_distribution(rng, spec.spread)
-        expected[i] = shares @ regression_function(atoms)
+        function = regression_function if function_of is None else function_of(i)
+        expected[i] = shares @ function(atoms)
         outcomes[i] = expected[i] + NOISE**0.5 * rng.standard_normal()
         count = spec.measures if not spec.unequal else int(rng.integers(max(1, spec.measures // 4), spec.measures + 1))
         edges = shares.cumsum()

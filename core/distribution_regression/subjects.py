@@ -1,7 +1,7 @@
 """Subjects with repeated measures: a long table becomes weighted distinct values, outcomes and covariates."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -130,3 +130,15 @@ def range_of(subjects: Subjects) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest value (d,) of each column over all subjects."""
     values = subjects.bags.inputs
     return values.min(0).values.cpu().numpy(), values.max(0).values.cpu().numpy()
+
+
+def with_covariates(subjects: Subjects, names: Sequence[str] | None) -> Subjects:
+    """With these of their covariates alone; None keeps all. Raises ``InputError`` for one that is not there."""
+    if names is None:
+        return subjects
+    missing = [name for name in names if name not in subjects.covariate_names]
+    if missing:
+        there = ", ".join(subjects.covariate_names) or "none"
+        raise InputError(f"The covariate '{missing[0]}' is not there: choose among {there}.")
+    columns = [subjects.covariate_names.index(name) for name in names]
+    return replace(subjects, covariates=subjects.covariates[:, columns], covariate_names=tuple(names))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from core.figures import findings
-from core.figures.colours import GROUND, clear, hue, mark_scale, model_colour, model_name
+from core.figures.colours import GROUND, clear, hue, mark_scale, model_colour, model_name, series_colour
+from core.figures.story import band
 from core.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 #: How far a ridge reaches over the next one's base line.
@@ -175,3 +176,25 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str) -> di
         "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
         "line": {"color": colour, "width": 2, "dash": dash}, "hovertemplate": "%{y:.3g}",
     }  # fmt: skip
+
+
+def clusters_plot(
+    curves: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], truths: Sequence[np.ndarray], *, height: int = 340,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Points, means and sds of every cluster's f, ± 2 sd shaded, and the functions they are to be, dotted."""
+    bands, lines, dotted = [], [], []
+    for number, ((at, mean, sd), truth) in enumerate(zip(curves, truths, strict=True)):
+        colour, name = series_colour(number, dark), f"cluster {number + 1}"
+        bands.append(band(at, mean - 2 * sd, mean + 2 * sd, "", colour, 0.12))
+        lines.append(_line(at, mean, name, colour, "solid"))
+        dotted.append(_line(at, truth, f"{name}, truth", colour, "dot") | {"showlegend": False})
+    picture = layout("Clusters' functions ± 2 sd, truths dotted", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 56, "r": 8, "t": 76, "b": 42}
+    picture["xaxis"], picture["yaxis"] = (axis(label, dark, automargin=False) for label in ("x", "f"))
+    off = [float(np.sqrt(np.mean((mean - truth) ** 2))) for (_, mean, _), truth in zip(curves, truths, strict=True)]
+    picture["meta"]["alt"] = (
+        f"Functions of {len(curves)} clusters with their uncertainty; the posterior means are off the truths by "
+        f"{min(off):.2g} to {max(off):.2g} (root mean square)."
+    )
+    return {"data": [*bands, *dotted, *lines], "layout": picture}

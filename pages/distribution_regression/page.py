@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.distribution_regression import picture, risk, theory
+from pages.distribution_regression import clusters, picture, risk, theory
 from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.essentials import ESSENTIALS
 from pages.distribution_regression.model import learning
@@ -25,6 +25,7 @@ def main() -> None:
     with refusals():
         body()
     risk.show()
+    clusters.show()
     theory.show()
 
 

@@ -1,6 +1,7 @@
 """Page Distribution regression in AppTest: it opens finished, follows its controls, refuses in sentences, adds runs."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -150,3 +151,15 @@ def test_what_the_paper_states_follows_its_controls(page):
     assert "keep **3.85 %**" in said and "averages to nothing" in said and "agree to rounding" in said
     page.selectbox(key="d-l-function").set_value("a constant").run()
     assert "keep **100 %**" in words(page) and "nothing is lost" in words(page)
+
+
+def test_clusters_follow_their_controls(page):
+    """Their number, their distance, and the correlation by hand; at its ends it is one of the two other ways."""
+    said = words(page)
+    assert "Mean posterior risk of the clusters' functions" in said and "Stored, 50 seeds" in said
+    page.slider(key="d-c-apart").set_value(0.5).run()
+    assert "one for each by itself is best" in words(page) or "exchangeable is best" in words(page)
+    page.selectbox(key="d-c-way").set_value("by hand").run()
+    page.slider(key="d-c-rho").set_value(1.0).run()
+    risks = re.search(r"functions: \*\*([\d.]+)\*\* \(ρ = 1\); one for all ([\d.]+)", words(page))
+    assert risks is not None and risks[1] == risks[2]

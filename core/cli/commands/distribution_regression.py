@@ -1,7 +1,8 @@
 """``python -m core distribution-regression``: an outcome regressed on the distributions of repeated measures."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.cli.document import Result, check_writable, document, write
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="METHOD",
         help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, flr (all); kde_narrow (silverman_0.9), kde_cut "
-        "(the same, cut off at the ends), landmark10_gp",
+        "(the same, cut off at the ends), landmark10_gp; with --rank and other data gpdr_flr, both together",
     )
     parser.add_argument("--distinct", action="store_true", help="no measure repeats (continuous values)")
     parser.add_argument("--unequal", action="store_true", help="between m/4 and m measures a subject")
@@ -54,6 +55,9 @@ def _model(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--kernel", default="rbf", metavar="FAMILY", help="rbf, matern12, matern32, matern52 (rbf)")
     model.add_argument("--lengthscale", type=float, default=0.5, help="of the kernel (the paper's l = 0.25 is 0.5²)")
+    model.add_argument(
+        "--of-range", action="store_true", help="the lengthscale is a share of the range of the measures"
+    )
     model.add_argument("--variance", type=float, default=1.0, help="of the kernel")
     model.add_argument("--noise", type=float, default=0.01, metavar="σ²", help="variance of the outcome's noise")
     model.add_argument("--noise-by", default="given", metavar="WAY", help="given, learned or gibbs (given)")
@@ -143,38 +147,68 @@ def _validation(options: argparse.Namespace) -> dict[str, Any]:
 
     from core.distribution_regression.stand_in import LABEL
     from core.engine.reporting import Stopwatch
-    from core.studies.distribution_regression.validation import PREDICTORS, cross_validate
 
-    subjects, seeds = _subjects(options), seeds_of(options.seeds)
-    methods, settings, results = tuple(options.methods or PREDICTORS), _settings(options, intercept=True), []
+    subjects, seeds, results = _subjects(options), seeds_of(options.seeds), []
+    settings = _settings(options, intercept=True)
+    if options.of_range:
+        settings = replace(settings, lengthscale=settings.lengthscale * _range(subjects))
+    methods, validate = _validator(options, subjects, settings)
     for method in methods:
-        if method == "kde" and len(subjects.columns) > 1 and options.methods is None:
-            continue
         for seed in seeds:
             watch = Stopwatch()
-            found = cross_validate(
-                subjects, settings, (method,), folds=options.folds, repeats=options.repeats, seed=seed,
-                learned=not options.given,
-            )[method]  # fmt: skip
+            found = validate(method, seed)
             low, high = found.interval
-            scores = {"r2": float(np.mean(found.r2)), "r2_low": low, "r2_high": high}
+            scores = {"r2": float(np.mean(found.r2)), "r2_low": low, "r2_high": high, "r2_first": float(found.r2[0])}
             results.append(Result(method, seed, scores, seconds=watch.seconds()))
             if not options.quiet:
                 say(f"{method}, seed {seed}: R² {scores['r2']:.3f} [{low:.3f}, {high:.3f}]")
     said = {"folds": options.folds, "repeats": options.repeats, "learned": not options.given, "seeds": seeds}
     said |= {"data": LABEL if options.stand_in else options.table, "subjects": subjects.count}
+    said |= {"covariates": list(subjects.covariate_names)}
     said |= {"measures": len(subjects.measures), "methods": list(methods), **vars(settings)}
     return document(options.command, said, results)
 
 
+def _range(subjects: Any) -> float:
+    """That of the measures, over all columns."""
+    from core.distribution_regression.subjects import range_of
+
+    low, high = range_of(subjects)
+    return float((high - low).max())
+
+
+def _validator(options: argparse.Namespace, subjects: Any, settings: Any) -> tuple[tuple[str, ...], Callable[..., Any]]:
+    """The methods, and what gives each one's R²: through few features where a rank is given."""
+    from core.distribution_regression.kernel_sums import MOST_SECONDS
+    from core.studies.distribution_regression.compare import Prepared
+    from core.studies.distribution_regression.few_features import PREDICTORS as FEW
+    from core.studies.distribution_regression.few_features import validate_few
+    from core.studies.distribution_regression.validation import PREDICTORS, cross_validate
+
+    same = {
+        "folds": options.folds,
+        "repeats": options.repeats,
+        "prepared": Prepared(subjects, most_seconds=MOST_SECONDS),
+    }
+    usual = [name for name in (FEW if options.rank else PREDICTORS) if name != "kde" or len(subjects.columns) == 1]
+
+    def validate(method: str, seed: int) -> Any:
+        if options.rank:
+            return validate_few(subjects, settings, (method,), rank=options.rank, seed=seed, **same)[method]
+        return cross_validate(subjects, settings, (method,), seed=seed, learned=not options.given, **same)[method]
+
+    return tuple(options.methods or usual), validate
+
+
 def _subjects(options: argparse.Namespace) -> Any:
     from core.distribution_regression.stand_in import accelerometer_stand_in
+    from core.distribution_regression.subjects import with_covariates
     from core.distribution_regression.table import Roles, columns_of, guess_roles, read_table
 
     if options.stand_in:
         if options.table:
             raise InputError("Both --table and --stand-in were given: choose one.")
-        return accelerometer_stand_in(options.stand_in)
+        return with_covariates(accelerometer_stand_in(options.stand_in), options.covariate)
     guess = guess_roles(columns_of(options.table))
     if guess is None:
         raise InputError("The table has fewer than three columns: it needs a subject, a value and an outcome.")

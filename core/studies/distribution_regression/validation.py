@@ -100,7 +100,7 @@ def cross_validate(
                 check()
                 train = np.setdiff1d(np.arange(len(y)), held)
                 found = predict(train, held)
-                each.append(_r2(y[held], found))
+                each.append(explained(y[held], found))
                 if index == 0:
                     first[held] = found
             scores.append(float(np.mean(each)))
@@ -108,7 +108,8 @@ def cross_validate(
     return out
 
 
-def _r2(truth: np.ndarray, found: np.ndarray) -> float:
+def explained(truth: np.ndarray, found: np.ndarray) -> float:
+    """R², not a number where the truth does not vary."""
     spread = float(((truth - truth.mean()) ** 2).sum())
     return 1 - float(((truth - found) ** 2).sum()) / spread if spread > 0 else float("nan")
 

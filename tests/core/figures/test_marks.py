@@ -69,6 +69,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "coordinates.coordinates_plot": lambda dark: coordinates.coordinates_plot(
         N, N, {"kbr": N, "cme": N}, title="t", dark=dark
     ),
+    "distribution.clusters_plot": lambda dark: distribution.clusters_plot([(N, N, N)] * 6, [N] * 6, dark=dark),
     "distribution.link_plot": lambda dark: distribution.link_plot(N, N, N, N, N, labels=("x", "y"), dark=dark),
     "distribution.predicted_plot": lambda dark: distribution.predicted_plot(
         N, N, title="t", labels=("x", "y"), dark=dark

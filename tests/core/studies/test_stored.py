@@ -13,11 +13,17 @@ import torch
 from core.datasets.one_dimension import LineSpec, make_line
 from core.datasets.sparse_toy import ToySpec, make_toy
 from core.datasets.swiss_roll import RollSpec
+from core.distribution_regression.simulate import SimulationSpec
+from core.distribution_regression.stand_in import accelerometer_stand_in
+from core.distribution_regression.subjects import with_covariates
 from core.filtering.room import Camera
 from core.filtering.rotations import RotationPath
 from core.filtering.systems import RotationSystem
 from core.studies.conditional_means.study import BagLayout
 from core.studies.conditional_means.study import compare as compare_means
+from core.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep
+from core.studies.distribution_regression.few_features import validate_few
+from core.studies.distribution_regression.study import MethodSettings
 from core.studies.downscaling import benchmark as downscaling
 from core.studies.filtering.camera import CameraSpec, compare_camera
 from core.studies.filtering.smoothing import compare_smoothers
@@ -156,11 +162,28 @@ def _printed(name: str, spec: GaussianSpec) -> Iterator[Row]:
         yield {**row, "dimension": spec.dimension, "size": spec.pairs}
 
 
+def _clustered() -> Iterator[Row]:
+    given = settings("clustered_regression")
+    spec = ClusterSpec(SimulationSpec(given["subjects"], given["measures"]), given["clusters"])
+    yield from cluster_sweep(spec, [0.3], [7], MethodSettings())
+
+
+def _stand_in() -> Iterator[Row]:
+    """The first of the 500 partitions."""
+    given = settings("distribution_regression_stand_in")
+    people = with_covariates(accelerometer_stand_in(given["subjects"]), given["covariates"])
+    method = MethodSettings(given["family"], given["lengthscale"], intercept=True)
+    found = validate_few(people, method, ("flr",), rank=given["rank"], repeats=1)["flr"]
+    yield {"model": "flr", "seed": 0, "scores": {"r2_first": float(found.r2[0])}}
+
+
 #: File → rows computed today; each has keys that single out a stored row, and its scores.
 TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "camera": _camera,
+    "clustered_regression": _clustered,
     "conditional_means": _conditional_means,
     "conditional_means_paper": _conditional_means_paper,
+    "distribution_regression_stand_in": _stand_in,
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
     "kernel_bayes_printed": lambda: _printed("kernel_bayes_printed", GaussianSpec(8, seed=3)),
     "kernel_bayes_sizes_printed": lambda: _printed("kernel_bayes_sizes_printed", GaussianSpec(6, 100, 100, 100, 2)),
@@ -178,7 +201,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "trust": lambda: _fields("trust", "era5-t2m-matched", ("interpolation",), 1),
 }
 KEYS = ("model", "seed", "case", "matching", "way", "observed", "simulations", "system", "train", "smoothing", "noise",
-        "n", "dimension", "size", "bags", "per_bag", "shift")  # fmt: skip
+        "n", "dimension", "size", "bags", "per_bag", "shift", "apart")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(TODAY))

@@ -1,0 +1,102 @@
+"""Clustered subjects (§4.3): one function for all, one for each cluster, or exchangeable ones."""
+
+import numpy as np
+import streamlit as st
+
+from core.distribution_regression.simulate import SimulationSpec
+from core.figures.distribution import clusters_plot
+from core.studies.distribution_regression.clustered import Clustered, ClusterSpec, regress_clusters
+from core.studies.distribution_regression.study import MethodSettings
+from pages.kit import bound
+from pages.kit.layout import explain
+from pages.kit.plotly_live import plotly_live
+from pages.kit.record import saw_numbers
+from pages.kit.stored import stored
+from pages.kit.theme import is_dark
+
+STORED = "clustered_regression.json"
+#: The simulation that is clustered.
+SIMULATION = SimulationSpec(200, 200)
+#: The way with a correlation of one's own.
+OWN = "by hand"
+WORDS = {
+    "exchangeable": "exchangeable, ρ of highest evidence", "pooled": "one for all, ρ = 1",
+    "separate": "one for each by itself, ρ = 0", OWN: "exchangeable, ρ by hand",
+}  # fmt: skip
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _regressed(clusters: int, apart: float, correlation: float | None) -> Clustered:
+    spec = ClusterSpec(SIMULATION, clusters, apart)
+    ways: dict[str, float | None] = {"pooled": 1.0, "separate": 0.0, "exchangeable": None}
+    return regress_clusters(spec, MethodSettings(), ways if correlation is None else {**ways, OWN: correlation})
+
+
+def show() -> None:
+    """Posteriors of every cluster's function at chosen settings, and what the stored runs say."""
+    st.subheader("Clusters: one function each, yet alike", anchor=False)
+    left, right = st.columns([2, 3])
+    with left:
+        clusters = int(bound.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
+        apart = float(bound.slider("How far apart their functions lie, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
+        way = bound.selectbox("Functions are", list(WORDS), key="d-c-way", format_func=WORDS.__getitem__) or OWN
+        correlation = None
+        if way == OWN:
+            correlation = float(bound.slider("Correlation ρ of clusters", 0.0, 1.0, 0.5, 0.01, key="d-c-rho"))
+    found, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
+    curves = [found.curve(way, number) for number in range(clusters)]
+    truths = [spec.function(number)(curves[0][0]) for number in range(clusters)]
+    with right:
+        plotly_live(clusters_plot(curves, truths, height=340, dark=is_dark()), "d-clusters", later=True)
+    with left:
+        st.markdown(said(found, way, apart))
+    saw_numbers(cluster_risk=float(found.risks[way].mean()))
+    explain(
+        told(stored(STORED)["results"]),
+        r"""
+$$y_{ic} \sim N\big(\beta'W_i + E_{z_i} f_c,\ \sigma^2\big),\qquad f_c = \bar f + g_c,\qquad
+\bar f \sim GP(0, \rho K),\quad g_c \sim GP(0, (1-\rho) K)$$
+
+$$\mathrm{Cov}\big(f_c(s), f_{c'}(t)\big) = K(s, t)\,\big(\rho + (1-\rho)\,[c = c']\big)$$
+""",
+        "Tang et al., §4.3, on the simulation (20)",
+    )
+
+
+def said(found: Clustered, way: str, apart: float) -> str:
+    """Risks of the ways at these settings."""
+    risk = {name: float(each.mean()) for name, each in found.risks.items()}
+    best = min(risk, key=risk.__getitem__)
+    own = "" if way in ("pooled", "separate") else f" (ρ = {found.correlation[way]:.2g})"
+    return (
+        f"Mean posterior risk of the clusters' functions: **{risk[way]:.3g}**{own}; one for all "
+        f"{risk['pooled']:.3g}, one for each {risk['separate']:.3g}, exchangeable {risk['exchangeable']:.3g}. "
+        f"At δ = {apart:g} {WORDS[best].split(',')[0]} is best."
+    )
+
+
+def told(results: list[dict]) -> str:
+    """What the stored runs say: where borrowing pays."""
+    means = _means(results)
+    apart = sorted({row["apart"] for row in results})
+    near, far = apart[0], apart[-1]
+    worst = max(apart, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
+    seeds = len({row["seed"] for row in results})
+    return (
+        f"Stored, {seeds} seeds: where clusters are one (δ = {near:g}) exchangeable functions cost "
+        f"{means['exchangeable', near]:.3g}, one for all {means['pooled', near]:.3g}, one for each "
+        f"{means['separate', near]:.3g}; far apart (δ = {far:g}) {means['exchangeable', far]:.3g}, "
+        f"{means['pooled', far]:.3g} and {means['separate', far]:.3g}. In between they are not better than both: at "
+        f"δ = {worst:g}: {means['exchangeable', worst]:.3g} against {means['pooled', worst]:.3g} and "
+        f"{means['separate', worst]:.3g}, as the evidence often still says that clusters are one."
+    )
+
+
+def _means(results: list[dict]) -> dict[tuple[str, float], float]:
+    keys = {(row["model"], row["apart"]) for row in results}
+    return {
+        (model, apart): float(
+            np.mean([r["scores"]["posterior_risk"] for r in results if (r["model"], r["apart"]) == (model, apart)])
+        )
+        for model, apart in keys
+    }
