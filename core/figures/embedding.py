@@ -184,24 +184,26 @@ def grid_plot(
     *,
     title: str,
     label: str,
+    along: str = "N, samples of the first stage",
     height: int = 340,
     dark: bool = False,
 ) -> Figure:
-    """Errors against N on log axes, one line a size of the second stage."""
+    """Errors on log axes against sizes, which ``along`` names with a letter first; one line a case."""
+    letter = along.split(",")[0]
     traces = [
         {
             "type": "scatter", "mode": "lines+markers", "x": compact(samples, "f8"), "y": compact(values, "f8"),
             "name": name, "line": {"color": series_colour(index, dark), "width": 1.8}, "marker": {"size": 5},
-            "hovertemplate": "N = %{x:,.0f}: %{y:.3~g}",
+            "hovertemplate": f"{letter} = %{{x:,.0f}}: %{{y:.3~g}}",
         }
         for index, (name, values) in enumerate(curves.items())
     ]  # fmt: skip
     picture = _frame(title, height, dark) | {"showlegend": True}
     picture["margin"] = picture["margin"] | {"t": 74}
-    picture["xaxis"] = axis("N, samples of the first stage", dark, automargin=False, **log_axis(samples))
+    picture["xaxis"] = axis(along, dark, automargin=False, **log_axis(samples))
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate(list(curves.values()))))
     ends = ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
-    picture["meta"]["alt"] = f"{title} against N from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
+    picture["meta"]["alt"] = f"{title} against {letter} from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
     return {"data": traces, "layout": picture}
 
 

@@ -20,6 +20,7 @@ from core.studies.conditional_means.rates import (
     samples_exponent,
 )
 from core.wording import signed
+from pages.conditional_mean_embeddings import beyond
 from pages.kit import bound
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain
@@ -53,6 +54,7 @@ def show() -> None:
         _curve(settings, kind)
     _theorem(settings, best, power)
     _grid(kind)
+    beyond.show()
 
 
 def choose() -> tuple[RateSettings, Difficulty, str]:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.bag_sums.routes import Route
 from core.distribution_regression.simulate import regression_function
+from core.distribution_regression.stand_in import LABEL
 from core.distribution_regression.subjects import Subjects
 from core.figures.colours import model_name
 from core.figures.distribution import link_plot, predicted_plot, ridge_plot
@@ -16,15 +17,19 @@ from core.studies.distribution_regression.compare import Comparison, Prepared, c
 from core.studies.distribution_regression.study import MethodSettings
 from core.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
 from core.wording import signed
+from pages.distribution_regression.beside_paper import on_accelerometers
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
 from pages.kit import bound
 from pages.kit.essential import aside, group
 from pages.kit.layout import explain, score_table
 from pages.kit.plotly_live import plotly_live
+from pages.kit.stored import stored
 from pages.kit.theme import is_dark
 from pages.kit.words import plain
 
+#: The stored table of the stand-in.
+STAND_IN = "distribution_regression_stand_in.json"
 #: Of the cross-validation; fewer where there are fewer than ten subjects.
 FOLDS = 5
 ROUTES = {
@@ -144,6 +149,8 @@ def remark(chosen: Chosen) -> None:
         "Densities are smoothed for the eye and for the KDE method only; GPDR uses the measures as they are. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
     )
+    if LABEL in chosen.words:
+        st.markdown(on_accelerometers(stored(STAND_IN)["results"]))
 
 
 def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Figure:

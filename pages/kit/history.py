@@ -57,14 +57,23 @@ def history() -> History:
 def can_go(steps: int) -> bool:
     """Whether there is a state so many steps on (back where negative)."""
     found = history()
-    return 0 <= found.at + steps < len(found.states)
+    return 0 <= found.at + _under_way() + steps < len(found.states)
 
 
 def go(steps: int) -> None:
-    """Go so many steps through the history; call it in a button's callback."""
+    """Go so many steps through the history; call it in a button's callback.
+
+    A second press may come before the page has settled on what the first asked for: it goes on from there.
+    """
     if can_go(steps):
-        found = history()
-        wish(found.states[found.at + steps], steps)
+        found, every = history(), _under_way() + steps
+        wish(found.states[found.at + every], every)
+
+
+def _under_way() -> int:
+    """Steps of a move that the page has not settled on yet."""
+    wanted = recall(_WISH)
+    return wanted.steps if wanted is not None and wanted.page == seen().page else 0
 
 
 def wish(values: Mapping[str, Any] | None, steps: int = 0) -> None:

@@ -142,3 +142,15 @@ def test_what_cannot_be_measured_is_said_and_the_theorem_stays(rates):
     rates.slider(key="e-a").set_value(3.0).run()
     said = words(rates)
     assert "choose a smaller a" in said and "gain nothing" in said and "Kept table" in said
+
+
+def test_beyond_the_theorem_the_stored_runs_speak(rates):
+    """Another growth of the first stage is another curve; what is said of bags is the same in both pictures."""
+    said = words(rates)
+    assert "finitely many features" in said and "With equal bags both estimates are one" in said
+    before = re.search(r"power −([\d.]+), (at least as fast as|more slowly than)", said)
+    rates.segmented_control(key="e-inf-a").set_value(0.4).run()
+    after = re.search(r"power −([\d.]+), (at least as fast as|more slowly than)", words(rates))
+    assert before is not None and after is not None and before[1] != after[1]
+    rates.toggle(key="e-bags-unequal").set_value(False).run()
+    assert "With equal bags both estimates are one" in words(rates)

@@ -77,6 +77,19 @@ def test_undo_and_redo_go_through_what_was_done(open_page: Callable[..., AppTest
     assert log_slider(page, "o-k-scale").value == second
 
 
+def test_a_second_press_before_the_page_has_settled_goes_on_from_the_first(open_page: Callable[..., AppTest]) -> None:
+    """As two fast presses do: the first one's wish still stands when the second is taken."""
+    page = open_page("one_dimension")
+    first = log_slider(page, "o-k-scale").value
+    for step in (3, 2):
+        moved(page, "o-k-scale", step)
+    kept = page.session_state["_history"][page.session_state["_seen"].page]
+    assert len(kept.states) == 3 and kept.at == 2
+    page.session_state["_wish"] = history.Wish(page.session_state["_seen"].page, dict(kept.states[1]), None, -1)
+    press(page, "undo")
+    assert kept.at == 0 and log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
+
+
 def test_undo_brings_back_a_model_with_its_sliders(open_page: Callable[..., AppTest]) -> None:
     page = open_page("downscaling")
     kept = log_slider(moved(page, "l0", 3), "l0").value

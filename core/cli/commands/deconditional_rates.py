@@ -26,6 +26,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=int, default=8, help="values of M on a curve")
     parser.add_argument("--seeds", type=int, default=6, help="data sets at each size")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument(
+        "--frequencies", nargs="+", type=int, default=[None], help="of the circle, 2k + 1 features; a curve each"
+    )
+    parser.add_argument("--astray", type=float, default=0.0, help="share of x that lies anywhere; 0: x near y")
     parser.add_argument("--no-grid", dest="grid", action="store_false", help="leave out the table of all M and N")
     add_json_option(parser)
 
@@ -35,15 +39,15 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.json)
     from core.studies.conditional_means.measured_rates import RateSettings, measure, measure_grid, schedule
 
-    names = ("c", "c_prime", "iota", "largest", "sizes", "seeds", "seed")
+    names = ("c", "c_prime", "iota", "largest", "sizes", "seeds", "seed", "astray")
     common = {name: getattr(options, name) for name in names}
     b = None if math.isinf(options.b) else options.b
-    all_settings = [RateSettings(a=a, b=b, **common) for a in options.a]
+    all_settings = [RateSettings(a=a, b=b, frequencies=k, **common) for k in options.frequencies for a in options.a]
     for settings in all_settings:
         schedule(settings)  # refuse impossible sizes before hours of work
     curves = []
     for settings in all_settings:
-        say(f"a = {settings.a:g}")
+        say(f"a = {settings.a:g}" + (f", {settings.frequencies} frequencies" if settings.frequencies else ""))
         curves.append({"settings": settings.to_dict(), "rows": [asdict(row) for row in measure(settings)]})
     more: dict[str, Any] = {"curves": curves}
     if options.grid:
@@ -52,4 +56,7 @@ def run(options: argparse.Namespace) -> None:
         middle = all_settings[len(all_settings) // 2]
         rows = measure_grid(middle, TARGETS, samples)
         more["grid"] = {"settings": middle.to_dict(), "rows": [asdict(row) for row in rows]}
-    write(document(options.command, {"a": options.a, "b": b, **common}, [], **more), options.json)
+    write(
+        document(options.command, {"a": options.a, "b": b, "frequencies": options.frequencies, **common}, [], **more),
+        options.json,
+    )

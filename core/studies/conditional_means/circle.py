@@ -55,6 +55,9 @@ class Circle:
     b : eigenvalues of ``E[(Cψ)(Cψ)ᵀ]`` are ``n^−b``; infinite for two flat frequencies (a finite-dimensional problem).
     c : ``D = G T^{(c−1)/2}`` with a G that is just Hilbert-Schmidt: ``a_n² = n^{−(bc + 1 + margin)}``.
     spread : sd of x around y.
+    astray : the share of x that lie anywhere instead, where it is above 0; the rest are y itself. All frequencies are
+        damped alike then, so that as many as one likes can be told.
+    most : the largest frequency, where it is not ``FLAT`` or ``GRADED``.
 
     Source: Chau et al. 2021, definition D.3 and theorem D.4; ℋ_ℓ is finite-dimensional, as the theorem asks.
     """
@@ -62,11 +65,13 @@ class Circle:
     b: float = math.inf
     c: float = 2.0
     spread: float = 0.02
+    astray: float = 0.0
+    most: int | None = None
 
     @property
     def frequencies(self) -> int:
         """Largest frequency k."""
-        return FLAT if math.isinf(self.b) else GRADED
+        return self.most or (FLAT if math.isinf(self.b) else GRADED)
 
     @cached_property
     def _orders(self) -> tuple[Tensor, Tensor]:
@@ -89,7 +94,9 @@ class Circle:
 
     @cached_property
     def damping(self) -> Float[Tensor, " q"]:
-        """``e^{−2π²k²spread²}``."""
+        """``e^{−2π²k²spread²}``, or the share of x that is y (1 for the constant)."""
+        if self.astray:
+            return torch.where(self._orders[0] > 0, 1 - self.astray, 1.0).double()
         return torch.exp(-2 * (math.pi * self._orders[0] * self.spread) ** 2)
 
     @cached_property
@@ -128,9 +135,16 @@ class Circle:
             psi = self.waves(y) * self.mediator_scales
             second += psi.T @ psi / samples
             if inputs:
-                x = y + self.spread * torch.randn(len(y), generator=generator, dtype=torch.float64)
+                x = self.beside(y, generator)
                 cross += (self.waves(x) * self.input_scales).T @ psi / samples
         return Moments(cross, second)
+
+    def beside(self, y: Float[Tensor, " n"], generator: torch.Generator) -> Float[Tensor, " n"]:
+        """An x for every y."""
+        if not self.astray:
+            return y + self.spread * torch.randn(len(y), generator=generator, dtype=torch.float64)
+        lost, where = torch.rand(2, len(y), generator=generator, dtype=torch.float64)
+        return torch.where(lost < self.astray, where, y)
 
     def error(self, first: Moments, query: Moments, lam: float, epsilon: float) -> OperatorError:
         """The two-staged estimate from the moments of both samples, against the truth."""

@@ -26,7 +26,8 @@ class RateSettings:
     """What is measured: the theorem's parameters (``b`` None for finite features), and the effort.
 
     ``largest`` bounds N, which bounds M through ``N = M^{a(c′+1)/(ι(c′−1))}``; ``sizes`` values of M from 20 up,
-    ``seeds`` data sets at each, the first one of number ``seed``.
+    ``seeds`` data sets at each, the first one of number ``seed``. ``frequencies`` and ``astray`` are those of the
+    circle (`Circle.most`, `Circle.astray`).
     """
 
     a: float = 0.8
@@ -38,6 +39,8 @@ class RateSettings:
     sizes: int = 6
     seeds: int = 4
     seed: int = 0
+    frequencies: int | None = None
+    astray: float = 0.0
 
     def __post_init__(self) -> None:
         if not (1 <= self.largest <= MOST_SAMPLES and 2 <= self.sizes <= 40 and 1 <= self.seeds <= 100):
@@ -47,6 +50,11 @@ class RateSettings:
             )
         if not (math.isfinite(self.a) and self.a > 0):
             raise InputError(f"a is {self.a}: the theorem asks for a positive number.")
+        if not (0 <= self.astray < 1 and 1 <= (self.frequencies or 1) <= 1000):
+            raise InputError(
+                f"{self.frequencies} frequencies and {self.astray} of x astray were asked for: give 1 to 1,000, and a "
+                "share from 0 up to 1."
+            )
         _ = self.difficulty
 
     @property
@@ -57,7 +65,8 @@ class RateSettings:
     @property
     def circle(self) -> Circle:
         """The problem of this difficulty."""
-        return Circle(math.inf if self.b is None else self.b, self.c)
+        b = math.inf if self.b is None else self.b
+        return Circle(b, self.c, astray=self.astray, most=self.frequencies)
 
     def regularisers(self, targets: float, samples: float) -> tuple[float, float]:
         """λ and ε at M = ``targets`` and N = ``samples``."""

@@ -19,6 +19,7 @@ from core.distribution_regression.subjects import with_covariates
 from core.filtering.room import Camera
 from core.filtering.rotations import RotationPath
 from core.filtering.systems import RotationSystem
+from core.studies.conditional_means.bag_rates import BagSizeSpec, bag_size_errors
 from core.studies.conditional_means.study import BagLayout
 from core.studies.conditional_means.study import compare as compare_means
 from core.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep
@@ -45,6 +46,7 @@ FOLDER = ROOT / "data" / "benchmarks"
 #: Files whose rows another test computes anew.
 ELSEWHERE = {
     "deconditional_rates": "tests/core/studies/test_rates.py",
+    "deconditional_rates_infinite": "tests/core/studies/test_rates.py",
     "distribution_regression": "tests/pages/test_distribution_regression.py",
     "filtering": "tests/pages/test_filtering.py",
     "kernel_bayes": "tests/pages/test_kernel_bayes.py",
@@ -177,6 +179,11 @@ def _stand_in() -> Iterator[Row]:
     yield {"model": "flr", "seed": 0, "scores": {"r2_first": float(found.r2[0])}}
 
 
+def _shrinkage_rates() -> Iterator[Row]:
+    for row in bag_size_errors(BagSizeSpec(100, 30, unequal=True, seed=3)):
+        yield {**row, **row["more"], "scores": {"risk": row["scores"]["risk"]}}
+
+
 #: File → rows computed today; each has keys that single out a stored row, and its scores.
 TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "camera": _camera,
@@ -194,6 +201,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "mediation": lambda: _fields("mediation", "mediator-0.5-0.5", ("interpolation",), 4),
     "one_dimension": _one_dimension,
     "one_dimension_free": lambda: iter([_line("dme", 200, 0, tied=False)]),
+    "shrinkage_rates": _shrinkage_rates,
     "smoothing": _smoothing,
     "sparse_representation": _sparse_representation,
     "swiss_roll": _swiss_roll,
@@ -201,7 +209,7 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "trust": lambda: _fields("trust", "era5-t2m-matched", ("interpolation",), 1),
 }
 KEYS = ("model", "seed", "case", "matching", "way", "observed", "simulations", "system", "train", "smoothing", "noise",
-        "n", "dimension", "size", "bags", "per_bag", "shift", "apart")  # fmt: skip
+        "n", "dimension", "size", "bags", "per_bag", "shift", "apart", "unequal")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(TODAY))
