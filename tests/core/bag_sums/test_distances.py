@@ -131,3 +131,13 @@ def test_making_a_table_can_be_cancelled():
 
     with pytest.raises(Cancelled):
         tabulate_points(sort_bags(scattered()), (0, 1), check)
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_same():
+    bags, spec = scattered(), one("powered_exponential", ("u", "v"), 0.7, {"alpha": 1.4})
+    kernel = spec.build(NAMES).cuda()
+    found = over_many(bags.to(torch.device("cuda")))(kernel)
+    found.sum().backward()
+    assert torch.allclose(found.detach().cpu(), over_pairs(bags)(spec.build(NAMES)), atol=1.7 * ERROR)
+    assert all(torch.isfinite(p.grad).all() for p in kernel.parameters() if p.grad is not None)
