@@ -23,6 +23,8 @@ PLACES = {
     "swiss_roll/words.py": "/roll",
     "distribution_regression/picture.py": "/distributions",
     "distribution_regression/risk.py": "/distributions",
+    "distribution_regression/clusters.py": "/distributions",
+    "distribution_regression/theory.py": "/distributions",
     "downscaling/words.py": "/downscale",
     "conditional_mean_embeddings/estimates.py": "/embeddings",
     "conditional_mean_embeddings/rates.py": "/embeddings?e-view=Rates",
@@ -49,6 +51,7 @@ EXPECTED = {
     **dict.fromkeys(WITHOUT, 0),
     **dict.fromkeys([*PLACES.values(), *MORE], 1),
     PLACES["kernel_bayes/prior.py"]: 2,
+    PLACES["distribution_regression/theory.py"]: 3,
 }
 LOOK = r"""async () => {
   await document.fonts.ready;
