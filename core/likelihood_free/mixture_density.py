@@ -5,6 +5,7 @@ density estimation*.
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +68,15 @@ class Trained:
         return inside[:count]
 
 
-def train(simulations: Simulations, *, components: int = 4, hidden: int = 50, seed: int = 0) -> Trained:
+def train(
+    simulations: Simulations, *, components: int = 4, hidden: int = 50, seed: int = 0,
+    check: Callable[[], None] = lambda: None,
+) -> Trained:  # fmt: skip
     """Maximise ``Σ_i v_i log q(u_i | x_i)``, ``v = p/π``, by Adam on 80 % of the simulations; the network of the best
     score on the rest is kept, and training ends when that has not improved for 100 steps.
 
-    The weights make parameters simulated at π stand for the prior. Parameters and summaries are standardised.
+    The weights make parameters simulated at π stand for the prior. Parameters and summaries are standardised. ``check``
+    is called at every step and may end it all by raising.
     """
     u_units, x_units = ((part.mean(0), part.std(0)) for part in (simulations.parameters, simulations.summaries))
     u = torch.from_numpy((simulations.parameters - u_units[0]) / u_units[1])
@@ -85,6 +90,7 @@ def train(simulations: Simulations, *, components: int = 4, hidden: int = 50, se
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     losses, best, kept = [], 0, copy.deepcopy(network.state_dict())
     for step in range(MOST_STEPS):
+        check()
         with torch.no_grad():
             losses.append(float(-(v[held] @ network(x[held]).log_prob(u[held])) / v[held].sum()))
         if losses[step] <= losses[best]:

@@ -4,6 +4,7 @@ Source: Hsu and Ramos 2019, figure 5 and App. G.
 """
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -37,9 +38,12 @@ RUNS = ((5_000, 200), (20_000, 1_000))
 
 def other_posterior(
     method: str, problem: Problem, simulations: Simulations, seen: Evidence, settings: Settings, *, seed: int = 0,
-    herded: int = HERDED,
+    herded: int = HERDED, check: Callable[[], None] = lambda: None,
 ) -> Answer:  # fmt: skip
-    """The posterior of θ by one of ``OTHERS``; ``seen`` and ``settings`` are what ``inference.posterior`` takes."""
+    """The posterior of θ by one of ``OTHERS``; ``seen`` and ``settings`` are what ``inference.posterior`` takes.
+
+    ``check`` is called while a method takes long and may end it by raising.
+    """
     if method == "kelfi":
         return posterior(method, seen, settings, problem.prior, herded=herded)
     begun, used = time.process_time(), None
@@ -53,11 +57,12 @@ def other_posterior(
         chosen = resampled(found, herded)
     elif method == "mdn":
         box = np.stack([simulations.parameters.min(0), simulations.parameters.max(0)], axis=1)
-        chosen = torch.from_numpy(train(simulations, seed=seed).draw(problem.observed, box, herded, seed=seed))
+        network = train(simulations, seed=seed, check=check)
+        chosen = torch.from_numpy(network.draw(problem.observed, box, herded, seed=seed))
         found = empirical(chosen, ell)
     elif method == "smc_abc":
         budget, fresh = RUNS[min(seen.u.shape[1], len(RUNS)) - 1]
-        population = smc_abc(problem, budget, fresh=fresh, seed=seed)
+        population = smc_abc(problem, budget, fresh=fresh, seed=seed, check=check)
         found = KernelMean(torch.from_numpy(population.u), torch.from_numpy(population.weights), ell)
         chosen, used = resampled(found, herded), population.used
     else:

@@ -4,6 +4,7 @@ Source: Lenormand, Jabot and Deffuant 2013, *Adaptive approximate Bayesian compu
 Monte Carlo as in Beaumont et al. 2009.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,16 @@ class Population:
     used: int
 
 
-def smc_abc(problem: Problem, budget: int, *, kept: int = 200, fresh: int = 200, seed: int = 0) -> Population:
+def smc_abc(
+    problem: Problem, budget: int, *, kept: int = 200, fresh: int = 200, seed: int = 0,
+    check: Callable[[], None] = lambda: None,
+) -> Population:  # fmt: skip
     """The ``kept`` nearest of all generations of ``fresh`` runs, until the budget ends or hardly one comes nearer.
 
     The first generation, ``kept + fresh`` runs, is drawn from π with weights p/π. Every other is proposed by a kernel
     density of the population with twice its covariance, ``q(u) = Σ_j w_j N(u; u_j, 2C)``, inside the support, with
-    weights ``p(u)/q(u)``. Runs that the simulator gives up count and are never near.
+    weights ``p(u)/q(u)``. Runs that the simulator gives up count and are never near. ``check`` is called before every
+    generation and may end it all by raising.
     """
     if problem.simulator is None:
         raise InputError(f"{problem.name} is a table: sequential ABC needs a simulator to run anew.")
@@ -50,6 +55,7 @@ def smc_abc(problem: Problem, budget: int, *, kept: int = 200, fresh: int = 200,
     if not np.isfinite(tolerances[0]):
         raise InputError(f"Fewer than {kept} of {used} runs of {problem.name} ended: narrow the prior.")
     while used + fresh <= budget and nearer >= LEAST_NEARER:
+        check()
         density = gaussian_kde(known[0].T, bw_method=np.sqrt(2), weights=known[1])
         u, inside = _proposed(density, prior.bounds, fresh, rng)
         x, good = problem.simulator(u, rng)

@@ -8,7 +8,7 @@ import torch
 from scipy import stats
 
 from core.embeddings.deconditional import deconditional_weights
-from core.errors import InputError
+from core.errors import Cancelled, InputError
 from core.likelihood_free.conditional_evidence import learn_conditional, log_evidence
 from core.likelihood_free.inference import Settings, cme, dme, evidence, kelfi
 from core.likelihood_free.k2_abc import k2_abc_weights, squared_discrepancies
@@ -198,12 +198,22 @@ def test_the_gradient_of_the_evidence_is_its_finite_difference_and_learning_clim
         )
         assert float(at.grad[index]) == pytest.approx((up - down) / 2e-6, rel=1e-4)
     own = learn_conditional(seen, SETTINGS)
-    best = float(log_evidence(seen, (0.25,), own.kernel_scale, 40 * own.regularisation))
+    best = float(log_evidence(seen, (0.25,), own.kernel_scale, 40 * own.regularisation).detach())
     around = [(s, n) for s in (0.8, 1, 1.25) for n in (0.5, 1, 2)]
     assert all(
-        float(log_evidence(seen, (0.25,), s * own.kernel_scale, n * 40 * own.regularisation)) <= best + 1e-6
+        float(log_evidence(seen, (0.25,), s * own.kernel_scale, n * 40 * own.regularisation).detach()) <= best + 1e-6
         for s, n in around
     )
+
+
+def test_the_evidence_finds_what_q_bar_and_its_limits_give() -> None:
+    problem = exponential_gamma()
+    for seed in range(4):
+        runs = simulate(problem, 100, seed)
+        given = learn(problem.prior, runs, problem.observed, seed=seed).settings
+        own = learn_conditional(evidence(problem.prior, runs, problem.observed, given.epsilon, seed=seed), given)
+        for name in ("kernel_scale", "regularisation"):
+            assert 0.5 < getattr(own, name) / getattr(given, name) < 2
 
 
 def test_the_evidence_is_the_deconditional_one_at_its_own_queries_as_lambda_vanishes(small) -> None:
@@ -235,5 +245,16 @@ def test_every_one_of_them_answers_and_the_seed_repeats(small) -> None:
     own = cme(seen, learn_conditional(seen, learned.settings)).weights
     assert not torch.allclose(own, cme(seen, learned.settings).weights)
     assert effective_count(np.zeros(4), np.ones(4), 1.0) == 4
+    asked = []
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise Cancelled("nobody waits")
+
+    for method in ("mdn", "smc_abc"):
+        asked.clear()
+        with pytest.raises(Cancelled):
+            other_posterior(method, problem, runs, seen, learned.settings, check=stop)
     with pytest.raises(InputError, match="unknown"):
         other_posterior("mcmc", problem, runs, seen, learned.settings)
