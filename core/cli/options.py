@@ -1,12 +1,16 @@
 """Options that several commands have, and what a person gave of them."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.cli.document import add_json_option
+from core.errors import InputError
+from core.plain_data import check_seed
 
 Options = argparse._ActionsContainer  # a parser or a group of one
+#: The longest range of seeds.
+MOST_SEEDS = 100_000
 
 
 class Joined(argparse.Action):
@@ -56,3 +60,19 @@ def add_series_options(parser: Options, runs: int) -> None:
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     """Those of the options that were given."""
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+
+
+def seeds_of(words: Sequence[str]) -> list[int]:
+    """Seeds from numbers and ranges; ``InputError`` for anything else."""
+    found: list[int] = []
+    for word in words:
+        ends = word.split("-")
+        if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
+            raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
+        check_seed(int(ends[-1][:40]))
+        if int(ends[-1]) - int(ends[0]) >= MOST_SEEDS:
+            raise InputError(f"The range '{word}' has more than {MOST_SEEDS:,} seeds: give fewer.")
+        found += range(int(ends[0]), int(ends[-1]) + 1)
+    if not found or len(set(found)) < len(found):
+        raise InputError("No seed, or one twice, was asked for: give each seed once.")
+    return found

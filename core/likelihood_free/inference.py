@@ -1,4 +1,5 @@
-"""Posteriors from the same simulations: deconditional embedding, kernel Bayes' rule, conditional mean, rejection ABC.
+"""Posteriors from the same simulations: deconditional embedding, kernel Bayes' rule, conditional mean, rejection ABC,
+and the kernel embedding likelihood (KELFI). What others do with a simulator is in ``others``.
 
 Parameters u play the mediator y of the deconditional operator, summaries x its input, prior draws ũ its query points.
 Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
@@ -75,6 +76,7 @@ class Answer:
     """One method's posterior of θ: ``mean`` (p,) and middle 95 % ``interval`` (p, 2) of its ``samples`` (S, p) in θ.
 
     ``embedding`` is the weighted sample in u; ``total`` and ``negative`` of its weights before they are normalised.
+    ``used`` are runs of the simulator that the method made itself, None where it saw the shared ones.
     """
 
     method: str
@@ -85,6 +87,7 @@ class Answer:
     total: float
     negative: float
     seconds: float
+    used: int | None = None
 
 
 def gaussian_kernel(lengthscales: tuple[float, ...]) -> gpytorch.kernels.Kernel:
@@ -152,7 +155,7 @@ def dme(seen: Evidence, settings: Settings) -> KernelMean:
 
     The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` where a matrix is singular.
     """
-    k, ell = _kernels(seen, settings)
+    k, ell = kernels(seen, settings)
     with torch.no_grad():
         grams = evaluate(k, seen.x, seen.x), evaluate(ell, seen.u, seen.u), evaluate(ell, seen.u, seen.prior)
         near = evaluate(k, seen.x, seen.y[None])[:, 0]
@@ -162,7 +165,7 @@ def dme(seen: Evidence, settings: Settings) -> KernelMean:
 
 def kbr(seen: Evidence, settings: Settings) -> KernelMean:
     """Kernel Bayes' rule (b) with ε = λ and δ², the square because it stands beside the squared evidence ``(ΛG)²``."""
-    k, ell = _kernels(seen, settings)
+    k, ell = kernels(seen, settings)
     lam = settings.regularisation
     return KernelBayes(seen.u, seen.x, ell, k, lam, settings.second_regularisation**2).posterior(
         empirical(seen.prior, ell), seen.y
@@ -175,7 +178,7 @@ def cme(seen: Evidence, settings: Settings) -> KernelMean:
 
     Source: Song et al. 2009; the weights make pairs from π stand for pairs from the prior.
     """
-    k, ell = _kernels(seen, settings)
+    k, ell = kernels(seen, settings)
     root = seen.weights.sqrt()
     with torch.no_grad():
         gram, near = evaluate(k, seen.x, seen.x), evaluate(k, seen.x, seen.y[None])[:, 0]
@@ -189,7 +192,27 @@ def abc(seen: Evidence, settings: Settings) -> KernelMean:
     square = (seen.x - seen.y).square().sum(1)
     kept = square.argsort()[: nearest_count(len(square))]
     weights = seen.weights[kept]
-    return KernelMean(seen.u[kept], weights / weights.sum(), _kernels(seen, settings)[1])
+    return KernelMean(seen.u[kept], weights / weights.sum(), kernels(seen, settings)[1])
+
+
+def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
+    """The prior's draws weighted by the kernel mean likelihood ``q(y | ũ_j) = [Aᵀκ_ε]_j``, ``A = (L + nλI)⁻¹L̃``.
+
+    Its sum over the prior is q̄, which sets ε, ℓ and λ. Equal to ``dme`` with ``k = κ_ε`` as δ → ∞. Raises
+    ``InputError`` where q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian Learning of Conditional Kernel Mean
+    Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
+    """
+    ell = kernels(seen, settings)[1]
+    square = (seen.x - seen.y).square().sum(1)
+    kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
+    with torch.no_grad():
+        gram, across = evaluate(ell, seen.u, seen.u), evaluate(ell, seen.prior, seen.u)
+    ridge = len(gram) * settings.regularisation * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
+    total = likelihood.sum()
+    if not total > 0:
+        raise InputError("The likelihood of the simulations sums to nothing over the prior: raise ε or λ.")
+    return KernelMean(seen.prior, likelihood / total, ell)
 
 
 def nearest_count(simulations: int) -> int:
@@ -197,7 +220,7 @@ def nearest_count(simulations: int) -> int:
     return int(np.ceil(np.sqrt(simulations)))
 
 
-_RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc}
+_RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc, "kelfi": kelfi}
 
 
 def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
@@ -207,18 +230,25 @@ def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, 
     Raises ``InputError`` where the weights have lost their mass.
     """
     if method not in _RULES:
-        raise InputError(f"The method '{method}' is unknown: choose among {', '.join(METHODS)}.")
+        raise InputError(f"The method '{method}' is unknown: choose among {', '.join(_RULES)}.")
     begun = time.process_time()
     found = _RULES[method](seen, settings)
     if method == "abc":
-        chosen = _resampled(found, herded)
+        chosen = resampled(found, herded)
     else:
         chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
+    return answered(method, found, chosen, prior, begun)
+
+
+def answered(
+    method: str, found: KernelMean, chosen: torch.Tensor, prior: Prior, begun: float, used: int | None = None
+) -> Answer:
+    """The answer of samples ``chosen`` (S, p) in u for the embedding ``found``, timed since ``begun``."""
     theta = prior.natural(chosen.numpy())
     interval = np.quantile(theta, [0.025, 0.975], axis=0).T
     negative = float(found.weights.clamp_max(0).abs().sum())
     spent = time.process_time() - begun
-    return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent)
+    return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent, used)
 
 
 def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
@@ -228,14 +258,14 @@ def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
     return replace(found, kernel=kernel.to(found.points.device))
 
 
-def _resampled(found: KernelMean, count: int) -> torch.Tensor:
+def resampled(found: KernelMean, count: int) -> torch.Tensor:
     """Points at the weights' levels ``(s + ½)/S``: systematic resampling."""
     levels = (torch.arange(count, dtype=found.weights.dtype, device=found.weights.device) + 0.5) / count
     index = torch.searchsorted(found.weights.cumsum(0), levels).clamp_max(len(found.weights) - 1)
     return found.points[index]
 
 
-def _kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
+def kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
     """k on the summaries and ℓ on the parameters."""
     if len(settings.lengthscales) != seen.u.shape[1]:
         raise InputError(

@@ -86,17 +86,23 @@ def effective_count(square: np.ndarray, weights: np.ndarray, epsilon: float) -> 
     return float(seen.sum() ** 2 / (seen**2).sum())
 
 
+def width_seeing(square: np.ndarray, weights: np.ndarray, wanted: float) -> float:
+    """The least ε from 10⁻⁴ to 10³ at which ``effective_count`` reaches ``wanted``, by bisection of log ε."""
+    low, high = 1e-4, 1e3
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        enough = effective_count(square, weights, middle) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
 def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
     """The guards of one observation, from its simulations alone."""
     square, count = distances(simulations, observed) ** 2, len(simulations.parameters)
     wanted = min(nearest_count(count), 0.5 * effective_count(square, simulations.weights, 1e6))
-    low, high = 1e-4, 1e3
-    for _ in range(60):
-        middle = math.sqrt(low * high)
-        enough = effective_count(square, simulations.weights, middle) >= wanted
-        low, high = (low, middle) if enough else (middle, high)
-    noise = residual_noise(simulations, square, high)
-    least = max(high, noise)
+    narrowest = width_seeing(square, simulations.weights, wanted)
+    noise = residual_noise(simulations, square, narrowest)
+    least = max(narrowest, noise)
     _, spread = let_through(simulations, observed, least)
     return Guards((least, EPSILON_ROOM * least), (1.0, LENGTH_ROOM), spread, noise)
 

@@ -55,6 +55,8 @@ class Problem:
     summary_names : their names.
     exact : observed → the exact posterior, where it is known.
     truth : θ (p,) that made the data, where it is known.
+    sample : summaries (n, q) → independent data (n, N) that have them, drawn from what the simulator makes given them;
+        None where data are no such sample.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Problem:
     summary_names: tuple[str, ...]
     exact: Callable[[np.ndarray], Exact] | None = None
     truth: np.ndarray | None = None
+    sample: Callable[[np.ndarray, np.random.Generator], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -169,9 +172,13 @@ def exponential_gamma(
     def exact(y: np.ndarray) -> Exact:
         return Exact((stats.gamma(shape + draws, scale=1 / (rate + draws * float(np.exp(y[0])))),))
 
+    def sample(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        shares = rng.dirichlet(np.ones(draws), len(x))  # of exponentials in their sum: independent of it, and of θ
+        return draws * np.exp(x[:, :1]) * shares
+
     proposal = Prior((Marginal("θ", "uniform", low, high, log=True),))
     return Problem(
-        "exponential-gamma", prior, proposal, run, np.log([observed]), ("log mean",), exact,
+        "exponential-gamma", prior, proposal, run, np.log([observed]), ("log mean",), exact, sample=sample
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from core.likelihood_free.objective import Learned, learn
 from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
-from core.studies.likelihood_free.study import Inference, infer
+from core.studies.likelihood_free.study import Inference, exactness_gap, infer
 from pages.kit import bound
 from pages.kit.address import forget_address
 from pages.kit.layout import refusal
@@ -135,6 +135,12 @@ def inferred(choice: Choice, settings: Settings) -> Inference:
     """Every method at these hyperparameters."""
     problem, simulations = simulated(choice)
     return infer(problem, simulations, seed=choice.seed, settings=settings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def gap_of(choice: Choice, settings: Settings) -> float:
+    """How far theorem 6.1's condition is from holding with these kernels."""
+    return exactness_gap(inferred(choice, settings))
 
 
 def choose_settings(learned: Learned) -> Settings:

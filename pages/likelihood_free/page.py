@@ -7,8 +7,8 @@ from core.likelihood_free.inference import METHODS
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.kit.study_sweep import offer
-from pages.likelihood_free import checks, picture
-from pages.likelihood_free.controls import choose, choose_settings, inferred, learned_for
+from pages.likelihood_free import beside, checks, picture
+from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
 from pages.likelihood_free.essentials import ESSENTIALS
 from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.sweep import of_problem
@@ -42,17 +42,22 @@ def body() -> None:
             )
             or "dme"
         )
+        other = beside.choose()
     found = inferred(choice, settings)
     if method not in found.answers:
         raise InputError(found.refused.get(method, "This method has no answer: choose another."))
+    with st.container():
+        found = beside.joined(choice, found, other)
     said(found, method)
     picture.player(found, method)
     table(found)
-    equation(found)
+    equation(found, gap_of(choice, settings))
     st.subheader("How the kernels were set", anchor=False)
     checks.q_bar(choice, learned, found)
     st.subheader("Error against the number of simulations", anchor=False)
     checks.errors(choice)
+    st.subheader("Beside methods of others", anchor=False)
+    beside.comparison()
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)
     if choice.data is None:

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from core.cli.commands.distribution_regression import seeds_of
+from core.cli.options import seeds_of
 from core.cli.program import main
 from core.errors import InputError
 from core.plain_data import MOST_SEED, check_seed

@@ -3,9 +3,8 @@
 import argparse
 from typing import Any
 
-from core.cli.commands.distribution_regression import seeds_of
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options
+from core.cli.options import add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 
 HELP = (

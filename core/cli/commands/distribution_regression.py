@@ -1,18 +1,15 @@
 """``python -m core distribution-regression``: an outcome regressed on the distributions of repeated measures."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options
+from core.cli.options import add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
-from core.plain_data import check_seed
 
-#: The longest range of seeds.
-MOST_SEEDS = 100_000
 HELP = "regress an outcome on distributions seen through repeated measures, by GPDR and its alternatives"
 
 
@@ -89,22 +86,6 @@ def _settings(options: argparse.Namespace, **more: Any) -> Any:
         options.kernel, options.lengthscale, options.variance, options.noise, options.noise_by, options.rank,
         options.bandwidth, options.reflect, embedding_scale=options.embedding_scale, **more,
     )  # fmt: skip
-
-
-def seeds_of(words: Sequence[str]) -> list[int]:
-    """Seeds from numbers and ranges; ``InputError`` for anything else."""
-    found: list[int] = []
-    for word in words:
-        ends = word.split("-")
-        if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
-            raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
-        check_seed(int(ends[-1][:40]))
-        if int(ends[-1]) - int(ends[0]) >= MOST_SEEDS:
-            raise InputError(f"The range '{word}' has more than {MOST_SEEDS:,} seeds: give fewer.")
-        found += range(int(ends[0]), int(ends[-1]) + 1)
-    if not found or len(set(found)) < len(found):
-        raise InputError("No seed, or one twice, was asked for: give each seed once.")
-    return found
 
 
 def _risks(options: argparse.Namespace) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options
+from core.cli.options import add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -17,10 +17,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--problem", default="exponential-gamma",
                         help="exponential-gamma, gaussian, lotka-volterra or table")  # fmt: skip
     parser.add_argument("--simulations", nargs="+", type=int, default=[100], metavar="N", help="one number or several")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the simulations")
+    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="SEED",
+                        help="of the simulations: numbers, or a range such as 0-99")  # fmt: skip
     parser.add_argument("--observed", type=float, help="exponential-gamma: the observed mean (9.42)")
     parser.add_argument("--dimension", type=int, default=2, help="gaussian: number of parameters")
-    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="dme, kbr, cme, abc (all)")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD",
+                        help="dme, kbr, cme, abc (these four without the option), and beside them cme_evidence, kelfi, "
+                             "k2_abc, mdn, smc_abc")  # fmt: skip
+    parser.add_argument("--drawn", action="store_true", help="make every seed's data at parameters from the prior")
     parser.add_argument("--design", choices=("spread", "random"), default="spread",
                         help="parameters in a Latin hypercube, or independent")  # fmt: skip
     parser.add_argument("--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over so many data sets")
@@ -34,20 +38,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Means and middle 95 % intervals per method, seed and number of simulations; kernels from q̄ and its guards."""
     check_writable(options.json)
+    seeds = seeds_of(options.seeds)
     with stdout_kept_clean():
-        results, more = _of_table(options) if options.problem == "table" else _of_simulator(options)
-    names = ("problem", "simulations", "seeds", "observed", "dimension", "design")
-    settings = {name: getattr(options, name) for name in names} | {"command": _command(options)}
+        results, more = (_of_table if options.problem == "table" else _of_simulator)(options, seeds)
+    names = ("problem", "simulations", "seeds", "observed", "dimension", "design", "drawn")
+    settings = {name: getattr(options, name) for name in names} | {"seeds": seeds, "command": _command(options)}
     write(document(options.command, settings, results, **more), options.json)
 
 
-def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
-    from core.studies.likelihood_free.study import calibration, make_problem, run_problem
+def _of_simulator(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Result], dict[str, Any]]:
+    from core.studies.likelihood_free.study import calibration, drawn, make_problem, run_problem
 
     problem, results = make_problem(options.problem, options.observed, options.dimension), []
     for count in options.simulations:
-        for seed in options.seeds:
-            found, rows = run_problem(problem, count, seed, methods=_methods(options), design=options.design)
+        for seed in seeds:
+            given = drawn(problem, seed) if options.drawn else problem
+            found, rows = run_problem(given, count, seed, methods=_methods(options), design=options.design)
             results += [_result(row) for row in rows]
             _talk(options, count, seed, rows)
             if found.simulations.discarded and not options.quiet:
@@ -58,25 +64,25 @@ def _of_simulator(options: argparse.Namespace) -> tuple[list[Result], dict[str, 
         more["calibration"] = [
             {"model": record.method, "parameter": record.parameter, "simulations": count, "samples": record.samples,
              "ranks": record.ranks.tolist()}
-            for record in calibration(problem, count, _methods(options), options.calibrate, seed=options.seeds[0])
+            for record in calibration(problem, count, _methods(options), options.calibrate, seed=seeds[0])
         ]  # fmt: skip
     return results, more
 
 
-def _of_table(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]]:
+def _of_table(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Result], dict[str, Any]]:
     from core.likelihood_free.table import problem_of_table, read_table
     from core.studies.likelihood_free.study import infer, rows_of
 
     if not options.table:
         raise InputError("No table was given: add --table FILE.")
-    if options.calibrate:
-        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate out.")
+    if options.calibrate or options.drawn:
+        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate and --drawn out.")
     row = _read(options.observed_row) if options.observed_row else None
     table = read_table(_read(options.table), row, Path(options.table).name)
     chosen = tuple(options.parameters or table.suggested)
     problem, simulations = problem_of_table(table, chosen, logs=tuple(options.log))
     results = []
-    for seed in options.seeds:
+    for seed in seeds:
         rows = list(rows_of(infer(problem, simulations, seed=seed, methods=_methods(options)), seed))
         results += [_result(row) for row in rows]
         _talk(options, len(simulations.parameters), seed, rows)
@@ -85,10 +91,11 @@ def _of_table(options: argparse.Namespace) -> tuple[list[Result], dict[str, Any]
 
 def _methods(options: argparse.Namespace) -> tuple[str, ...]:
     from core.likelihood_free.inference import METHODS
+    from core.likelihood_free.others import OTHERS
 
-    unknown = [name for name in options.methods or () if name not in METHODS]
+    unknown = [name for name in options.methods or () if name not in METHODS + OTHERS]
     if unknown:
-        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(METHODS)}.")
+        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(METHODS + OTHERS)}.")
     return tuple(options.methods or METHODS)
 
 
@@ -126,6 +133,8 @@ def _command(options: argparse.Namespace) -> str:
     for name in ("observed", "calibrate"):
         if getattr(options, name) is not None:
             words += [f"--{name}", f"{getattr(options, name):g}"]
+    if options.drawn:
+        words.append("--drawn")
     if options.problem == "gaussian":
         words += ["--dimension", str(options.dimension)]
     return " ".join(words)

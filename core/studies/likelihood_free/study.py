@@ -11,11 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import torch
 
 from core.device import one_thread
+from core.embeddings.deconditional import bayes_gap
 from core.errors import InputError
-from core.likelihood_free.inference import HERDED, METHODS, Answer, Evidence, Settings, evidence, posterior
+from core.kernels.tiles import evaluate
+from core.likelihood_free.inference import HERDED, METHODS, Answer, Evidence, Settings, evidence, kernels, posterior
 from core.likelihood_free.objective import Learned, learn
+from core.likelihood_free.others import OTHERS, other_posterior
 from core.likelihood_free.simulators import (
     Design,
     Exact,
@@ -78,7 +82,12 @@ def infer(
     with one_thread() if len(seen.u) <= SMALL else nullcontext():
         for method in methods:
             try:
-                answers[method] = posterior(method, seen, settings, problem.prior, herded=herded)
+                if method in OTHERS:
+                    answers[method] = other_posterior(
+                        method, problem, simulations, seen, settings, seed=seed, herded=herded
+                    )
+                else:
+                    answers[method] = posterior(method, seen, settings, problem.prior, herded=herded)
             except InputError as error:
                 refused[method] = str(error)
     return Inference(problem, simulations, settings, learned, seen, answers, refused)
@@ -89,11 +98,13 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
 
     ``scores`` hold those of the first parameter; ``parameters`` all of them. ``error`` is the distance of the mean from
     the exact one, ``width`` the interval's width in exact widths, ``covers`` whether it holds the exact mean (or, where
-    no posterior is known, the true parameter), each averaged over the parameters.
+    no posterior is known, the true parameter), each averaged over the parameters; ``against_truth`` adds more. ``used``
+    are the runs of the simulator, discarded ones too.
     """
     exact, truth = found.exact, found.problem.truth
     centre = exact.mean if exact else truth
-    more = {"simulations": len(found.simulations.parameters), "discarded": found.simulations.discarded}
+    runs = len(found.simulations.parameters)
+    more = {"simulations": runs, "discarded": found.simulations.discarded}
     if exact:
         parts = {**more, "parameters": _parameters(found, exact.mean, exact.interval)}
         yield _row("exact", seed, _scores(exact.mean, exact.interval), parts)
@@ -105,10 +116,35 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
         if centre is not None:
             inside = (answer.interval[:, 0] <= centre) & (centre <= answer.interval[:, 1])
             scores["covers"] = float(inside.mean())
-        parts = {**more, "parameters": _parameters(found, answer.mean, answer.interval)}
+        scores |= against_truth(found, answer)
+        used = answer.used or runs + found.simulations.discarded
+        parts = {**more, "used": used, "parameters": _parameters(found, answer.mean, answer.interval)}
         yield _row(method, seed, scores, parts, seconds={"cpu": answer.seconds, "wall": wall})
     for method, sentence in found.refused.items():
         yield _row(method, seed, {}, more, message=sentence)
+
+
+def against_truth(found: Inference, answer: Answer) -> dict[str, float]:
+    """Of the samples in u, where the true u* is known, averaged over the parameters: ``distance`` |mean − u*|,
+    ``holds`` u* inside the middle 95 % interval, ``share`` of the prior's such interval that is as wide."""
+    prior, truth = found.problem.prior, found.problem.truth
+    if truth is None:
+        return {}
+    u, at = prior.working(answer.samples), prior.working(truth)
+    low, high = np.quantile(u, [0.025, 0.975], axis=0)
+    ends = prior.at_levels(np.repeat([[0.025], [0.975]], u.shape[1], axis=1))
+    return {
+        "distance": float(np.abs(u.mean(0) - at).mean()),
+        "holds": float(((low <= at) & (at <= high)).mean()),
+        "share": float(((high - low) / (ends[1] - ends[0])).mean()),
+    }
+
+
+def drawn(problem: Problem, seed: int) -> Problem:
+    """The problem with data made at parameters drawn from its prior: over seeds, 95 % intervals of the exact posterior
+    hold 95 % of those."""
+    u, y = _repetition(problem, np.random.default_rng([seed, 16]))
+    return replace(problem, observed=y, truth=problem.prior.natural(u))
 
 
 def _row(
@@ -133,10 +169,23 @@ def _parameters(found: Inference, mean: np.ndarray, interval: np.ndarray) -> lis
 def run_problem(
     problem: Problem, simulations: int, seed: int, *, methods: Sequence[str] = METHODS, design: Design = "spread"
 ) -> tuple[Inference, list[dict[str, Any]]]:
-    """Simulate, learn, infer: one seed of one problem."""
+    """Simulate, learn, infer: one seed of one problem; the DME's row has ``exactness_gap`` in ``more``."""
     begun = time.perf_counter()
     found = infer(problem, simulate(problem, simulations, seed, design), seed=seed, methods=methods)
-    return found, list(rows_of(found, seed, time.perf_counter() - begun))
+    rows = list(rows_of(found, seed, time.perf_counter() - begun))
+    for row in rows:
+        if row["model"] == "dme":
+            row["more"]["gap"] = exactness_gap(found)
+    return found, rows
+
+
+def exactness_gap(found: Inference) -> float:
+    """Theorem 6.1's condition for summaries X and parameters Y on these simulations, with λ both ways: at 0 the DME is
+    the posterior operator."""
+    k, ell = kernels(found.seen, found.settings)
+    with torch.no_grad():
+        grams = evaluate(k, found.seen.x, found.seen.x), evaluate(ell, found.seen.u, found.seen.u)
+    return bayes_gap(*grams, found.settings.regularisation, found.settings.regularisation)
 
 
 def mean_errors(rows: Sequence[Mapping[str, Any]], method: str, score: str = "error") -> dict[int, float]:

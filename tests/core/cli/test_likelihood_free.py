@@ -25,6 +25,18 @@ def test_several_parameters_and_calibration(command) -> None:
     assert [(c["model"], len(c["ranks"])) for c in found["calibration"]] == [("abc", 10), ("abc", 10)]
 
 
+def test_methods_of_others_on_data_drawn_from_the_prior(command) -> None:
+    answer = command("likelihood-free", "--simulations", 40, "--seeds", 0, 1, "--methods", "kelfi", "mdn", "smc_abc",
+                     "--drawn", "--quiet")  # fmt: skip
+    assert answer.code == 0, answer.err
+    rows = [row for row in answer.document["results"] if row["model"] != "exact"]
+    assert [row["model"] for row in rows] == 2 * ["kelfi", "mdn", "smc_abc"]
+    assert all(row["used"] == 40 for row in rows if row["model"] != "smc_abc")
+    assert all({"distance", "holds", "share"} <= row["scores"].keys() for row in rows)
+    assert rows[0]["scores"]["posterior_mean"] != rows[3]["scores"]["posterior_mean"]
+    assert answer.document["settings"]["command"].endswith("--methods kelfi mdn smc_abc --drawn")
+
+
 def test_a_table(command, tmp_path) -> None:
     lines = [f"{i / 40},{(i * 7) % 40},{i / 40 + ((i * 13) % 11) / 100}" for i in range(40)]
     (tmp_path / "runs.csv").write_text("\n".join(["theta,noise,s", *lines]))
@@ -45,6 +57,7 @@ def test_a_table(command, tmp_path) -> None:
         ("--problem", "table"),
         ("--problem", "table", "--table", "/nowhere.csv"),
         ("--problem", "table", "--table", "/nowhere.csv", "--calibrate", 5),
+        ("--problem", "table", "--table", "/nowhere.csv", "--drawn"),
         ("--problem", "gaussian", "--dimension", 0),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from core.embeddings.deconditional import (
+    bayes_gap,
     conditional_mean_operator,
     conditional_operator_of_moments,
     deconditional_mean_operator,
@@ -132,6 +133,31 @@ def test_where_x_is_a_function_of_y_the_operator_is_the_reverse_conditional_mean
     posterior_of_y = (second @ phi) @ torch.linalg.inv(evidence)  # C_Y|X: columns p(y | x)
     assert torch.allclose(found, posterior_of_y, atol=1e-9)
     assert torch.allclose(forth @ posterior_of_y @ evidence, evidence, atol=1e-9)
+
+
+def test_the_gap_of_theorem_6_1_is_that_of_its_probability_tables():
+    """Delta kernels make operators tables of probabilities: ``‖P(x|y) P(y|x) D − D‖ / ‖D‖``, D = diag p(x)."""
+    counts = torch.tensor([[3, 1, 0, 2], [1, 4, 2, 0], [0, 1, 5, 1]])  # pairs with this x (down) and y (across)
+    joint = counts.double() / counts.sum()
+    marginal = torch.diag(joint.sum(1))
+    round_trip = (joint / joint.sum(0)) @ (joint.T / joint.sum(1))
+    wanted = float((round_trip @ marginal - marginal).norm() / marginal.norm())
+    x, y = (torch.repeat_interleave(part.flatten(), counts.flatten()) for part in torch.meshgrid(
+        torch.arange(3), torch.arange(4), indexing="ij"))  # fmt: skip
+    inputs, within = ((part[:, None] == part).double() for part in (x, y))
+    assert bayes_gap(inputs, within, 1e-9, 1e-9) == pytest.approx(wanted, rel=1e-5) and wanted > 0.3
+    of_y = torch.tensor([0, 1, 1, 2])[y]  # X = r(Y): nothing is left of it once Y is known
+    assert bayes_gap((of_y[:, None] == of_y).double(), within, 1e-9, 1e-9) < 1e-6
+
+
+def test_the_gap_grows_with_the_noise_of_the_simulator():
+    spec = KernelSpec((Term((Factor("rbf", ("a",), (0.5,)),)),))
+    kernel, n = spec.build(("a",)), 60
+    y, noise = torch.linspace(-2, 2, n).double()[:, None], normal(n, 1, seed=1)
+    with torch.no_grad():
+        within = evaluate(kernel, y, y)
+        gaps = [bayes_gap(evaluate(kernel, x, x), within, 1e-3, 1e-3) for x in (y + sd * noise for sd in (0, 0.3, 1))]
+    assert gaps[0] < 0.05 < gaps[1] < gaps[2] < 1
 
 
 def test_with_the_same_mediators_and_no_regularisation_it_is_the_reverse_conditional_mean():

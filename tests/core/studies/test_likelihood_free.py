@@ -8,11 +8,13 @@ from scipy import stats
 
 from core.errors import InputError
 from core.likelihood_free.inference import Settings
-from core.likelihood_free.simulators import simulate
+from core.likelihood_free.simulators import gaussian, simulate
 from core.studies.likelihood_free.study import (
     Calibration,
     calibrate,
     calibration,
+    drawn,
+    exactness_gap,
     infer,
     make_problem,
     mean_errors,
@@ -74,6 +76,43 @@ def test_rows_score_against_the_exact_posterior_and_the_seed_repeats() -> None:
     assert dme["scores"]["width"] == pytest.approx((np.diff(answer.interval) / np.diff(exact.interval)).item())
     again = run_problem(problem, 60, 4)[1]
     assert [row["scores"] for row in again] == [row["scores"] for row in rows]
+
+
+def test_scores_against_the_truth_are_those_of_the_samples() -> None:
+    problem = drawn(make_problem("gaussian", dimension=2), 5)
+    found, rows = run_problem(problem, 60, 0, methods=("abc",))
+    scores, samples = rows[-1]["scores"], found.answers["abc"].samples
+    assert scores["distance"] == pytest.approx(np.abs(samples.mean(0) - problem.truth).mean())
+    low, high = np.quantile(samples, [0.025, 0.975], axis=0)
+    assert scores["holds"] == ((low <= problem.truth) & (problem.truth <= high)).mean()
+    assert scores["share"] == pytest.approx(((high - low) / (2 * 1.959964)).mean(), rel=1e-6)
+    assert rows[-1]["more"]["used"] == 60
+    logs = drawn(make_problem("exponential-gamma"), 5)
+    found, rows = run_problem(logs, 60, 0, methods=("abc",))
+    apart = np.log(found.answers["abc"].samples).mean() - np.log(logs.truth[0])
+    assert rows[-1]["scores"]["distance"] == pytest.approx(abs(apart))
+
+
+def test_data_drawn_from_the_prior_are_held_as_often_as_the_exact_posterior_says() -> None:
+    """2,000 draws: the exact 95 % interval holds θ 95 % of the time, and draws follow the prior."""
+    problem = make_problem("gaussian", dimension=1)
+    made = [drawn(problem, seed) for seed in range(2000)]
+    held = [each.exact(each.observed).interval[0] for each in made]
+    inside = np.mean([low <= each.truth[0] <= high for (low, high), each in zip(held, made, strict=True)])
+    assert inside == pytest.approx(0.95, abs=0.015)
+    assert stats.kstest([each.truth[0] for each in made], stats.norm.cdf).pvalue > 0.01
+
+
+def test_the_gap_of_the_rule_is_small_without_noise_and_stands_in_the_deconditional_row() -> None:
+    rows = {}
+    for noise in (0.01, 1.0):
+        problem = gaussian(1, noise=noise)
+        runs = simulate(problem, 80, 0)
+        found = infer(problem, runs, settings=Settings(0.3, (0.3,), 0.3, 1e-4, 1e-2), methods=("dme",))
+        rows[noise] = exactness_gap(found)
+    assert rows[0.01] < 0.1 and rows[1.0] > 0.3
+    found, told = run_problem(make_problem("gaussian", dimension=1), 60, 0, methods=("dme", "abc"))
+    assert told[-2]["more"]["gap"] == pytest.approx(exactness_gap(found)) and "gap" not in told[-1]["more"]
 
 
 def test_more_simulations_bring_abc_nearer() -> None:

@@ -104,9 +104,10 @@ def test_filter_camera_and_simulation_numbers_are_those_of_their_files() -> None
         assert found[model] == pytest.approx(mean(row["scores"]["mse"] for row in last if row["model"] == model))
     camera = next(row for row in rows("camera") if (row["model"], row["noise"]) == ("kbr_tr", 0.01))
     assert claim("fukumizu", "Table 1").numbers["tr"] == camera["scores"]["mse"]
-    hundred = [row for row in rows("likelihood_free") if (row["model"], row["simulations"]) == ("dme", 100)]
-    free = claim("hsu", "Figure 5, left").numbers
-    assert free["dme"] == pytest.approx(median(row["scores"]["width"] for row in hundred))
+    methods, free = rows("likelihood_free_methods"), claim("hsu", "Figure 5, left").numbers
+    for model in ("dme", "k2_abc", "mdn"):
+        widths = [row["scores"]["width"] for row in methods if row["model"] == model]
+        assert len(widths) == free["n"] and free[model] == pytest.approx(median(widths))
     runs = [row["scores"] for row in rows("lotka_volterra") if (row["model"], row["simulations"]) == ("dme", 2000)]
     held = sum(row["interval_low"] < 0.01 < row["interval_high"] for row in runs)
     assert claim("hsu", "Figure 5, right").numbers["held"] == held

@@ -19,6 +19,7 @@ from core.distribution_regression.subjects import with_covariates
 from core.filtering.room import Camera
 from core.filtering.rotations import RotationPath
 from core.filtering.systems import RotationSystem
+from core.likelihood_free.others import OTHERS
 from core.studies.conditional_means.bag_rates import BagSizeSpec, bag_size_errors
 from core.studies.conditional_means.study import BagLayout
 from core.studies.conditional_means.study import compare as compare_means
@@ -31,7 +32,7 @@ from core.studies.filtering.smoothing import compare_smoothers
 from core.studies.filtering.study import FilterSettings, rotation_problem
 from core.studies.kernel_bayes.study import PRINTED, GaussianSpec, compare_rules
 from core.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
-from core.studies.likelihood_free.study import make_problem, run_problem
+from core.studies.likelihood_free.study import drawn, make_problem, run_problem
 from core.studies.one_dimension.problem import LineSettings
 from core.studies.one_dimension.problem import summary_of as line_row
 from core.studies.one_dimension.shifted import one_shift
@@ -151,6 +152,14 @@ def _lotka_volterra() -> Iterator[Row]:
         yield {**row, "simulations": 200}
 
 
+def _all_methods() -> Iterator[Row]:
+    yield from run_problem(make_problem("exponential-gamma"), 100, 17, methods=OTHERS)[1]
+
+
+def _drawn(name: str, count: int, seed: int, methods: tuple[str, ...]) -> Iterator[Row]:
+    yield from run_problem(drawn(make_problem(name), seed), count, seed, methods=methods)[1]
+
+
 def _smoothing() -> Iterator[Row]:
     problem = rotation_problem(RotationSystem.named("a", "M"), 400, settings("smoothing")["test"], 1)
     kept = next(row for row in rows("smoothing") if (row["system"], row["seed"], row["model"]) == ("a", 1, "kbr"))
@@ -194,9 +203,12 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
     "kernel_bayes_printed": lambda: _printed("kernel_bayes_printed", GaussianSpec(8, seed=3)),
     "kernel_bayes_sizes_printed": lambda: _printed("kernel_bayes_sizes_printed", GaussianSpec(6, 100, 100, 100, 2)),
+    "likelihood_free_drawn": lambda: _drawn("exponential-gamma", 100, 41, ("dme", "kelfi", "smc_abc")),
     "likelihood_free_guards": _guards,
+    "likelihood_free_methods": _all_methods,
     "likelihood_free_observed": lambda: _simulated("likelihood_free_observed", 30.0, 7, ("dme",)),
     "lotka_volterra": _lotka_volterra,
+    "lotka_volterra_drawn": lambda: _drawn("lotka-volterra", 2000, 6, ("cme_evidence", "kelfi", "mdn")),
     "mediator_shift": _mediator_shift,
     "mediation": lambda: _fields("mediation", "mediator-0.5-0.5", ("interpolation",), 4),
     "one_dimension": _one_dimension,

@@ -1,0 +1,115 @@
+"""What others do with a simulator: one of their methods beside the page's own, and the stored comparison of all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import mean, median
+from typing import Any
+
+import streamlit as st
+
+from core.likelihood_free.inference import METHODS
+from core.likelihood_free.others import OTHERS, RUNS, other_posterior
+from core.studies.likelihood_free.study import Inference
+from pages.kit import bound
+from pages.kit.background import awaited
+from pages.kit.layout import score_table
+from pages.kit.stored import stored
+from pages.likelihood_free.controls import Choice
+from pages.likelihood_free.words import TITLES
+
+NONE = "none"
+#: Exponential-gamma at the paper's observation, at drawn parameters; Lotka-Volterra at drawn parameters.
+GIVEN, DRAWN, PREDATORS = "likelihood_free_methods.json", "likelihood_free_drawn.json", "lotka_volterra_drawn.json"
+Rows = Sequence[Mapping[str, Any]]
+
+
+def choose() -> str:
+    """Which other method is computed, if any."""
+    return bound.selectbox(
+        "Also by", [NONE, *OTHERS], key="lf-also", format_func=lambda name: TITLES.get(name, name),
+        help="A method that the paper has beside its own, on the same simulations; sequential ABC makes up to "
+        f"{RUNS[0][0]:,} of its own, {RUNS[-1][0]:,} for several parameters.",
+    ) or NONE  # fmt: skip
+
+
+def joined(choice: Choice, found: Inference, method: str) -> Inference:
+    """The page's answers and that of one more method, which is computed in the background."""
+    if method == NONE:
+        return found
+    answer = awaited(
+        f"lf-also-{hash((choice, found.settings, method))}", "lf-also",
+        lambda check: other_posterior(
+            method, found.problem, found.simulations, found.seen, found.settings, seed=choice.seed, check=check
+        ),
+        f"{TITLES[method]} follows …",
+    )  # fmt: skip
+    return replace(found, answers=found.answers | {method: answer}) if answer else found
+
+
+def comparison() -> None:
+    """Stored scores of all nine methods on both problems, and what they say."""
+    given, drawn, predators = (stored(file) for file in (GIVEN, DRAWN, PREDATORS))
+    st.markdown(lesson(given["results"], predators["results"]))
+    columns = zip(
+        st.columns(2),
+        (f"{name}, {kept['settings']['simulations'][0]:,} simulations"
+         for name, kept in (("Exponential-gamma", given), ("Predators and prey", predators))),
+        (lambda method: _exponential(given["results"], drawn["results"], method),
+         lambda method: _predators(predators["results"], method)),
+        strict=True,
+    )  # fmt: skip
+    for place, caption, scores in columns:
+        rows = {method: scores(method) for method in METHODS + OTHERS}
+        with place:
+            score_table(rows, columns=tuple(rows["dme"]), digits=2, caption=caption)
+    st.caption(
+        f"Medians; on the left over {len(given['settings']['seeds'])} seeds at an observed mean of 9.42. *Holds θ* is "
+        "the share of true parameters in the 95 % intervals where data are made at θ drawn from the prior "
+        f"({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with four "
+        "parameters each on the right): 0.95 is right. *Share of prior*: an interval's width in log θ over the "
+        f"prior's. Stored; made by `{given['settings']['command']} --json FILE`, with `--drawn` and "
+        "`--problem lotka-volterra`."
+    )
+
+
+def lesson(given: Rows, predators: Rows) -> str:
+    """What the stored rows say: who is nearest from the same runs, and what runs of one's own are worth."""
+    same = [method for method in METHODS + OTHERS if method != "smc_abc"]
+    best, nearer, runs = [], [], []
+    for rows, score in ((given, "error"), (predators, "distance")):
+        far = {method: median(_scores(rows, method, score)) for method in (*same, "smc_abc")}
+        best.append(TITLES[min(same, key=far.__getitem__)])
+        nearer.append(far["smc_abc"] < min(far[method] for method in same))
+        runs.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f}")
+    where = "both" if all(nearer) else "neither" if not any(nearer) else ("the first", "the second")[nearer.index(True)]
+    return (
+        f"From the same runs *{best[0]}* comes nearest to the mean of the exact posterior, and of predators and prey "
+        f"*{best[1]}* to the true rates. *{TITLES['smc_abc']}* makes runs of its own, anew for every observation: with "
+        f"{runs[0]} and {runs[1]} in the median it comes nearer on {where}."
+    )
+
+
+def _exponential(given: Rows, drawn: Rows, method: str) -> dict[str, float | None]:
+    return {
+        "error": median(_scores(given, method, "error")),
+        "width / exact": median(_scores(given, method, "width")),
+        "holds θ": mean(_scores(drawn, method, "holds")),
+        "1,000 runs": median(_of(given, method, "used")) / 1000,
+    }
+
+
+def _predators(rows: Rows, method: str) -> dict[str, float | None]:
+    return {
+        "error of log θ": median(_scores(rows, method, "distance")),
+        "share of prior": median(_scores(rows, method, "share")),
+        "holds θ": mean(_scores(rows, method, "holds")),
+        "1,000 runs": median(_of(rows, method, "used")) / 1000,
+    }
+
+
+def _of(rows: Rows, method: str, key: str) -> list[float]:
+    return [row[key] for row in rows if row["model"] == method and row["scores"]]
+
+
+def _scores(rows: Rows, method: str, score: str) -> list[float]:
+    return [row["scores"][score] for row in rows if row["model"] == method and row["scores"]]

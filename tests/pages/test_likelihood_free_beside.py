@@ -1,0 +1,89 @@
+"""Methods of others on page Likelihood-free inference: one of them beside the page's own, and the stored comparison."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from statistics import mean, median
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.figures.colours import model_name
+from core.likelihood_free.inference import METHODS
+from core.likelihood_free.others import OTHERS
+from core.likelihood_free.simulators import simulate
+from core.studies.likelihood_free.study import exactness_gap, infer, make_problem
+from pages.likelihood_free.beside import DRAWN, GIVEN, PREDATORS, lesson
+from pages.likelihood_free.words import TITLES
+from tests.pages.conftest import until
+
+KEPT = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
+
+
+def tables(page: AppTest, caption: str) -> list[dict[str, list[str]]]:
+    """Rows by their label of every table whose caption has these words."""
+    assert not page.exception and not page.error
+    found = []
+    for block in page.get("html"):
+        if f"<p>{caption}" in block.proto.body:
+            rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", block.proto.body)
+            plain = [[re.sub(r"<.*?>", "", cell) for cell in re.split(r"</t[hd]>", row)] for row in rows]
+            found.append({unescape(label): cells for label, *cells in plain})
+    return found
+
+
+@pytest.mark.parametrize("method", OTHERS)
+def test_a_method_of_others_stands_beside_the_pages_own(open_page, method: str) -> None:
+    page = open_page("likelihood_free", **{"lf-also": TITLES[method]})
+    until(page, lambda: TITLES[method] in tables(page, "θ: mean")[0])
+    row = tables(page, "θ: mean")[0][TITLES[method]]
+    problem = make_problem("exponential-gamma")
+    wanted = infer(problem, simulate(problem, 100, 0), methods=(method,)).answers[method]
+    assert [float(cell) for cell in row[:3]] == pytest.approx([wanted.mean[0], *wanted.interval[0]], rel=1e-3)
+    page.selectbox(key="lf-also").set_value("none").run()
+    assert TITLES[method] not in tables(page, "θ: mean")[0]
+
+
+def test_a_table_of_ones_own_has_no_simulator_for_sequential_abc(open_page) -> None:
+    page = open_page("likelihood_free", **{"lf-problem": "Own table", "lf-also": TITLES["smc_abc"]})
+    until(page, lambda: any("sequential ABC needs a simulator" in each.value for each in page.caption))
+    assert "From 200 simulations" in " ".join(block.value for block in page.markdown)
+    page.selectbox(key="lf-also").set_value("kelfi").run()
+    until(page, lambda: TITLES["kelfi"] in tables(page, "log theta: mean")[0])
+
+
+def test_the_stored_comparison_is_that_of_its_files(open_page) -> None:
+    page = open_page("likelihood_free")
+    given, drawn, predators = (json.loads((KEPT / file).read_text())["results"] for file in (GIVEN, DRAWN, PREDATORS))
+    left, right = tables(page, "Exponential-gamma, ")[0], tables(page, "Predators and prey, ")[0]
+    assert list(left) == list(right) == [model_name(method) for method in METHODS + OTHERS]
+    for method in METHODS + OTHERS:
+        rows = {name: [row for row in kept if row["model"] == method]
+                for name, kept in (("given", given), ("drawn", drawn), ("predators", predators))}  # fmt: skip
+        wanted = [
+            median(row["scores"]["error"] for row in rows["given"]),
+            median(row["scores"]["width"] for row in rows["given"]),
+            mean(row["scores"]["holds"] for row in rows["drawn"]),
+        ]
+        assert [float(cell) for cell in left[model_name(method)][:3]] == pytest.approx(wanted, rel=0.06)
+        held = mean(row["scores"]["holds"] for row in rows["predators"])
+        assert float(right[model_name(method)][2]) == pytest.approx(held, rel=0.06)
+
+
+def test_the_gap_of_theorem_6_1_stands_with_the_equation(open_page) -> None:
+    page = open_page("likelihood_free")
+    problem = make_problem("exponential-gamma")
+    gap = exactness_gap(infer(problem, simulate(problem, 100, 0), methods=("dme",)))
+    assert any(f"= {gap:.2g}" in block.value for block in (*page.latex, *page.markdown))
+
+
+def test_the_lesson_follows_from_the_rows() -> None:
+    def rows(near: float, own: float, score: str) -> list[dict]:
+        far = {"dme": 0.5, "mdn": near, "smc_abc": own}
+        return [{"model": method, "used": 4000 if method == "smc_abc" else 100,
+                 "scores": {score: far.get(method, 1.0)}} for method in METHODS + OTHERS]  # fmt: skip
+
+    said = lesson(rows(0.2, 0.1, "error"), rows(0.9, 0.6, "distance"))
+    assert "*Mixture density network* comes nearest to the mean of the exact posterior" in said
+    assert "*Deconditional embedding* to the true rates" in said and said.endswith("it comes nearer on the first.")
