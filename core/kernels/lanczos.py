@@ -15,7 +15,7 @@ def lanczos_update(
     weights: Float[Tensor, " n"],
     near: Float[Tensor, " n"],
     regularisation: float,
-    accuracy: float = 1e-4,
+    accuracy: float = 1e-3,
     most: int = 150,
 ) -> Float[Tensor, " n"] | None:
     """``ΛG((ΛG)² + δI)⁻¹Λk`` with ``Λ = diag(weights)``, in the precision of ``gram``; None after ``most`` steps.

@@ -22,7 +22,7 @@ from core.studies.downscaling import benchmark as downscaling
 from core.studies.filtering.camera import CameraSpec, compare_camera
 from core.studies.filtering.smoothing import compare_smoothers
 from core.studies.filtering.study import FilterSettings, rotation_problem
-from core.studies.kernel_bayes.study import PRINTED, GaussianSpec, compare_rules
+from core.studies.kernel_bayes.study import FOLDED, FOLDED_OWN, LEAST_SQUARES, PRINTED, GaussianSpec, compare_rules
 from core.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
 from core.studies.likelihood_free.study import make_problem, run_problem
 from core.studies.one_dimension.problem import LineSettings
@@ -151,8 +151,8 @@ def _smoothing() -> Iterator[Row]:
         yield {**row, "system": "a", "train": 400}
 
 
-def _printed(name: str, spec: GaussianSpec) -> Iterator[Row]:
-    for row in compare_rules(spec, (PRINTED,)):
+def _rules(spec: GaussianSpec, *methods: str) -> Iterator[Row]:
+    for row in compare_rules(spec, methods):
         yield {**row, "dimension": spec.dimension, "size": spec.pairs}
 
 
@@ -162,8 +162,9 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "conditional_means": _conditional_means,
     "conditional_means_paper": _conditional_means_paper,
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
-    "kernel_bayes_printed": lambda: _printed("kernel_bayes_printed", GaussianSpec(8, seed=3)),
-    "kernel_bayes_sizes_printed": lambda: _printed("kernel_bayes_sizes_printed", GaussianSpec(6, 100, 100, 100, 2)),
+    "kernel_bayes_printed": lambda: _rules(GaussianSpec(8, seed=3), PRINTED),
+    "kernel_bayes_sizes_printed": lambda: _rules(GaussianSpec(6, 100, 100, 100, 2), PRINTED),
+    "kernel_bayes_validated": lambda: _rules(GaussianSpec(32, seed=3), LEAST_SQUARES, FOLDED, FOLDED_OWN),
     "likelihood_free_guards": _guards,
     "likelihood_free_observed": lambda: _simulated("likelihood_free_observed", 30.0, 7, ("dme",)),
     "lotka_volterra": _lotka_volterra,
