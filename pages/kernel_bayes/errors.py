@@ -81,7 +81,7 @@ def against_dimension() -> None:
         left, right = st.columns([3, 2])
         with left:
             figure = scores_against(curves, title="Error of the posterior mean against dimension",
-                                    labels=("dimension d", "mean square error"), names=TITLES,
+                                    labels=("dimension d", "mean square error"), names=TITLES, height=460,
                                     dark=is_dark())  # fmt: skip
             plotly_live(figure, "k-dimensions")
         with right:
@@ -115,8 +115,7 @@ def beside_the_paper(curves: Curves) -> str:
     every = sorted(set.intersection(*(set(curves[name]) for name in ("kbr", PRINTED, "kde", "cme"))))
 
     def below(first: str, second: str) -> str:
-        found = _nearer(curves, first, second, every)
-        return "at every d" if found == every else f"at d = {', '.join(map(str, found))}" if found else "at no d"
+        return _at(_nearer(curves, first, second, every), every)
 
     giving = {"the one that sums to one": "kbr", "the printed one": PRINTED}
     both = [
@@ -150,17 +149,23 @@ def without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     most = max(every, key=lost.__getitem__)
     own = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
     longest = max(own, key=lambda said: float(said.split()[0]))
-    below = _nearer(curves, FOLDED, LEAST_SQUARES, every)
     return (
-        f"**Chosen without the truth** (§5.1): least-squares cross-validation takes the best bandwidth at d = "
-        f"{_listed(same) or 'none'}, and costs {100 * (lost[most] - 1):.0f} % at d = {most}. Lengthscales by 10 folds "
-        f"change the rule's error by {100 * (min(gained.values()) - 1):+.0f} to "
-        f"{100 * (max(gained.values()) - 1):+.0f} %; so chosen it is below such densities at d = "
-        f"{_listed(below) or 'none'} of {_listed(every)}. The folds' distances are measured in one kernel: in each "
-        f"candidate's own, as §4.2 has it, {longest.split()[0]} × the median distance, the longest offered, wins on "
-        f"{own.count(longest)} of {len(own)} "
-        "problems, since a flat kernel tells no distributions apart."
+        "**Chosen without the truth** (§5.1): least-squares cross-validation takes the best bandwidth "
+        f"{_at(same, every)}, and costs {100 * (lost[most] - 1):.0f} % at d = {most}. Lengthscales by 10 folds change "
+        f"the rule's error by {_signed(min(gained.values()))} to {_signed(max(gained.values()))} %; so chosen it is "
+        f"below such densities {_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. The folds' distances are "
+        f"measured in one kernel: in each candidate's own, as §4.2 has it, {longest.split()[0]} × the median distance, "
+        f"the longest offered, wins on {own.count(longest)} of {len(own)} problems, since a flat kernel tells no "
+        "distributions apart."
     )
+
+
+def _at(found: Sequence[float], every: Sequence[float]) -> str:
+    return "at every d" if found == every else f"at d = {', '.join(map(str, found))}" if found else "at no d"
+
+
+def _signed(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.0f}".replace("-", "−")
 
 
 def _nearer(curves: Curves, first: str, second: str, sizes: Sequence[float]) -> list[float]:

@@ -58,8 +58,8 @@ def settings(name: str) -> Row:
     return json.loads((FOLDER / f"{name}.json").read_text())["settings"]
 
 
-def _camera() -> Iterator[Row]:
-    given = settings("camera")
+def _camera(name: str) -> Iterator[Row]:
+    given = settings(name)
     spec = CameraSpec(given["train"], given["test"], given["noise"][0], 0,
                       RotationPath(speed=given["speed"], tilt=given["tilt"]),
                       Camera(field_of_view=given["field_of_view"]), given["room"])  # fmt: skip
@@ -158,7 +158,8 @@ def _rules(spec: GaussianSpec, *methods: str) -> Iterator[Row]:
 
 #: File → rows computed today; each has keys that single out a stored row, and its scores.
 TODAY: dict[str, Callable[[], Iterator[Row]]] = {
-    "camera": _camera,
+    "camera": lambda: _camera("camera"),
+    "camera_rotations": lambda: _camera("camera_rotations"),
     "conditional_means": _conditional_means,
     "conditional_means_paper": _conditional_means_paper,
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
