@@ -166,22 +166,24 @@ class KernelBayes:
         return KernelMean(self.inputs, self.conditional_weights(self.near(observation)), self.kernel)
 
 
-def cross_validation(rule: KernelBayes, folds: int = 10) -> float:
+def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels.Kernel | None = None) -> float:
     """``Σ_a ‖mean_{j∈T_a} μ̂^{[−a]}_{X|Y_j} − μ̂_X^{[a]}‖²`` with the training X as prior: what §4.2 minimises.
 
-    Fold a holds the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows a fold.
+    The norm is that of the rule's own kernel on X, or of ``judge``: norms of different kernels cannot be compared. Fold
+    a holds the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows a fold.
     """
     count = len(rule.inputs)
     if not 2 <= folds <= count // 2:
         raise InputError(f"{folds} folds of {count} rows were asked for: give between 2 and {max(2, count // 2)}.")
+    judge = rule.kernel if judge is None else judge
     total, order = 0.0, torch.arange(count, device=rule.inputs.device)
     for fold in range(folds):
         out = order % folds == fold
         kept = replace(rule, inputs=rule.inputs[~out], observations=rule.observations[~out])
         prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
         posteriors = kept.update(prior, kept.near(rule.observations[out]))
-        average = KernelMean(kept.inputs, posteriors.mean(1), rule.kernel)
-        total += average.distance(empirical(rule.inputs[out], rule.kernel)) ** 2
+        average = KernelMean(kept.inputs, posteriors.mean(1), judge)
+        total += average.distance(empirical(rule.inputs[out], judge)) ** 2
     return total
 
 

@@ -107,14 +107,15 @@ def angles_plot(angles: Mapping[str, np.ndarray], step: int, *, height: int = 28
 
 
 def noises_plot(
-    ours: Mapping[str, float], paper: Mapping[str, tuple[float, float]], *, title: str, height: int = 260,
+    ours: Mapping[str, tuple[float, float]], paper: Mapping[str, tuple[float, float]], *, title: str, height: int = 260,
     dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Our error of each method as a dot, the paper's with its standard error as a diamond, on a log axis."""
+    """Our error of each method as a dot, the paper's as a diamond, with their standard errors, on a log axis."""
     names = list(ours)
     dots = {
-        "type": "scatter", "mode": "markers", "x": [ours[name] for name in names], "y": [model_name(n) for n in names],
+        "type": "scatter", "mode": "markers", "x": [ours[n][0] for n in names], "y": [model_name(n) for n in names],
         "marker": {"size": 13, "color": [model_colour(name, dark) for name in names]}, "name": "ours, our room",
+        "error_x": {"type": "data", "array": [ours[name][1] for name in names], "color": INK[dark]},
         "hovertemplate": "%{x:.4f}<extra></extra>",
     }  # fmt: skip
     known = [name for name in names if name in paper]
@@ -127,9 +128,9 @@ def noises_plot(
     picture = layout(title, height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 112, "r": 8, "t": 66, "b": 42}
     picture["xaxis"] = axis("MSE, squared Frobenius distance", dark, automargin=False)
-    picture["xaxis"] |= log_axis(np.array([*ours.values(), *(paper[name][0] for name in known)]))
+    picture["xaxis"] |= log_axis(np.array([*(mean for mean, _ in ours.values()), *(paper[name][0] for name in known)]))
     picture["yaxis"] = axis("", dark, automargin=False, autorange="reversed")
-    said = ", ".join(f"{model_name(name)} {ours[name]:.3g}" for name in names)
+    said = ", ".join(f"{model_name(name)} {ours[name][0]:.3g}" for name in names)
     picture["meta"]["alt"] = f"{title}: {said}; the paper's beside them."
     return {"data": [dots, marks], "layout": picture}
 

@@ -62,6 +62,8 @@ MODEL_HUES: dict[str, str] = {
     "kbr_a": "rose",
     "kbr_theorem": "blue",
     "kbr_printed": "jade",
+    "kbr_cv": "grey",
+    "kde_lscv": "bronze",
     "kbr_gauss": "teal",
     "kbr_tr": "blue",
     "kalman": "rust",

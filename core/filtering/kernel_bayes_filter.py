@@ -15,6 +15,7 @@ from torch import Tensor
 from core import linalg
 from core.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, preimages
 from core.errors import InputError
+from core.kernels.lanczos import lanczos_update
 from core.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
 from core.kernels.tiles import evaluate
 
@@ -33,7 +34,7 @@ SMOOTHING = 1e-2
 class FilterState:
     """Where S series stand: ``weights`` α (S, T) on the training states; ``mass`` Σμ (S,) of the prediction behind
     them; ``lost`` (S,) whether that had lost its mass and the state was found anew from the observation alone; ``far``
-    (S,) whether no training observation is near."""
+    (S,) whether no training observation is near. A kernel that cannot tell constants has no mass to lose."""
 
     weights: Float[Tensor, "S T"]
     mass: Float[Tensor, " S"]
@@ -53,6 +54,8 @@ class KernelBayesFilter:
     tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
     state_tolerance : the same for the states' factor alone, where it is given: a kernel of few features, such as
         Tr(ABᵀ), has a rank of its own that no cut should lower.
+    iterative : whether the update takes ``G_Y`` whole by Lanczos steps (single precision, or directly where they do not
+        converge): noisy observations of many numbers have no low rank.
 
     Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not belong together.
     """
@@ -65,6 +68,7 @@ class KernelBayesFilter:
     second_regularisation: float
     tolerance: float = 1e-4
     state_tolerance: float | None = None
+    iterative: bool = False
 
     def __post_init__(self) -> None:
         steps = len(self.observations)
@@ -108,7 +112,7 @@ class KernelBayesFilter:
         """Ranks of both factors; T + 1 and T where matrices are dense."""
         if not self.tolerance:
             return len(self.states), self.length
-        return self.state_factor.rank, self.observation_factor.rank
+        return self.state_factor.rank, self.length if self.iterative else self.observation_factor.rank
 
     @cached_property
     def _now_and_next(self) -> tuple[Tensor, Tensor]:
@@ -125,16 +129,26 @@ class KernelBayesFilter:
     def _observation_root(self) -> Tensor:
         if self.tolerance:
             return self.observation_factor.factor
+        return linalg.root(self._observation_gram, "kernel matrix of the observations")
+
+    @cached_property
+    def _observation_gram(self) -> Tensor:
         with torch.no_grad():
-            gram = evaluate(self.observation_kernel, self.observations, self.observations)
-        return linalg.root(gram, "kernel matrix of the observations")
+            return evaluate(self.observation_kernel, self.observations, self.observations)
+
+    @cached_property
+    def _single_gram(self) -> Tensor:
+        return self._observation_gram.float()
 
     @cached_property
     def _state_ridge(self) -> RidgeInverse:
         return RidgeInverse(self._now_and_next[0], self._ridge, "kernel matrix of the states")
 
     @cached_property
-    def _observation_ridge(self) -> RidgeInverse:
+    def _observation_ridge(self) -> RidgeInverse | linalg.Factor:
+        if self.iterative:
+            gram = self._observation_gram
+            return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
         return RidgeInverse(self._observation_root, self._ridge, "kernel matrix of the observations")
 
     @cached_property
@@ -168,8 +182,20 @@ class KernelBayesFilter:
             return evaluate(self.observation_kernel, observation, self.observations)
 
     def update(self, weights: Float[Tensor, "S T"], near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
-        """``ΛG_Y((ΛG_Y)² + δI)⁻¹Λk_Y`` through ``S = C_YᵀΛC_Y`` for each series."""
+        """``ΛG_Y((ΛG_Y)² + δI)⁻¹Λk_Y`` for each series, through ``S = C_YᵀΛC_Y`` or ``iterative``."""
+        if self.iterative:
+            return torch.stack([self._whole_update(*each) for each in zip(weights, near, strict=True)])
         return self._weigh(self._observation_root, weights, near, self.second_regularisation)
+
+    def _whole_update(self, weights: Tensor, near: Tensor) -> Tensor:
+        delta = self.second_regularisation
+        found = lanczos_update(self._single_gram, weights, near, delta)
+        if found is not None:
+            return found.to(weights.dtype)
+        joint = weights[:, None] * self._observation_gram
+        system = joint @ joint + delta * _eye(joint)
+        right = (weights * near)[:, None]
+        return joint @ linalg.solve_general(system, right, "squared evidence")[0][:, 0]
 
     def _weigh(self, root: Tensor, weights: Tensor, near: Tensor, regularisation: float) -> Tensor:
         inner = (root.T[None] * weights[:, None, :]) @ root
@@ -197,8 +223,8 @@ class KernelBayesFilter:
         return self._observed(weights.expand(len(observation), -1), self.near(observation))
 
     def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:
-        """One step on: predict, then weigh by the observation. Where the prediction lost its mass, or the weights are
-        no finite numbers, the state is found anew from the observation, and ``lost`` says so."""
+        """One step on: predict, then weigh by the observation. Where a prediction that ``has_mass`` lost it, or weights
+        are no finite numbers, the state is found anew from the observation, and ``lost`` says so."""
         return self._stepped(state, self.near(observation))
 
     def _stepped(self, state: FilterState, near: Tensor) -> FilterState:
@@ -206,18 +232,29 @@ class KernelBayesFilter:
 
     def _observed(self, prior: Tensor, near: Tensor) -> FilterState:
         mass = prior.sum(1)
-        lost = ~(mass > LEAST_TOTAL)
+        lost = self._massless(prior)
         usable = torch.where(lost[:, None], torch.ones_like(prior) / self.length, prior)
         weights = self.update(usable, near)
-        lost = lost | ~torch.isfinite(weights).all(1) | ~(weights.sum(1) > LEAST_TOTAL)
+        lost = lost | self._massless(weights)
         if bool(lost.any()):
             weights = torch.where(lost[:, None], self.from_observation(near), weights)
         return FilterState(weights, mass, lost, near.amax(1) < NEAR)
 
+    @cached_property
+    def has_mass(self) -> bool:
+        """Whether Σμ says anything: whether the states' kernel can tell the constant 1, as Tr(ABᵀ) on all of SO(3)
+        cannot."""
+        even = torch.full_like(self.states[:-1, 0], 1 / self.length)
+        return float(self.transition_weights(even[None]).sum()) > 0.5
+
+    def _massless(self, weights: Float[Tensor, "S T"]) -> Bool[Tensor, " S"]:
+        infinite = ~torch.isfinite(weights).all(1)
+        return infinite | ~(weights.sum(1) > LEAST_TOTAL) if self.has_mass else infinite
+
     def skip(self, state: FilterState) -> FilterState:
         """A step without an observation: the prediction itself, as weights on the training states."""
         prior = self.prior_weights(state.weights)
-        lost = ~(prior.sum(1) > LEAST_TOTAL)
+        lost = self._massless(prior)
         return FilterState(prior, prior.sum(1), lost, torch.zeros_like(lost))
 
     def predict(self, state: FilterState, steps: int = 1) -> list[KernelMean]:
@@ -240,7 +277,7 @@ class KernelBayesFilter:
         for state in reversed(states[:-1]):
             weights = self.transition_weights(state.weights)
             found = self._weigh(after, weights, (out[0] @ now) @ after.T, regularisation)
-            good = torch.isfinite(found).all(1) & (found.sum(1) > LEAST_TOTAL)
+            good = ~self._massless(found)
             out.insert(0, torch.where(good[:, None], found, state.weights))
         return out
 

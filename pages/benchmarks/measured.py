@@ -31,6 +31,7 @@ TITLES = {
     "sparse_representation": "Sparse representation",
     "distribution_regression": "Distribution regression",
     "filtering": "Filtering",
+    "camera": "Filtering: camera",
     "latency": "From a key press to the picture",
     "start_up": "Start-up",
     "load": "A room at once",
@@ -52,7 +53,7 @@ class Topic:
 
 
 PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_representation", "distribution_regression",
-         "filtering")  # fmt: skip
+         "filtering", "camera")  # fmt: skip
 TOPICS = (
     Topic("Time beside a plain implementation", PLAIN, headlines.beside_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags"), headlines.up_to_a_million),

@@ -57,7 +57,8 @@ def choose_by_validation(spec: GaussianSpec, printed: bool) -> None:
     """A button that puts lengthscales, ε and δ where cross-validation wants them."""
     told = (
         "10 folds, §4.2: how far the mean posterior of left-out observations lies from the left-out states. The "
-        "distance is measured in the kernel's own space, which favours long lengthscales."
+        "distance is measured in the kernel of the median distance for all candidates; in each candidate's own the "
+        "longest lengthscale always wins."
     )
     if st.button("Choose by cross-validation", key="k-validate", width="stretch", help=told):
         with st.spinner("Ten folds for each candidate …"):

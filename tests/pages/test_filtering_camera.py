@@ -1,11 +1,15 @@
 """The view Camera in AppTest: it opens followed, steps, obeys its controls, shows the paper's table."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import streamlit as st
+from scipy.stats import sem
 from streamlit.testing.v1 import AppTest
 
+from core.figures.camera import noises_plot
 from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 
@@ -48,3 +52,22 @@ def test_it_follows_steps_and_obeys(view):
     view.selectbox(key="fc-shown").set_value("nearest").run()
     words(view)
     assert any("only the order of the methods can" in caption.value for caption in view.caption)
+
+
+def test_the_stored_runs_stand_beside_the_papers_table(view, monkeypatch):
+    folder = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
+    turned, kept = (json.loads((folder / f"{name}.json").read_text()) for name in ("camera_rotations", "camera"))
+    found = [row["scores"]["mse"] for row in turned["results"] if row["model"] == "kbr_gauss"]
+    assert f"KBR (Gauss) {sum(found) / len(found):.3g} ± {sem(found):.2g}" in words(view)
+    given = {}
+
+    def seen(ours, paper, *, title, dark):
+        given[title] = ours
+        return noises_plot(ours, paper, title=title, dark=dark)
+
+    monkeypatch.setattr("pages.filtering.camera.noises_plot", seen)
+    words(view.run())
+    for title, noise in zip(("σ² = 0.0001", "σ² = 0.001"), kept["settings"]["noise"], strict=True):
+        ours = [row["scores"]["mse"] for row in kept["results"] if (row["model"], row["noise"]) == ("kbr_tr", noise)]
+        assert given[title]["kbr_tr"] == pytest.approx((sum(ours) / len(ours), sem(ours)))
+    assert any("1800 frames followed, 10 run(s)" in caption.value for caption in view.caption)

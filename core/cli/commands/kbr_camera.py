@@ -24,6 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
     parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
     add_filter_options(parser, 1e-2)
+    parser.add_argument(
+        "--full-rank",
+        action="store_true",
+        help="the frames' kernel matrix whole, by Lanczos steps: nothing is left out",
+    )
     add_device_option(parser)
     add_output_options(parser)
 
@@ -43,7 +48,8 @@ def run(options: argparse.Namespace) -> None:
             result for noise in noises for seed in range(options.runs) for result in _one(options, noise, seed, methods)
         ]
         device = str(choose(options.device))
-    names = ("train", "test", "runs", "tilt", "speed", "field_of_view", "room", "scale", "epsilon", "tolerance")
+    names = ("train", "test", "runs", "tilt", "speed", "field_of_view", "room", "scale", "epsilon", "tolerance",
+             "full_rank")  # fmt: skip
     settings = {name: getattr(options, name) for name in names} | {"noise": list(noises), "methods": list(methods)}
     write(document(options.command, settings, results, by=("noise",), device=device), options.json)
 
@@ -58,7 +64,9 @@ def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[st
         options.train, options.test, noise, seed, RotationPath(speed=options.speed, tilt=options.tilt),
         Camera(field_of_view=options.field_of_view), options.room,
     )  # fmt: skip
-    settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
+    settings = FilterSettings(
+        options.scale, options.epsilon, options.tolerance, options.device, iterative=options.full_rank
+    )
     results = []
     for row in compare_camera(spec, settings, methods):
         more = {"noise": noise, "variance": noise**2}

@@ -28,7 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
     parser.add_argument("--runs", type=int, default=3, help="drawn problems, seeds from 0")
     parser.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help="kbr, kde, cme, abc (all), kbr_theorem, kbr_printed"
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="kbr, kde, cme, abc (all), kbr_theorem, kbr_printed, kde_lscv, kbr_cv, kbr_cv_own",
     )
     add_output_options(parser)
 

@@ -122,7 +122,8 @@ def make_camera(spec: CameraSpec) -> CameraData:
 @dataclass(frozen=True)
 class Estimates:
     """One method's ``matrices`` (n, 3, 3), which need not be rotations, words on its parameters, CPU ``seconds`` a step
-    without training, and what a kernel Bayes filter says of itself (n,): ``mass``, ``lost``, ``far``; its ranks."""
+    without training, and what a kernel Bayes filter says of itself (n,): ``mass`` where its kernel has any, ``lost``,
+    ``far``; its ranks."""
 
     matrices: np.ndarray
     words: str
@@ -150,8 +151,9 @@ class Estimates:
 
 
 def camera_filter(
-    method: str, states: torch.Tensor, frames: torch.Tensor, scale: float, epsilon: float, tolerance: float
-) -> KernelBayesFilter:
+    method: str, states: torch.Tensor, frames: torch.Tensor, scale: float, epsilon: float, tolerance: float,
+    iterative: bool = False,
+) -> KernelBayesFilter:  # fmt: skip
     """The filter of X_1 … X_{T+1} (T + 1, 9) and Y (T, q): a Gaussian kernel of lengthscale β × median distance on the
     frames; on the states the same ("kbr_gauss"), or ``k(A, B) = Tr(ABᵀ)`` ("kbr_tr"), linear in nine numbers."""
     if method not in KERNELS:
@@ -165,7 +167,7 @@ def camera_filter(
     on_states = kernel(states, "rbf" if method == "kbr_gauss" else "linear")
     kept = STATE_TOLERANCE if tolerance else 0.0
     return KernelBayesFilter(
-        states, frames, on_states, kernel(frames, "rbf"), epsilon, 2 * epsilon, tolerance, kept
+        states, frames, on_states, kernel(frames, "rbf"), epsilon, 2 * epsilon, tolerance, kept, iterative
     )  # fmt: skip
 
 
@@ -185,7 +187,7 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
     scale, epsilon = settings.scale, settings.regularisation
     if scale is None or epsilon is None:
         scale, epsilon = _validated(method, x, y, settings, check)
-    trained = camera_filter(method, x, y, scale, epsilon, settings.tolerance)
+    trained = camera_filter(method, x, y, scale, epsilon, settings.tolerance, settings.iterative)
     trained.run(seen[None, :2])  # factors are made once, before the clock
     watch = Stopwatch()
     followed = trained.run(seen[None])
@@ -194,7 +196,8 @@ def kernel_bayes(method: str, data: CameraData, settings: FilterSettings, check:
         torch.cat([getattr(s, name) for s in followed]).cpu().numpy() for name in ("mass", "lost", "far")
     )
     words = f"β = {scale:.3g}, ε = {epsilon:.3g}, δ = 2ε; found anew {int(lost.sum())} times"
-    return Estimates(matrices(method, trained, followed), words, spent, mass, lost, far, trained.ranks)
+    told = mass if trained.has_mass else None
+    return Estimates(matrices(method, trained, followed), words, spent, told, lost, far, trained.ranks)
 
 
 def _tensor(values: np.ndarray, device: Any) -> torch.Tensor:
@@ -210,7 +213,9 @@ def _validated(
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
 
     def error(scale: float, epsilon: float) -> float:
-        candidate = camera_filter(method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance)
+        candidate = camera_filter(
+            method, x[: half + 1], y[:half], scale, epsilon, settings.tolerance, settings.iterative
+        )
         return float(squared_distances(matrices(method, candidate, candidate.run(y[None, steps])), truth).mean())
 
     return best_candidate(settings.scales(SCALES), settings.regularisations(EPSILONS), error, check)

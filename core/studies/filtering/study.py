@@ -30,13 +30,14 @@ TEST_SEED = 100_000
 class FilterSettings:
     """How the kernel Bayes filter is trained: ``scale`` β and ``regularisation`` ε (None: by split-half validation),
     ``δ = 2ε``, ``tolerance`` of the low-rank factors (0: dense); ``around``: also the prediction one step ahead and the
-    smoother, which sees what comes after."""
+    smoother, which sees what comes after; ``iterative``: the observations' Gram matrix whole, by Lanczos steps."""
 
     scale: float | None = None
     regularisation: float | None = None
     tolerance: float = 1e-4
     device: str = "auto"
     around: bool = False
+    iterative: bool = False
 
     def scales(self, tried: tuple[float, ...]) -> tuple[float, ...]:
         """β as given, or those that validation tries."""
@@ -57,8 +58,9 @@ class Trained:
 
 
 def build_filter(
-    states: torch.Tensor, observations: torch.Tensor, scale: float, epsilon: float, tolerance: float
-) -> KernelBayesFilter:
+    states: torch.Tensor, observations: torch.Tensor, scale: float, epsilon: float, tolerance: float,
+    iterative: bool = False,
+) -> KernelBayesFilter:  # fmt: skip
     """Gaussian kernels of lengthscale β × median distance on both sides, ``δ = 2ε``."""
     kernels = []
     for values in (states, observations):
@@ -66,7 +68,9 @@ def build_filter(
         width = scale * median_distance(values.cpu())
         spec = KernelSpec((Term((Factor("rbf", names, (width,)),)),))
         kernels.append(spec.build(names).to(values.device))
-    return KernelBayesFilter(states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance)
+    return KernelBayesFilter(
+        states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance, iterative=iterative
+    )
 
 
 def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings, check: Check = never) -> Trained:
@@ -80,7 +84,7 @@ def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings
     scale, epsilon = settings.scale, settings.regularisation
     if scale is None or epsilon is None:
         scale, epsilon = _validated(x, y, settings, check)
-    return Trained(build_filter(x, y, scale, epsilon, settings.tolerance), scale, epsilon)
+    return Trained(build_filter(x, y, scale, epsilon, settings.tolerance, settings.iterative), scale, epsilon)
 
 
 def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check: Check) -> tuple[float, float]:
@@ -94,7 +98,9 @@ def _validated(x: torch.Tensor, y: torch.Tensor, settings: FilterSettings, check
 
 def _half_error(x: torch.Tensor, y: torch.Tensor, half: int, settings: FilterSettings) -> float:
     assert settings.scale is not None and settings.regularisation is not None
-    candidate = build_filter(x[: half + 1], y[:half], settings.scale, settings.regularisation, settings.tolerance)
+    candidate = build_filter(
+        x[: half + 1], y[:half], settings.scale, settings.regularisation, settings.tolerance, settings.iterative
+    )
     found = estimates(candidate, candidate.run(y[None, half:]))[0]
     return float(((found - x[half:-1]) ** 2).sum(1).mean())
 

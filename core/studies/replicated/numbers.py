@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean, median, stdev
 from typing import Any
 
 from core.errors import InputError
@@ -14,7 +14,12 @@ FOLDER = Path(__file__).resolve().parents[3] / "data" / "benchmarks"
 #: What tells one draw from another, beside its model.
 ABOUT = ("case", "matching", "seed", "dimension", "size", "way", "observed", "simulations", "system", "train")
 Row = Mapping[str, Any]
-_OF_VALUES: dict[str, Callable[[Sequence[float]], float]] = {"mean": mean, "median": median, "sum": sum}
+_OF_VALUES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": mean,
+    "se": lambda values: stdev(values) / len(values) ** 0.5,
+    "median": median,
+    "sum": sum,
+}
 
 
 @dataclass(frozen=True)
@@ -24,8 +29,9 @@ class Query:
     Parameters
     ----------
     file : a file of ``data/benchmarks`` without its ending.
-    take : ``mean``, ``median`` or ``sum`` of ``value`` over the rows; ``count`` of the rows; ``wins``, the draws on
-        which the first of two ``models`` has the smaller value; ``p`` of the signed-rank test between them.
+    take : ``mean``, its standard error ``se``, ``median`` or ``sum`` of ``value`` over the rows; ``count`` of the rows;
+        ``wins``, the draws on which the first of two ``models`` has the smaller value; ``p`` of the signed-rank test
+        between them.
     value : key of a row, with dots into what it holds.
     where, below, above : values that rows have, and numbers they lie below or above, by key; ``says``: part of a row's
         message; ``rows``: the file's key that holds the rows (its results without it).
@@ -74,7 +80,7 @@ def stored_number(query: Query, folder: Path = FOLDER) -> float:
     if query.take == "wins":
         return sum(first < second for first, second in pairs)
     if query.take != "p":
-        raise InputError(f"`take` is '{query.take}': choose mean, median, sum, count, wins or p.")
+        raise InputError(f"`take` is '{query.take}': choose mean, se, median, sum, count, wins or p.")
     from core.metrics import pairwise_wilcoxon
 
     compared = [row for row in found if row["model"] in query.models]

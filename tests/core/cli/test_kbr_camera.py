@@ -20,3 +20,25 @@ def test_cameras_in_the_one_shape(command) -> None:
 def test_bad_input_is_a_sentence_and_exit_code_two(command, command_line, word) -> None:
     answer = command("kbr-camera", *command_line, "--quiet")
     assert answer.code == 2 and word in answer.err and answer.out == ""
+
+
+def test_frames_at_full_rank(command) -> None:
+    told = (
+        "--train",
+        60,
+        "--test",
+        5,
+        "--noise",
+        0.1,
+        "--scale",
+        1,
+        "--epsilon",
+        1e-4,
+        "--methods",
+        "kbr_tr",
+        "--quiet",
+    )
+    cut, whole = (
+        command("kbr-camera", *told, *more).document["results"][0]["scores"] for more in ((), ("--full-rank",))
+    )
+    assert whole["rank"] == 60 > cut["rank"] and whole["mse"] != cut["mse"]

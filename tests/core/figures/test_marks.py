@@ -64,7 +64,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     ),
     "camera.frames_plot": lambda dark: camera.frames_plot({"a": FLAT, "b": FLAT / 2}, dark=dark),
     "camera.noises_plot": lambda dark: camera.noises_plot(
-        {"kbr_tr": 1.0}, {"kbr_tr": (2.0, 0.1)}, title="t", dark=dark
+        {"kbr_tr": (1.0, 0.1)}, {"kbr_tr": (2.0, 0.1)}, title="t", dark=dark
     ),
     "coordinates.coordinates_plot": lambda dark: coordinates.coordinates_plot(
         N, N, {"kbr": N, "cme": N}, title="t", dark=dark

@@ -156,6 +156,33 @@ def test_a_low_rank_filter_follows_the_dense_one(method):
     assert np.allclose(left, right, atol=1e-3)
 
 
+@pytest.mark.parametrize("method", KERNELS)
+def test_a_filter_by_lanczos_steps_follows_the_dense_one(method, monkeypatch):
+    data = make_camera(SMALL)
+    x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.seen))
+    dense, steps = (camera_filter(method, x, y, 1.0, 1e-4, tolerance, tolerance > 0) for tolerance in (0.0, 1e-10))
+    left, right = (matrices(method, f, f.run(seen[None])) for f in (dense, steps))
+    assert np.allclose(left, right, atol=2e-3) and steps.ranks[1] == len(y)
+    monkeypatch.setattr("core.filtering.kernel_bayes_filter.lanczos_update", lambda *_: None)  # directly instead
+    again = camera_filter(method, x, y, 1.0, 1e-4, 1e-10, True)
+    assert np.allclose(left, matrices(method, again, again.run(seen[None])), atol=1e-3)
+
+
+def test_the_trace_kernel_has_no_mass_to_lose_on_all_rotations():
+    """Its functions are linear: none is the constant 1 where the mean rotation is nought, one nearly is upright."""
+    masses = {}
+    for tilt in (20, 180):
+        data = make_camera(CameraSpec(300, 12, 0.01, 1, RotationPath(tilt=tilt), Camera(6)))
+        x, y, seen = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames, data.seen))
+        for method in KERNELS:
+            found = camera_filter(method, x, y, 0.5, 1e-5, 1e-2)
+            masses[tilt, method] = found.has_mass
+            if not found.has_mass:
+                steps = found.run(seen[None])
+                assert min(float(step.mass) for step in steps) < 0.1 and not any(bool(step.lost) for step in steps)
+    assert masses == {(20, "kbr_gauss"): True, (20, "kbr_tr"): True, (180, "kbr_gauss"): True, (180, "kbr_tr"): False}
+
+
 def test_the_trace_kernel_is_the_trace():
     data = make_camera(SMALL)
     x, y = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames))

@@ -48,5 +48,8 @@ def test_a_line_that_leaves_the_panorama_is_broken():
 def test_angles_and_the_paper_beside_ours():
     lines = angles_plot({"kbr_tr": np.array([1.0, 2.0]), "nearest": np.array([3.0, 4.0])}, 1)
     assert numbers(lines["data"][1]["y"]).tolist() == [3, 4] and lines["layout"]["shapes"][0]["x0"] == 2
-    bars, marks = noises_plot({"kbr_tr": 0.2, "nearest": 0.1}, {"kbr_tr": (0.146, 0.003)}, title="σ²")["data"]
-    assert bars["x"] == [0.2, 0.1] and marks["x"] == [0.146] and marks["y"] == ["KBR (Tr)"]
+    bars, marks = noises_plot({"kbr_tr": (0.2, 0.01), "nearest": (0.1, 0)}, {"kbr_tr": (0.146, 0.003)}, title="σ²")[
+        "data"
+    ]
+    assert bars["x"] == [0.2, 0.1] and bars["error_x"]["array"] == [0.01, 0]
+    assert marks["x"] == [0.146] and marks["y"] == ["KBR (Tr)"]

@@ -20,6 +20,7 @@ from core.studies.kernel_bayes.study import (
     embedding_error,
     gaussian_rule,
     kernel_bayes_weights,
+    least_squares_score,
     make_gaussian,
     rejection_means,
     simulate,
@@ -121,8 +122,54 @@ def test_validation_takes_the_candidate_of_least_error(monkeypatch):
         for epsilon in (1e-4, 1e-2):
             rule = gaussian_rule(PROBLEM, scale)
             rule = replace(rule, regularisation=epsilon, second_regularisation=2 * epsilon)
-            errors[scale, epsilon] = cross_validation(rule)
-    assert study.validated(PROBLEM) == min(errors, key=errors.__getitem__)
+            for own in (True, False):
+                judge = None if own else gaussian_rule(PROBLEM).kernel
+                errors.setdefault(own, {})[scale, epsilon] = cross_validation(rule, judge=judge)
+    for own, found in errors.items():
+        assert study.validated(PROBLEM, own=own) == min(found, key=found.__getitem__)
+    assert study.validated(PROBLEM, own=True, epsilons=(1e-3,)) == (1.0, 1e-3)
+
+
+@pytest.mark.parametrize("bandwidth", [0.3, 0.8])
+def test_the_least_squares_score_is_its_integral(bandwidth):
+    """∫p̂² on a grid, and every point left out in turn."""
+    points = np.random.default_rng(3).standard_normal((9, 2))
+    along = np.linspace(-9, 9, 361)
+    grid = np.stack(np.meshgrid(along, along), -1).reshape(-1, 2)
+
+    def density(at: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        square = ((at[:, None] - kept[None]) ** 2).sum(-1)
+        return np.exp(-0.5 * square / bandwidth**2).mean(1) / (2 * np.pi * bandwidth**2)
+
+    whole = float((density(grid, points) ** 2).sum() * (along[1] - along[0]) ** 2)
+    left_out = [float(density(points[i : i + 1], np.delete(points, i, 0))[0]) for i in range(9)]
+    expected = whole - 2 * np.mean(left_out)
+    assert least_squares_score(points, bandwidth) == pytest.approx(expected, rel=1e-8)
+    assert least_squares_score(points, bandwidth, 3.0) == pytest.approx(expected * 2 * np.pi * 9, rel=1e-8)
+
+
+def test_bandwidths_are_validated_on_pairs_alone():
+    """Many points of one Gaussian: the bandwidth of least expected score is known in closed form."""
+    dimension, count = 4, 400
+    p = make_gaussian(GaussianSpec(dimension // 2, count, 50, 7, seed=5))
+    v = np.block([[p.xx, p.xy], [p.xy.T, p.yy]])
+
+    def expected(h: float) -> float:  # ∫E p̂² − 2 ∫E p̂ p
+        normal = lambda c: (np.linalg.det(2 * np.pi * c)) ** -0.5  # noqa: E731
+        same, apart = np.eye(dimension) * 2 * h**2, 2 * v + 2 * h**2 * np.eye(dimension)
+        return normal(same) / count + (1 - 1 / count) * normal(apart) - 2 * normal(2 * v + h**2 * np.eye(dimension))
+
+    assert study.validated_bandwidth(p) == min(BANDWIDTHS, key=expected)
+    row = compare_rules(replace(p.spec, tests=7), ("kde_lscv",))[0]
+    assert f"bandwidth {study.validated_bandwidth(p):g} by" in row["message"]
+
+
+def test_a_flat_kernel_wins_where_each_candidate_judges_itself():
+    problem = make_gaussian(GaussianSpec(8, 60, 60, 5, seed=0))
+    own, one = (study.validated(problem, epsilons=(0.01 / 60,), own=own)[0] for own in (True, False))
+    assert own == max(study.SCALES) > one
+    words = [row["message"] for row in compare_rules(problem.spec, ("kbr_cv", "kbr_cv_own"))]
+    assert words == [f"{scale:g} × the median distance by 10-fold cross-validation" for scale in (one, own)]
 
 
 @pytest.mark.slow

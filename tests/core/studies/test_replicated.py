@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 import pytest
-from scipy.stats import wilcoxon
+from scipy.stats import sem, wilcoxon
 
 from core.errors import InputError
 from core.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, UNTRIED, Asked, Claim, load
@@ -101,9 +101,12 @@ def test_filter_camera_and_simulation_numbers_are_those_of_their_files() -> None
     last = [row for row in rows("filtering") if (row["system"], row["train"]) == ("b", 800)]
     found = claim("fukumizu", "Figure 4, data (b)").numbers
     for model in ("ekf", "ukf"):
-        assert found[model] == pytest.approx(mean(row["scores"]["mse"] for row in last if row["model"] == model))
-    camera = next(row for row in rows("camera") if (row["model"], row["noise"]) == ("kbr_tr", 0.01))
-    assert claim("fukumizu", "Table 1").numbers["tr"] == camera["scores"]["mse"]
+        values = [row["scores"]["mse"] for row in last if row["model"] == model]
+        assert found[model] == pytest.approx(mean(values))
+        assert found[f"se_{model}"] == pytest.approx(sem(values))
+    camera = [row["scores"]["mse"] for row in rows("camera") if (row["model"], row["noise"]) == ("kbr_tr", 0.01)]
+    table = claim("fukumizu", "Table 1").numbers
+    assert table["tr"] == pytest.approx(mean(camera)) and table["se_tr"] == pytest.approx(sem(camera))
     methods, free = rows("likelihood_free_methods"), claim("hsu", "Figure 5, left").numbers
     for model in ("dme", "k2_abc", "mdn"):
         widths = [row["scores"]["width"] for row in methods if row["model"] == model]

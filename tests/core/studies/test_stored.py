@@ -30,7 +30,7 @@ from core.studies.downscaling import benchmark as downscaling
 from core.studies.filtering.camera import CameraSpec, compare_camera
 from core.studies.filtering.smoothing import compare_smoothers
 from core.studies.filtering.study import FilterSettings, rotation_problem
-from core.studies.kernel_bayes.study import PRINTED, GaussianSpec, compare_rules
+from core.studies.kernel_bayes.study import FOLDED, FOLDED_OWN, LEAST_SQUARES, PRINTED, GaussianSpec, compare_rules
 from core.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
 from core.studies.likelihood_free.study import drawn, make_problem, run_problem
 from core.studies.one_dimension.problem import LineSettings
@@ -67,8 +67,8 @@ def settings(name: str) -> Row:
     return json.loads((FOLDER / f"{name}.json").read_text())["settings"]
 
 
-def _camera() -> Iterator[Row]:
-    given = settings("camera")
+def _camera(name: str) -> Iterator[Row]:
+    given = settings(name)
     spec = CameraSpec(given["train"], given["test"], given["noise"][0], 0,
                       RotationPath(speed=given["speed"], tilt=given["tilt"]),
                       Camera(field_of_view=given["field_of_view"]), given["room"])  # fmt: skip
@@ -168,8 +168,8 @@ def _smoothing() -> Iterator[Row]:
         yield {**row, "system": "a", "train": 400}
 
 
-def _printed(name: str, spec: GaussianSpec) -> Iterator[Row]:
-    for row in compare_rules(spec, (PRINTED,)):
+def _rules(spec: GaussianSpec, *methods: str) -> Iterator[Row]:
+    for row in compare_rules(spec, methods):
         yield {**row, "dimension": spec.dimension, "size": spec.pairs}
 
 
@@ -195,14 +195,16 @@ def _shrinkage_rates() -> Iterator[Row]:
 
 #: File → rows computed today; each has keys that single out a stored row, and its scores.
 TODAY: dict[str, Callable[[], Iterator[Row]]] = {
-    "camera": _camera,
+    "camera": lambda: _camera("camera"),
+    "camera_rotations": lambda: _camera("camera_rotations"),
     "clustered_regression": _clustered,
     "conditional_means": _conditional_means,
     "conditional_means_paper": _conditional_means_paper,
     "distribution_regression_stand_in": _stand_in,
     "downscaling": lambda: _fields("downscaling", "ukv-75m", ("interpolation", "centroid_gp"), 0),
-    "kernel_bayes_printed": lambda: _printed("kernel_bayes_printed", GaussianSpec(8, seed=3)),
-    "kernel_bayes_sizes_printed": lambda: _printed("kernel_bayes_sizes_printed", GaussianSpec(6, 100, 100, 100, 2)),
+    "kernel_bayes_printed": lambda: _rules(GaussianSpec(8, seed=3), PRINTED),
+    "kernel_bayes_sizes_printed": lambda: _rules(GaussianSpec(6, 100, 100, 100, 2), PRINTED),
+    "kernel_bayes_validated": lambda: _rules(GaussianSpec(32, seed=3), LEAST_SQUARES, FOLDED, FOLDED_OWN),
     "likelihood_free_drawn": lambda: _drawn("exponential-gamma", 100, 41, ("dme", "kelfi", "smc_abc")),
     "likelihood_free_guards": _guards,
     "likelihood_free_methods": _all_methods,
