@@ -67,8 +67,9 @@ def comparison() -> None:
         "the share of true parameters in the 95 % intervals where data are made at θ drawn from the prior "
         f"({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with four "
         "parameters each on the right): 0.95 is right. *Share of prior*: an interval's width in log θ over the "
-        f"prior's. Stored; made by `{given['settings']['command']} --json FILE`, with `--drawn` and "
-        "`--problem lotka-volterra`."
+        f"prior's. Stored; made by `{given['settings']['command']} --json FILE`, for *holds θ* on the left with "
+        f"`--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right with `--problem lotka-volterra "
+        f"--simulations {predators['settings']['simulations'][0]} --drawn`."
     )
 
 

@@ -9,7 +9,7 @@ from core.cli.options import add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
-HELP = "find posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, conditional mean, ABC"
+HELP = "find posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, ABC and six methods more"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
