@@ -54,8 +54,8 @@ class KernelBayesFilter:
     tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
     state_tolerance : the same for the states' factor alone, where it is given: a kernel of few features, such as
         Tr(ABᵀ), has a rank of its own that no cut should lower.
-    iterative : whether the update takes ``G_Y`` whole by Lanczos steps (single precision, or directly where they do not
-        converge): noisy observations of many numbers have no low rank.
+    iterative : accuracy at which Lanczos steps end that take ``G_Y`` whole in the update (single precision, or directly
+        where they do not converge), since noisy observations of many numbers have no low rank; 0: by the factor.
 
     Raises ``InputError`` for fewer than 10 steps, gaps, or lengths that do not belong together.
     """
@@ -68,7 +68,7 @@ class KernelBayesFilter:
     second_regularisation: float
     tolerance: float = 1e-4
     state_tolerance: float | None = None
-    iterative: bool = False
+    iterative: float = 0.0
 
     def __post_init__(self) -> None:
         steps = len(self.observations)
@@ -86,6 +86,8 @@ class KernelBayesFilter:
                 raise InputError(f"`{name}` never change: there is nothing to follow.")
         if not (self.regularisation > 0 and self.second_regularisation > 0):
             raise InputError("ε and δ must both be positive.")
+        if not 0 <= self.iterative < 1:
+            raise InputError(f"An accuracy of {self.iterative} was given for Lanczos steps: choose from 0 to below 1.")
 
     @property
     def length(self) -> int:
@@ -189,7 +191,7 @@ class KernelBayesFilter:
 
     def _whole_update(self, weights: Tensor, near: Tensor) -> Tensor:
         delta = self.second_regularisation
-        found = lanczos_update(self._single_gram, weights, near, delta)
+        found = lanczos_update(self._single_gram, weights, near, delta, self.iterative)
         if found is not None:
             return found.to(weights.dtype)
         joint = weights[:, None] * self._observation_gram

@@ -10,6 +10,8 @@ from core import linalg
 
 #: Steps between two looks at whether the last coefficients still matter.
 LOOK = 5
+#: Share of all coefficients below which the last end the steps; the smaller δ, the smaller it must be.
+ACCURACY = 1e-5
 
 
 def lanczos_update(
@@ -17,8 +19,8 @@ def lanczos_update(
     weights: Float[Tensor, " n"],
     near: Float[Tensor, " n"],
     regularisation: float,
-    accuracy: float = 1e-3,
-    most: int = 150,
+    accuracy: float = ACCURACY,
+    most: int = 300,
 ) -> Float[Tensor, " n"] | None:
     """``ΛG((ΛG)² + δI)⁻¹Λk`` with ``Λ = diag(weights)``, in the precision of ``gram``; None after ``most`` steps.
 

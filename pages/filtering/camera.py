@@ -223,11 +223,15 @@ def paper_table() -> None:
 def any_rotation(kept: dict[str, Any]) -> str:
     """What the stored runs over all of SO(3) found, in words."""
     settings = kept["settings"]
-    found = _means(kept["results"], settings["noise"][0])
-    said = ", ".join(f"{model_name(name)} {mean:.3g} ± {error:.2g}" for name, (mean, error) in found.items())
+
+    def said(noise: float) -> str:
+        found = _means(kept["results"], noise).items()
+        told = ", ".join(f"{model_name(name)} {mean:.3g} ± {error:.2g}" for name, (mean, error) in found)
+        return f"at σ² = {noise**2:.3g} {told}"
+
     return (
         f"**Any rotation.** Where the camera may turn all the way over (tilt {settings['tilt']:g}°), "
-        f"{settings['train']:,} frames cover the rotations thinly. MSE at σ² = {settings['noise'][0] ** 2:.3g}: {said} "
+        f"{settings['train']:,} frames cover the rotations thinly. MSE {'; '.join(map(said, settings['noise']))} "
         f"({_told(settings)}). The trace kernel has no constant there, so the filter's mass says nothing and is not "
         "watched."
     )
@@ -239,7 +243,7 @@ def _told(settings: dict[str, Any]) -> str:
         f"β = {settings['scale']:g}, ε = {settings['epsilon']:g} for both kernels" if chosen else "β, ε by validation"
     )
     whole = ", nothing left out by low rank" if settings.get("full_rank") else ""
-    return f"T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} run(s); {words}{whole}"
+    return f"T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} runs; {words}{whole}"
 
 
 def _means(results: list[dict[str, Any]], noise: float) -> dict[str, tuple[float, float]]:

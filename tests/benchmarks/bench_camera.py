@@ -3,6 +3,7 @@
 import torch
 
 from core.filtering.rotations import RotationPath
+from core.kernels.lanczos import ACCURACY
 from core.studies.filtering.camera import PAPER_NOISES, CameraSpec, kernel_bayes, make_camera
 from core.studies.filtering.study import FilterSettings
 from tests.benchmarks.table import Row, keep
@@ -17,10 +18,10 @@ def bench_a_frame() -> None:
     torch.set_num_threads(1)
     data = make_camera(CameraSpec(TRAIN, TEST, PAPER_NOISES[0], 0, RotationPath(tilt=45)))
 
-    def followed(tolerance: float, iterative: bool = False):
+    def followed(tolerance: float, iterative: float = 0.0):
         return kernel_bayes("kbr_gauss", data, FilterSettings(0.5, 1e-5, tolerance, iterative=iterative))
 
-    whole, note = followed(0.01, True), f"mean of {TEST} frames; factors made beforehand"
+    whole, note = followed(0.01, ACCURACY), f"mean of {TEST} frames; factors made beforehand"
     cut = {tolerance: followed(tolerance) for tolerance in TOLERANCES}
     error = {name: f"MSE {found.scores(data.truth)['mse_rotation']:.4f}" for name, found in (("", whole), *cut.items())}
     least = cut[TOLERANCES[-1]]

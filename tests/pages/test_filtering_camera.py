@@ -57,8 +57,9 @@ def test_it_follows_steps_and_obeys(view):
 def test_the_stored_runs_stand_beside_the_papers_table(view, monkeypatch):
     folder = Path(__file__).resolve().parents[2] / "data" / "benchmarks"
     turned, kept = (json.loads((folder / f"{name}.json").read_text()) for name in ("camera_rotations", "camera"))
-    found = [row["scores"]["mse"] for row in turned["results"] if row["model"] == "kbr_gauss"]
-    assert f"KBR (Gauss) {sum(found) / len(found):.3g} ± {sem(found):.2g}" in words(view)
+    for noise, variance in zip(turned["settings"]["noise"], ("0.0001", "0.001"), strict=True):
+        found = [r["scores"]["mse"] for r in turned["results"] if (r["model"], r["noise"]) == ("kbr_gauss", noise)]
+        assert f"at σ² = {variance} KBR (Gauss) {sum(found) / len(found):.3g} ± {sem(found):.2g}" in words(view)
     given = {}
 
     def seen(ours, paper, *, title, dark):
@@ -70,4 +71,4 @@ def test_the_stored_runs_stand_beside_the_papers_table(view, monkeypatch):
     for title, noise in zip(("σ² = 0.0001", "σ² = 0.001"), kept["settings"]["noise"], strict=True):
         ours = [row["scores"]["mse"] for row in kept["results"] if (row["model"], row["noise"]) == ("kbr_tr", noise)]
         assert given[title]["kbr_tr"] == pytest.approx((sum(ours) / len(ours), sem(ours)))
-    assert any("1800 frames followed, 10 run(s)" in caption.value for caption in view.caption)
+    assert any("1800 frames followed, 10 runs;" in caption.value for caption in view.caption)

@@ -6,6 +6,9 @@ from core.cli.document import Result, check_writable, document, write
 from core.cli.options import add_device_option, add_filter_options, add_output_options
 from core.cli.talk import say, stdout_kept_clean
 
+#: Of `core.kernels.lanczos`, which is not loaded for the help alone.
+ACCURACY = 1e-5
+
 HELP = "follow a camera's rotation by its frames with kernel Bayes filters, beside learned Kalman filters"
 
 
@@ -25,10 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
     add_filter_options(parser, 1e-2)
     parser.add_argument(
-        "--full-rank",
-        action="store_true",
-        help="the frames' kernel matrix whole, by Lanczos steps: nothing is left out",
-    )
+        "--full-rank", nargs="?", type=float, const=ACCURACY, default=0.0, metavar="ACCURACY",
+        help=f"the frames' kernel matrix whole, by Lanczos steps that end at this accuracy ({ACCURACY:g})",
+    )  # fmt: skip
     add_device_option(parser)
     add_output_options(parser)
 

@@ -152,7 +152,7 @@ class Estimates:
 
 def camera_filter(
     method: str, states: torch.Tensor, frames: torch.Tensor, scale: float, epsilon: float, tolerance: float,
-    iterative: bool = False,
+    iterative: float = 0.0,
 ) -> KernelBayesFilter:  # fmt: skip
     """The filter of X_1 … X_{T+1} (T + 1, 9) and Y (T, q): a Gaussian kernel of lengthscale β × median distance on the
     frames; on the states the same ("kbr_gauss"), or ``k(A, B) = Tr(ABᵀ)`` ("kbr_tr"), linear in nine numbers."""

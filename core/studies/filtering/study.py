@@ -30,14 +30,15 @@ TEST_SEED = 100_000
 class FilterSettings:
     """How the kernel Bayes filter is trained: ``scale`` β and ``regularisation`` ε (None: by split-half validation),
     ``δ = 2ε``, ``tolerance`` of the low-rank factors (0: dense); ``around``: also the prediction one step ahead and the
-    smoother, which sees what comes after; ``iterative``: the observations' Gram matrix whole, by Lanczos steps."""
+    smoother, which sees what comes after; ``iterative``: the observations' Gram matrix whole, by
+    Lanczos steps of this accuracy."""
 
     scale: float | None = None
     regularisation: float | None = None
     tolerance: float = 1e-4
     device: str = "auto"
     around: bool = False
-    iterative: bool = False
+    iterative: float = 0.0
 
     def scales(self, tried: tuple[float, ...]) -> tuple[float, ...]:
         """β as given, or those that validation tries."""
@@ -59,7 +60,7 @@ class Trained:
 
 def build_filter(
     states: torch.Tensor, observations: torch.Tensor, scale: float, epsilon: float, tolerance: float,
-    iterative: bool = False,
+    iterative: float = 0.0,
 ) -> KernelBayesFilter:  # fmt: skip
     """Gaussian kernels of lengthscale β × median distance on both sides, ``δ = 2ε``."""
     kernels = []

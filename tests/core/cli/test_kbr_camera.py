@@ -2,6 +2,9 @@
 
 import pytest
 
+from core.cli.commands import kbr_camera
+from core.kernels import lanczos
+
 
 def test_cameras_in_the_one_shape(command) -> None:
     answer = command("kbr-camera", "--train", 60, "--test", 5, "--noise", 0.01, 0.3, "--scale", 1, "--epsilon", 1e-4)
@@ -15,7 +18,12 @@ def test_cameras_in_the_one_shape(command) -> None:
 
 @pytest.mark.parametrize(
     ("command_line", "word"),
-    [(("--train", 5), "at least 20"), (("--methods", "nonsense"), "unknown"), (("--noise", -1), "not negative")],
+    [
+        (("--train", 5), "at least 20"),
+        (("--methods", "nonsense"), "unknown"),
+        (("--noise", -1), "not negative"),
+        (("--full-rank", 2, "--scale", 1, "--epsilon", 1e-4), "below 1"),
+    ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_two(command, command_line, word) -> None:
     answer = command("kbr-camera", *command_line, "--quiet")
@@ -38,6 +46,7 @@ def test_frames_at_full_rank(command) -> None:
         "kbr_tr",
         "--quiet",
     )
+    assert kbr_camera.ACCURACY == lanczos.ACCURACY
     cut, whole = (
         command("kbr-camera", *told, *more).document["results"][0]["scores"] for more in ((), ("--full-rank",))
     )
