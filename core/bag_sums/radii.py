@@ -191,7 +191,7 @@ def _shared_out(
     return table
 
 
-def lagrange(at: Float[Tensor, " n"]) -> Iterator[Float[Tensor, " n"]]:
+def lagrange(at: Float[Tensor, "*n"]) -> Iterator[Float[Tensor, "*n"]]:
     """``Π_{m≠k} (t − m)/(k − m)`` for the nodes k = 0 … 7."""
     differences = [at - node for node in range(NODES)]
     for k in range(NODES):

@@ -45,13 +45,13 @@ class Weighed:
     shares: tuple[float, ...]
     evidence: float
 
-    def predict(self, parts: Sequence[Float[Tensor, "q j"]], design: Float[Tensor, "q p"]) -> Float[Tensor, " q"]:
+    def predict(self, parts: Sequence[Float[Tensor, "q _"]], design: Float[Tensor, "q p"]) -> Float[Tensor, " q"]:
         """Expected outcomes of other subjects."""
         return design @ self.slopes + _beside(parts, self.shares) @ self.weights
 
 
 def fit_parts(
-    parts: Sequence[Float[Tensor, "n j"]], outcomes: Float[Tensor, " n"], design: Float[Tensor, "n p"]
+    parts: Sequence[Float[Tensor, "n _"]], outcomes: Float[Tensor, " n"], design: Float[Tensor, "n p"]
 ) -> Weighed:
     """One part or two, with scale, noise and the share of each by the evidence."""
     if len(parts) == 1:
@@ -62,7 +62,7 @@ def fit_parts(
     def loss(share: float) -> float:
         return -_fit(parts, (share, 1 - share), outcomes, design).evidence
 
-    share = minimize_scalar(loss, bounds=SHARES, method="bounded", options={"xatol": 1e-3}).x
+    share = float(minimize_scalar(loss, bounds=SHARES, method="bounded", options={"xatol": 1e-3}).x)
     return _fit(parts, (share, 1 - share), outcomes, design)
 
 

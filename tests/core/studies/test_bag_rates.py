@@ -66,9 +66,7 @@ def test_the_damping_of_values_astray_is_the_share_that_is_not():
 def test_more_frequencies_than_the_regulariser_sees_change_nothing():
     """The same draws: risks with 65 and 257 features differ by less than a hundredth."""
     few, many = (
-        estimate_error(
-            Circle(2.0, 1.5, astray=0.5, most=k), 40, 4000, 1e-3, 1e-2, torch.Generator().manual_seed(4)
-        ).risk
+        estimate_error(Circle(2.0, 1.5, astray=0.5, most=k), 40, 4000, 1e-3, 1e-2, torch.Generator().manual_seed(4))
         for k in (32, 128)
     )
     assert few.risk == pytest.approx(many.risk, rel=0.01)
