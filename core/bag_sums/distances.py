@@ -169,7 +169,7 @@ def _span(place: Float[Tensor, "N d"], starts: list[int], check: Check) -> tuple
         distance = _between(place[first:last], place[first:])
         above = distance[distance > ZERO * high]
         low = min(low, float(above.min())) if len(above) else low
-    return (low, high) if low < high else (1.0, 1.0)
+    return (1.0, 1.0) if low == float("inf") else (low, max(low, high))
 
 
 def _shared_out(

@@ -198,9 +198,9 @@ def abc(seen: Evidence, settings: Settings) -> KernelMean:
 def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
     """The prior's draws weighted by the kernel mean likelihood ``q(y | ũ_j) = [Aᵀκ_ε]_j``, ``A = (L + nλI)⁻¹L̃``.
 
-    Its sum over the prior is q̄, which sets ε, ℓ and λ. Equal to ``dme`` with ``k = κ_ε`` as δ → ∞. Raises
-    ``InputError`` where q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian Learning of Conditional Kernel Mean
-    Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
+    Its average over the prior's draws, κ_ε normalised, is q̄, which sets ε, ℓ and λ. Equal to ``dme`` with
+    ``k = κ_ε`` as δ → ∞. Raises ``InputError`` where q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian
+    Learning of Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
     """
     ell = kernels(seen, settings)[1]
     square = (seen.x - seen.y).square().sum(1)

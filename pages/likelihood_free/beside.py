@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import mean, median
+from statistics import mean, median, stdev
 from typing import Any
 
 import streamlit as st
@@ -78,16 +78,40 @@ def lesson(given: Rows, predators: Rows) -> str:
     same = [method for method in METHODS + OTHERS if method != "smc_abc"]
     best, nearer, runs = [], [], []
     for rows, score in ((given, "error"), (predators, "distance")):
-        far = {method: median(_scores(rows, method, score)) for method in (*same, "smc_abc")}
-        best.append(TITLES[min(same, key=far.__getitem__)])
-        nearer.append(far["smc_abc"] < min(far[method] for method in same))
+        first = _nearest(rows, score, same)
+        best.append(_named(first))
+        nearer.append(_nearest(rows, score, [*first, "smc_abc"]) == ["smc_abc"])
         runs.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f}")
     where = "both" if all(nearer) else "neither" if not any(nearer) else ("the first", "the second")[nearer.index(True)]
     return (
-        f"From the same runs *{best[0]}* comes nearest to the mean of the exact posterior, and of predators and prey "
-        f"*{best[1]}* to the true rates. *{TITLES['smc_abc']}* makes runs of its own, anew for every observation: with "
-        f"{runs[0]} and {runs[1]} in the median it comes nearer on {where}."
+        f"From the same runs {best[0]} nearest to the mean of the exact posterior, and of predators and prey {best[1]} "
+        f"nearest to the true rates; what lies within two standard errors counts as equal. *{TITLES['smc_abc']}* makes "
+        f"runs of its own, anew for every observation: with {runs[0]} and {runs[1]} in the median it comes nearer on "
+        f"{where}."
     )
+
+
+def _named(methods: list[str]) -> str:
+    """Their titles, with the verb that follows."""
+    titles = [f"*{TITLES[method]}*" for method in methods]
+    return f"{', '.join(titles[:-1])} and {titles[-1]} come" if titles[1:] else f"{titles[0]} comes"
+
+
+def _nearest(rows: Rows, score: str, methods: list[str]) -> list[str]:
+    """The method of the least median, and those whose mean difference to it is below two standard errors."""
+    found = {method: _by_seed(rows, method, score) for method in methods}
+    best = min(methods, key=lambda method: median(found[method].values()))
+    apart = {
+        method: [found[method][seed] - found[best][seed] for seed in found[method].keys() & found[best].keys()]
+        for method in methods
+        if method != best
+    }
+    tied = [method for method, each in apart.items() if mean(each) < 2 * stdev(each) / len(each) ** 0.5]
+    return [best, *tied]
+
+
+def _by_seed(rows: Rows, method: str, score: str) -> dict[int, float]:
+    return {row["seed"]: row["scores"][score] for row in rows if row["model"] == method and row["scores"]}
 
 
 def _exponential(given: Rows, drawn: Rows, method: str) -> dict[str, float | None]:

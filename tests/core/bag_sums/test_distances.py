@@ -1,5 +1,7 @@
 """K̄ from tables of the points' distances against every pair of points, and its gradient."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -123,6 +125,18 @@ def test_points_at_one_place_are_one():
     with torch.no_grad():
         found = over_many(bags)(one("matern12", ("u", "v"), 0.5).build(NAMES))
     assert torch.allclose(found, torch.full((3, 3), 1.3).double(), atol=1e-14)
+
+
+@pytest.mark.parametrize("values", [(0.0, 3.7), (-0.6, 1.7), (0.0, 0.01), (0.0, 1000.0), (0.0, 1.0, 1.5)])
+@pytest.mark.parametrize("name", ["matern12", "matern32", "powered_exponential"])
+def test_a_column_of_few_values_such_as_a_mask(name, values):
+    """All distances that are not zero are one number, or few."""
+    bags = scattered()
+    mask = torch.tensor(values).double()[torch.arange(len(bags.inputs)) % len(values)]
+    bags = replace(bags, inputs=torch.cat([bags.inputs[:, :2], mask[:, None]], 1))
+    for scale in (0.3, 2.0, 500.0):
+        found, expected = both(one(name, ("height",), scale), bags)
+        assert float((found[0] - expected[0]).abs().max()) <= 1.7 * ERROR, (scale, values)
 
 
 def test_making_a_table_can_be_cancelled():
