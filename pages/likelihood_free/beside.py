@@ -117,7 +117,7 @@ def _by_seed(rows: Rows, method: str, score: str) -> dict[int, float]:
 def _exponential(given: Rows, drawn: Rows, method: str) -> dict[str, float | None]:
     return {
         "error": median(_scores(given, method, "error")),
-        "width / exact": median(_scores(given, method, "width")),
+        "width / exact one": median(_scores(given, method, "width")),
         "holds θ": mean(_scores(drawn, method, "holds")),
         "1,000 runs": median(_of(given, method, "used")) / 1000,
     }
