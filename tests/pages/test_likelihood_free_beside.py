@@ -79,11 +79,15 @@ def test_the_gap_of_theorem_6_1_stands_with_the_equation(open_page) -> None:
 
 
 def test_the_lesson_follows_from_the_rows() -> None:
+    """Errors that scatter over seeds; kernel Bayes is as far off as the DME but for that scatter."""
+
     def rows(near: float, own: float, score: str) -> list[dict]:
-        far = {"dme": 0.5, "mdn": near, "smc_abc": own}
-        return [{"model": method, "used": 4000 if method == "smc_abc" else 100,
-                 "scores": {score: far.get(method, 1.0)}} for method in METHODS + OTHERS]  # fmt: skip
+        far = {"dme": 0.5, "kbr": 0.503, "mdn": near, "smc_abc": own}
+        return [{"model": method, "seed": seed, "used": 4000 if method == "smc_abc" else 100,
+                 "scores": {score: far.get(method, 1.0) + 0.01 * ((3 * seed + 2 * place) % 7)}}
+                for place, method in enumerate(METHODS + OTHERS) for seed in range(14)]  # fmt: skip
 
     said = lesson(rows(0.2, 0.1, "error"), rows(0.9, 0.6, "distance"))
     assert "*Mixture density network* comes nearest to the mean of the exact posterior" in said
-    assert "*Deconditional embedding* to the true rates" in said and said.endswith("it comes nearer on the first.")
+    tied = " and ".join(f"*{TITLES[method]}*" for method in ("dme", "kbr"))
+    assert f"{tied} come nearest to the true rates" in said and said.endswith("it comes nearer on the first.")
