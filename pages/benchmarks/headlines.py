@@ -71,7 +71,13 @@ def many_steps(found: list[Measured]) -> str:
     )
 
 
-def large_files(found: list[Measured]) -> str:
+def files(found: list[Measured]) -> str:
+    """Large ones opened, and two on different grids brought together."""
+    of = {each.name: [each] for each in found}
+    return f"{_large_files(of.get('files', []))} {_two_grids(of.get('two_grids', []))}".strip()
+
+
+def _large_files(found: list[Measured]) -> str:
     """How soon the fields of the largest files are listed, and in how much memory."""
     rows = _rows(found)
     if not rows:
@@ -80,7 +86,7 @@ def large_files(found: list[Measured]) -> str:
     return f"The fields of the largest files are listed in {_took(rows)}; opening one takes at most {memory} MB in all."
 
 
-def two_grids(found: list[Measured]) -> str:
+def _two_grids(found: list[Measured]) -> str:
     """What a global field on a fine regional grid costs."""
     rows = _rows(found)
     if not rows:

@@ -32,7 +32,7 @@ def rows(name: str) -> list[dict]:
 def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     titles = [found.value for found in page.subheader]
     assert titles[0].startswith("Trust") and titles[1].startswith("Accuracy of downscaling")
-    assert titles[2] == "Time beside a plain implementation" and len(titles) == 10
+    assert titles[2] == "Time beside a plain implementation" and len(titles) == 9
     assert not any(block.proto.expanded for block in page.expander)
     kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
     seeds = [len({row["seed"] for row in kept if row["case"] == case}) for case in MEDIATED]
