@@ -15,11 +15,11 @@ from torch import Tensor
 
 from core.bag_sums.blocks import SortedBags, sort_bags
 from core.bag_sums.chebyshev import interpolate_kernel
-from core.bag_sums.moving import BagGram, at_radii, in_column, over_pairs, over_points
+from core.bag_sums.moving import BagGram, at_radii, over_pairs, over_points
 from core.bag_sums.radii import DENSITY, NODES, ZERO, lagrange, radii_between
-from core.bag_sums.routes import by_features
+from core.bag_sums.routes import by_distance, by_features, by_line
 from core.errors import Check, never
-from core.kernels.tiles import product_of
+from core.kernels.tiles import in_column, product_of
 from core.observations import Bags
 
 #: torch announces so once a process; products of such a matrix with a vector are all that is asked of it here.
@@ -118,10 +118,10 @@ class _Tabulated:
         columns = {tuple(factor.active_dims.tolist()) for factor in factors}
         if len(columns) > 1:
             return None
-        (found,) = columns
-        if len(found) == 1 and all(factor.family.smooth for factor in factors):
+        (found,), kinds = columns, [factor.family for factor in factors]
+        if by_line(kinds, len(found)):
             return self._interpolated(product, found[0])
-        if any(not factor.family.isotropic or factor.lengthscale.numel() > 1 for factor in factors):
+        if not by_distance(kinds, [factor.lengthscale.numel() for factor in factors]):
             return None
         table = self._table(found)
         return None if table is None else table.gram(at_radii(product, table.radii, found[0]))

@@ -15,7 +15,7 @@ from core.bag_sums.radii import RadialTable
 from core.bag_sums.routes import Layout, by_features, by_radii
 from core.errors import Check, never
 from core.kernels.spec import KernelSpec
-from core.kernels.tiles import features_of, product_of
+from core.kernels.tiles import features_of, in_column, product_of
 from core.observations import Bags
 
 #: ``K̄`` (B, B) of a kernel, differentiable in its parameters.
@@ -45,13 +45,6 @@ def at_radii(kernel: gpytorch.kernels.Kernel, radii: Float[Tensor, " R"], axis: 
     """Values of an isotropic kernel, a product of factors on the same columns of which ``axis`` is one."""
     there = in_column(radii, axis, 1 + max(int(factor.active_dims.max()) for factor in kernel.kernels))
     return product_of(kernel, there, torch.zeros_like(there[:1]))[:, 0]
-
-
-def in_column(values: Float[Tensor, " n"], column: int, columns: int = 0) -> Float[Tensor, "n d"]:
-    """Inputs with these values in one column, zero in all others; as many as that asks for, or more."""
-    inputs = values.new_zeros(len(values), max(columns, column + 1))
-    inputs[:, column] = values
-    return inputs
 
 
 @dataclass(frozen=True)

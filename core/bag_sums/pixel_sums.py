@@ -22,7 +22,7 @@ from core.bag_sums.routes import Layout, Route, routes_of
 from core.errors import Check, never
 from core.kernels.fused import Tiles
 from core.kernels.spec import KernelSpec, Term
-from core.kernels.tiles import diagonal, evaluate, features_of
+from core.kernels.tiles import diagonal, evaluate, features_of, in_column
 from core.observations import Bags
 
 #: Columns of a low-rank route at once.
@@ -204,10 +204,7 @@ def _interpolated(term: Term, kernel, picture: Picture) -> tuple[Float[Tensor, "
     column, width = picture.names.index(term.factors[0].columns[0]), picture.inputs.shape[1]
 
     def line(left: Tensor, right: Tensor) -> Tensor:
-        wide = [torch.zeros(len(v), width, dtype=v.dtype, device=v.device) for v in (left, right)]
-        for points, values in zip(wide, (left, right), strict=True):
-            points[:, column] = values[:, 0]
-        return evaluate(kernel, *wide)
+        return evaluate(kernel, *(in_column(each[:, 0], column, width) for each in (left, right)))
 
     found = interpolate_kernel(line, picture.inputs[:, column])
     return None if found is None else (found.weights(picture.inputs[:, column]), found.gram)

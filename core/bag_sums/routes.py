@@ -45,18 +45,18 @@ def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] =
     column smooth terms are interpolated, and polynomials times an exponential summed by sorting; smooth terms of
     several columns go through few points.
     """
-    smooth = all(factor.kind.smooth for factor in term.factors)
-    line = len({name for factor in term.factors for name in factor.columns}) == 1
-    found = [Route.FEATURES] if by_features([factor.kind for factor in term.factors]) else []
+    kinds = [factor.kind for factor in term.factors]
+    columns = len({name for factor in term.factors for name in factor.columns})
+    found = [Route.FEATURES] if by_features(kinds) else []
     if isinstance(layout, GridLayout) and _stationary(term, layout, names):
         found.append(Route.OFFSETS)
     if isinstance(layout, SphereLayout) and all(_isotropic(factor, layout, names) for factor in term.factors):
         found.append(Route.LONGITUDES)
-    if line and smooth:
+    if by_line(kinds, columns):
         found.append(Route.CHEBYSHEV)
-    if line and decay_of(term) is not None:
+    if columns == 1 and decay_of(term) is not None:
         found.append(Route.SORTED)
-    if smooth and not line:
+    if columns != 1 and all(kind.smooth for kind in kinds):
         found.append(Route.FEW_POINTS)
     return (*found, Route.DIRECT)
 
@@ -66,12 +66,23 @@ def by_features(kinds: Sequence[Family]) -> bool:
     return len(kinds) == 1 and kinds[0].degenerate
 
 
+def by_line(kinds: Sequence[Family], columns: int) -> bool:
+    """Whether a term of so many columns, its factors of these families, can be interpolated along one."""
+    return columns == 1 and all(kind.smooth for kind in kinds)
+
+
+def by_distance(kinds: Sequence[Family], scales: Sequence[int]) -> bool:
+    """Whether factors of these families, with so many lengthscales each, know nothing but a distance."""
+    return all(kind.isotropic and count == 1 for kind, count in zip(kinds, scales, strict=True))
+
+
 def by_radii(term: Term, layout: Layout | None, names: tuple[str, ...]) -> bool:
     """Whether a term knows nothing but the distance on the grid, whatever its hyperparameters become."""
     if layout is None:
         return False
     axes = {names[axis] for axis in layout.axes}
-    return all(f.kind.isotropic and len(f.lengthscales) == 1 and set(f.columns) == axes for f in term.factors)
+    alone = by_distance([f.kind for f in term.factors], [len(f.lengthscales) for f in term.factors])
+    return alone and all(set(factor.columns) == axes for factor in term.factors)
 
 
 def _stationary(term: Term, layout: GridLayout, names: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@
 ρ = 1 is one function for all, ρ = 0 one for each by itself. Source: Tang et al., §4.3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -64,9 +64,9 @@ def fit_clusters(
     covariates: Float[Tensor, "n q"], correlation: float,
 ) -> list[Fitted]:  # fmt: skip
     """The posterior of f in every cluster."""
-    count = int(cluster.max()) + 1
-    gram = ClusteredSums(base, cluster, correlation).gram(spec.kernel)
-    return [fit(spec, ClusteredSums(base, cluster, correlation, at), outcomes, covariates, gram) for at in range(count)]
+    sums = ClusteredSums(base, cluster, correlation)
+    found = fit(spec, sums, outcomes, covariates)
+    return [replace(found, sums=replace(sums, at=at)) for at in range(int(cluster.max()) + 1)]
 
 
 def learn_correlation(
@@ -77,8 +77,7 @@ def learn_correlation(
     from scipy.optimize import minimize_scalar
 
     def evidence(correlation: float) -> float:
-        found = fit(spec, ClusteredSums(base, cluster, correlation), outcomes, covariates)
-        return found.evidence
+        return fit(spec, ClusteredSums(base, cluster, correlation), outcomes, covariates).evidence
 
     tried = np.array([evidence(value) for value in CORRELATIONS])
     best = int(tried.argmax())

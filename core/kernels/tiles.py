@@ -42,3 +42,10 @@ def product_of(product: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) ->
         value = part if value is None else value * part
     assert value is not None
     return value
+
+
+def in_column(values: Float[Tensor, " n"], column: int, columns: int = 0) -> Float[Tensor, "n d"]:
+    """Inputs with these values in one column, zero in all others; as many as that asks for, or more."""
+    inputs = values.new_zeros(len(values), max(columns, column + 1))
+    inputs[:, column] = values
+    return inputs

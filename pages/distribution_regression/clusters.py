@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.distribution_regression.simulate import SimulationSpec
 from core.figures.distribution import clusters_plot
-from core.studies.distribution_regression.clustered import Clustered, ClusterSpec, regress_clusters
+from core.studies.distribution_regression.clustered import WAYS, Clustered, ClusterSpec, regress_clusters
 from core.studies.distribution_regression.study import MethodSettings
 from pages.kit import bound
 from pages.kit.layout import explain
@@ -28,8 +28,7 @@ WORDS = {
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _regressed(clusters: int, apart: float, correlation: float | None) -> Clustered:
     spec = ClusterSpec(SIMULATION, clusters, apart)
-    ways: dict[str, float | None] = {"pooled": 1.0, "separate": 0.0, "exchangeable": None}
-    return regress_clusters(spec, MethodSettings(), ways if correlation is None else {**ways, OWN: correlation})
+    return regress_clusters(spec, MethodSettings(), WAYS if correlation is None else {**WAYS, OWN: correlation})
 
 
 def show() -> None:
@@ -93,10 +92,7 @@ def told(results: list[dict]) -> str:
 
 
 def _means(results: list[dict]) -> dict[tuple[str, float], float]:
-    keys = {(row["model"], row["apart"]) for row in results}
-    return {
-        (model, apart): float(
-            np.mean([r["scores"]["posterior_risk"] for r in results if (r["model"], r["apart"]) == (model, apart)])
-        )
-        for model, apart in keys
-    }
+    found: dict[tuple[str, float], list[float]] = {}
+    for row in results:
+        found.setdefault((row["model"], row["apart"]), []).append(row["scores"]["posterior_risk"])
+    return {key: float(np.mean(risks)) for key, risks in found.items()}

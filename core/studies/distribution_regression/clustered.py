@@ -51,15 +51,11 @@ class ClusterSpec:
 
 @dataclass(frozen=True)
 class Clustered:
-    """By way of `WAYS`: the correlation ρ, posterior risks (C,), and the posterior of every cluster's f.
-
-    ``evidence`` (9,) at `CORRELATIONS`.
-    """
+    """By way of `WAYS`: the correlation ρ, posterior risks (C,), and the posterior of every cluster's f."""
 
     correlation: Mapping[str, float]
     risks: Mapping[str, np.ndarray]
     posteriors: Mapping[str, list[Fitted]]
-    evidence: np.ndarray
 
     def curve(self, way: str, cluster: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points, mean and sd of f_c."""
@@ -77,14 +73,14 @@ def regress_clusters(
     cluster = torch.arange(subjects.count) % spec.clusters
     base, model = KernelSums(subjects.bags, subjects.columns), settings.regression(subjects.columns)
     data = base, cluster, subjects.outcomes, subjects.covariates
-    learned, evidence = learn_correlation(model, *data)
+    learned, _ = learn_correlation(model, *data)
     correlation = {way: learned if value is None else value for way, value in ways.items()}
     posteriors = {way: fit_clusters(model, *data, value) for way, value in correlation.items()}
     risks = {
         way: np.array([posterior_risk(each, spec.function(c)) for c, each in enumerate(found)])
         for way, found in posteriors.items()
     }
-    return Clustered(correlation, risks, posteriors, evidence)
+    return Clustered(correlation, risks, posteriors)
 
 
 def cluster_sweep(

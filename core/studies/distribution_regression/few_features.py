@@ -24,7 +24,7 @@ from core.distribution_regression.subjects import Subjects
 from core.errors import Check, InputError, never
 from core.studies.distribution_regression.compare import Prepared
 from core.studies.distribution_regression.study import LANDMARKS, MethodSettings
-from core.studies.distribution_regression.validation import Validated, explained, folds_of
+from core.studies.distribution_regression.validation import Validated, folds_of, over_folds
 
 #: Both the distribution of the measures and their order.
 BOTH = "gpdr_flr"
@@ -122,18 +122,12 @@ def validate_few(
     y, design = subjects.outcomes, design_matrix(subjects.covariates, intercept=True)
     found = {}
     for method in methods:
-        parts, scores, first = features_of(method, kept, settings, rank), [], np.empty(len(y))
-        for index, split in enumerate(splits):
-            check()
-            each = []
-            for held in split:
-                train, others = np.setdiff1d(np.arange(len(y)), held), torch.from_numpy(held)
-                rows = torch.from_numpy(train)
-                fitted = fit_parts([part[rows] for part in parts], y[rows], design[rows])
-                guess = fitted.predict([part[others] for part in parts], design[others]).numpy(force=True)
-                each.append(explained(y[others].numpy(force=True), guess))
-                if index == 0:
-                    first[held] = guess
-            scores.append(float(np.mean(each)))
-        found[method] = Validated(np.array(scores), first)
+        parts = features_of(method, kept, settings, rank)
+
+        def predict(train: np.ndarray, held: np.ndarray, parts: tuple[Tensor, ...] = parts) -> np.ndarray:
+            rows, others = torch.from_numpy(train), torch.from_numpy(held)
+            fitted = fit_parts([part[rows] for part in parts], y[rows], design[rows])
+            return fitted.predict([part[others] for part in parts], design[others]).numpy(force=True)
+
+        found[method] = over_folds(predict, y.numpy(force=True), splits, check)
     return found

@@ -12,11 +12,12 @@ import numpy as np
 import torch
 
 from core.device import one_thread
+from core.distribution_regression.gpdr import fit
 from core.distribution_regression.separation import Function, Separation, moments, separation
 from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
 from core.distribution_regression.subjects import Subjects, make_subjects
 from core.errors import InputError
-from core.studies.distribution_regression.study import MethodSettings, regress, sums_of
+from core.studies.distribution_regression.study import MethodSettings, sums_of
 
 #: Points at which f is drawn.
 POINTS = 121
@@ -101,15 +102,12 @@ def transformed(spec: SimulationSpec, transform: str, settings: MethodSettings) 
 
 
 def _fit(way: str, subjects: Subjects, settings: MethodSettings, at: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean and sd of f at points, and the outcomes that the mean gives its own subjects: K̄-weighted targets."""
-    posterior, _ = regress(sums_of(way, subjects, settings), subjects, settings.regression(subjects.columns), settings)
+    """Mean and sd of f at points, and the outcomes that it gives its own subjects."""
+    posterior = fit(settings.regression(subjects.columns), sums_of(way, subjects, settings), subjects.outcomes,
+                    subjects.covariates)  # fmt: skip
     mean, variance = posterior.moments(torch.from_numpy(at)[:, None].to(posterior.outcomes))
-    fine = np.linspace(0.0, 1.0, 4001)
-    whole = posterior.moments(torch.from_numpy(fine)[:, None].to(posterior.outcomes))[0].numpy(force=True)
-    own = np.interp(_values(subjects), fine, whole)
-    owner = subjects.owner.numpy()
-    outcomes = np.bincount(owner, own) / np.bincount(owner)
-    return mean.numpy(force=True), variance.clamp_min(0).sqrt().numpy(force=True), outcomes
+    found = mean, variance.sqrt(), posterior.fitted()[0]
+    return tuple(each.numpy(force=True) for each in found)
 
 
 def _values(subjects: Subjects) -> np.ndarray:

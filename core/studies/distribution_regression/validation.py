@@ -1,6 +1,6 @@
 """Cross-validated R² of distribution regression and its alternatives on subjects of any kind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,22 +93,29 @@ def cross_validate(
         predict = _functional(subjects, kept.features()) if method == "flr" else _kernel_method(
             kept.sums(method, settings), subjects, settings, learned, check
         )  # fmt: skip
-        scores, first = [], np.empty(len(y))
-        for index, split in enumerate(splits):
-            each = []
-            for held in split:
-                check()
-                train = np.setdiff1d(np.arange(len(y)), held)
-                found = predict(train, held)
-                each.append(explained(y[held], found))
-                if index == 0:
-                    first[held] = found
-            scores.append(float(np.mean(each)))
-        out[method] = kept.kept_scores[same] = Validated(np.array(scores), first)
+        out[method] = kept.kept_scores[same] = over_folds(predict, y, splits, check)
     return out
 
 
-def explained(truth: np.ndarray, found: np.ndarray) -> float:
+def over_folds(
+    predict: Callable[[np.ndarray, np.ndarray], np.ndarray], outcomes: np.ndarray, splits: Sequence[list[np.ndarray]],
+    check: Check,
+) -> Validated:  # fmt: skip
+    """R² of every partition, ``predict(train, held)`` called on each of its folds."""
+    scores, first = [], np.empty(len(outcomes))
+    for index, split in enumerate(splits):
+        each = []
+        for held in split:
+            check()
+            found = predict(np.setdiff1d(np.arange(len(outcomes)), held), held)
+            each.append(_r2(outcomes[held], found))
+            if index == 0:
+                first[held] = found
+        scores.append(float(np.mean(each)))
+    return Validated(np.array(scores), first)
+
+
+def _r2(truth: np.ndarray, found: np.ndarray) -> float:
     """R², not a number where the truth does not vary."""
     spread = float(((truth - truth.mean()) ** 2).sum())
     return 1 - float(((truth - found) ** 2).sum()) / spread if spread > 0 else float("nan")

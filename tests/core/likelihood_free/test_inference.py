@@ -30,21 +30,9 @@ from core.likelihood_free.objective import (
     surface,
 )
 from core.likelihood_free.simulators import exponential_gamma, gaussian, simulate
+from tests.core.likelihood_free.by_hand import gauss
 
 SETTINGS = Settings(0.1, (0.25,), 0.15, 1e-3, 1e-2)
-
-
-def gauss(a: np.ndarray, b: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
-    return np.exp(-0.5 * (((a[:, None] - b[None]) / scale) ** 2).sum(-1))
-
-
-@pytest.fixture(scope="module")
-def small():
-    """Forty simulations of exponential-gamma and what the rules see of them."""
-    problem = exponential_gamma()
-    found = simulate(problem, 40, 1)
-    seen = evidence(problem.prior, found, problem.observed, 0.2, draws=60, candidates=200)
-    return problem, found, seen
 
 
 def test_dme_is_algorithm_8_1_as_printed(small) -> None:

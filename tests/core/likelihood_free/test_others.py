@@ -17,20 +17,9 @@ from core.likelihood_free.objective import average_weights, effective_count, lea
 from core.likelihood_free.others import OTHERS, other_posterior
 from core.likelihood_free.simulators import exponential_gamma, gaussian, simulate
 from core.likelihood_free.smc_abc import smc_abc
+from tests.core.likelihood_free.by_hand import gauss
 
 SETTINGS = Settings(0.2, (0.25,), 0.15, 1e-3, 1e-2)
-
-
-def gauss(a: np.ndarray, b: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
-    return np.exp(-0.5 * (((a[:, None] - b[None]) / scale) ** 2).sum(-1))
-
-
-@pytest.fixture(scope="module")
-def small():
-    """Forty simulations of exponential-gamma and what the rules see of them."""
-    problem = exponential_gamma()
-    found = simulate(problem, 40, 1)
-    return problem, found, evidence(problem.prior, found, problem.observed, 0.2, draws=60, candidates=200)
 
 
 # Kernel embedding likelihood
