@@ -125,6 +125,14 @@ class NamedModel:
             return data.bags.contamination
         return torch.cat([torch.zeros_like(data.bags.contamination), data.footprints.contamination])
 
+    def expected(self, weights: Float[Tensor, "n M"], mean: float | Tensor) -> Float[Tensor, " M"]:
+        """The targets' prior mean ``Wᵀm̄`` (M,) where f has the constant mean m: ``m Σ_j W_jm``.
+
+        In a partial model a constant is a function of the place: the bags see ``m̄ = 0``, the footprints ``m̄ = m``, and
+        every target expects m itself.
+        """
+        return weights.new_full(weights.shape[1:], 1.0) * mean if self.partial else mean * weights.sum(0)
+
     def weighs_bags_by(self, sizes: Float[Tensor, " B"]) -> Float[Tensor, " B"] | None:
         """What a bag counts for in W: its points, where labels are replicated over them; None for all the same."""
         return sizes if self.replicated else None

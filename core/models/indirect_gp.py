@@ -97,7 +97,7 @@ def condition_on_gram(
 ) -> Conditioning:
     """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
-    residual = data.targets - spec.mean * weights.sum(0)
+    residual = data.targets - named(spec.model).expected(weights, spec.mean)
     return condition(bag_gram, weights, noise, residual, data.covariance)
 
 

@@ -33,7 +33,7 @@ def exact_objective(
         weights, unknown = trainable.mediation(data)
         weights = identity if weights is None else weights
         noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(data))
-        gram, residual = between(trainable.kernel), data.targets - spec.mean * weights.sum(0)
+        gram, residual = between(trainable.kernel), data.targets - model.expected(weights, spec.mean)
         noise = noise if unknown is None else noise + unknown(gram)
         return -log_evidence(gram, weights, noise, residual) / len(data.targets)
 
@@ -73,5 +73,5 @@ def _whitened(trainable: Trainable, data: IndirectData, check: Check, singly: bo
         return trainable.summary(data, check).whiten(noise, point_noise)
     weights = trainable.weights(data)
     assert weights is not None
-    residual = data.targets - trainable.spec.mean * weights.sum(0)
+    residual = data.targets - trainable.model.expected(weights, trainable.spec.mean)
     return whiten(residual, weights, noise, point_noise, data.bags.contamination)

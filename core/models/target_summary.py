@@ -133,7 +133,8 @@ def summarise(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
             return TargetSummary(data.targets - spec.mean, None, contamination, 0.0, count)
         if count <= data.bags.count <= MOST_BAGS:
             weights = mediation_weights(spec, data, columns)
-            return _rotated(weights, data.targets - spec.mean * weights.sum(0), contamination, spec.point_noise > 0)
+            residual = data.targets - named(spec.model).expected(weights, spec.mean)
+            return _rotated(weights, residual, contamination, spec.point_noise > 0)
         return _LAST.get(spec, data, columns, check)
 
 

@@ -58,8 +58,8 @@ def misfit(data: IndirectData, bag_gram: torch.Tensor) -> torch.Tensor:
     return torch.stack(losses).mean() * unknown / unknown.mean()
 
 
-def brute_force(data: IndirectData) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Mean, covariance and log evidence from f = f₁ + f₂ over all pixels: bags see f₁, footprints f₂."""
+def brute_force(data: IndirectData, mean: float = 0.0) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """Mean, covariance and log evidence from f = f₁ + f₂ over all pixels: bags see f₁ of mean 0, footprints f₂ of mean m."""
     first, second = KernelSpec((MEDIATED,)), KernelSpec((PLACE,))
     bags, own = data.bags, data.footprints
     w = mediation_weights(replace(SPEC, model="shrinkage_cmp"), data, COLUMNS)
@@ -74,19 +74,56 @@ def brute_force(data: IndirectData) -> tuple[torch.Tensor, torch.Tensor, float]:
     )
     gain = torch.linalg.solve(s, cross.T).T
     prior = dense(SPEC.kernel, COLUMNS.inputs, POINTS, POINTS)
-    evidence = torch.distributions.MultivariateNormal(torch.zeros(len(s), dtype=torch.float64), s)
-    return gain @ data.targets, prior - gain @ cross.T, float(evidence.log_prob(data.targets))
+    expected = b.T @ torch.full((len(b),), mean, dtype=torch.float64)
+    evidence = torch.distributions.MultivariateNormal(expected, s)
+    return mean + gain @ (data.targets - expected), prior - gain @ cross.T, float(evidence.log_prob(data.targets))
 
 
+@pytest.mark.parametrize("prior_mean", [0.0, 0.7, -5.0])
 @pytest.mark.parametrize("targets", [4, 9])
-def test_posterior_equals_the_pixel_level_joint_gaussian(targets):
-    data = with_footprints(targets)
-    found = posterior(SPEC, data, COLUMNS)
-    mean, covariance, evidence = brute_force(data)
+def test_posterior_equals_the_pixel_level_joint_gaussian(targets, prior_mean):
+    data, spec = with_footprints(targets), replace(SPEC, mean=prior_mean)
+    found = posterior(spec, data, COLUMNS)
+    mean, covariance, evidence = brute_force(data, prior_mean)
     assert torch.allclose(found.mean(POINTS), mean, atol=1e-9)
     assert torch.allclose(found.covariance(POINTS), covariance, atol=1e-9)
     assert torch.allclose(found.mean_and_variance(POINTS)[1], covariance.diagonal(), atol=1e-9)
     assert found.evidence == pytest.approx(evidence, abs=1e-9)
+
+
+def test_targets_that_equal_the_prior_mean_leave_it_as_it_is():
+    data = with_footprints(9)
+    level = replace(data, targets=torch.full_like(data.targets, 5.0))
+    spec = replace(SPEC, mean=5.0)
+    found = posterior(spec, level, COLUMNS)
+    assert torch.allclose(found.mean(POINTS), torch.full((len(POINTS),), 5.0).double(), atol=1e-12)
+    zero = replace(data, targets=torch.zeros_like(data.targets))
+    assert found.evidence == pytest.approx(posterior(SPEC, zero, COLUMNS).evidence, abs=1e-9)
+    trainable = Trainable(spec, level, COLUMNS)
+    per_target = float(exact_objective(trainable, level, never)().detach())
+    assert per_target * len(level.targets) == pytest.approx(-found.evidence, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["partial_cmp", "shrinkage_cmp", "cmp"])
+def test_an_unknown_mean_is_the_posterior_mean_of_a_constant_term(name):
+    """A constant term of variance v in k is a mean m ~ N(0, v): its posterior mean as m gives the same predictions.
+
+    The targets' response to the constant, h, is read from K̄ of the constant term itself: ``WᵀK̄W = v hhᵀ``.
+    """
+    data, variance = with_footprints(9), 4.0
+    plain = replace(SPEC, model=name, point_noise=0.0)
+    constant = Term((Factor("constant", ("a", "b"), ()),), variance)
+    wide = replace(plain, kernel=KernelSpec((*plain.kernel.terms, constant)))
+    gram = bag_gram_of(wide, data, COLUMNS.place)(wide.kernel.build(COLUMNS.inputs)).detach()
+    less = bag_gram_of(plain, data, COLUMNS.place)(plain.kernel.build(COLUMNS.inputs)).detach()
+    given = condition_on_gram(plain, data, COLUMNS, less)
+    seen = given.weights.T @ (gram - less) @ given.weights / variance
+    response = seen[:, 0] / seen[0, 0].sqrt()
+    assert torch.allclose(seen, torch.outer(response, response), atol=1e-9)
+    covariance = given.weights.T @ less @ given.weights + given.noise + variance * seen
+    level = float(variance * response @ torch.linalg.solve(covariance, data.targets))
+    fixed = posterior(replace(plain, mean=level), data, COLUMNS).mean(POINTS)
+    assert torch.allclose(posterior(wide, data, COLUMNS).mean(POINTS), fixed, atol=1e-8)
 
 
 def test_only_the_place_of_footprints_is_looked_at():
