@@ -59,7 +59,7 @@ def misfit(data: IndirectData, bag_gram: torch.Tensor) -> torch.Tensor:
 
 
 def brute_force(data: IndirectData, mean: float = 0.0) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Mean, covariance and log evidence from f = f₁ + f₂ over all pixels: bags see f₁ of mean 0, footprints f₂ of mean m."""
+    """Mean, covariance and log evidence from f = f₁ + f₂ of all pixels: bags see f₁, footprints f₂ with the mean m."""
     first, second = KernelSpec((MEDIATED,)), KernelSpec((PLACE,))
     bags, own = data.bags, data.footprints
     w = mediation_weights(replace(SPEC, model="shrinkage_cmp"), data, COLUMNS)
