@@ -1,8 +1,9 @@
 """Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs that show the likelihood.
 
-Weights of the prior on the pairs are ``μ̂ = (G_X + nεI)⁻¹ m_Π``; as a distribution they sum to about one (eq. 18). The
-paper's Figure 1 has ``n μ̂``, which is the same rule with ``δ/n²`` in place of δ: ``printed``. Source: Fukumizu et al.
-2013, §3.
+The prior weighs the pairs by ``μ̂ = (G_X + nεI)⁻¹ m_Π``, which sums to about one. These are the weights that the
+paper's operators give, ``Ĉ_(YX)X (Ĉ_XX + εI)⁻¹ m̂_Π = Σ_i μ̂_i k(·, Y_i) ⊗ k(·, X_i)``, and those of its filter's
+prediction (eq. 18). Equation 12 (proposition 3.3) and Figure 1 print n times as much: the same rule with ``δ/n²`` in
+place of δ (``printed``). Source: Fukumizu et al. 2013, §3.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ class KernelBayes:
     kernel, observation_kernel : k on X and k on Y.
     regularisation, second_regularisation : ε (inside nε) and δ.
     tolerance : share of the trace that low-rank factors of both Gram matrices may leave out; 0 keeps them dense.
-    printed : whether μ̂ carries the factor n of Figure 1.
+    printed : whether μ̂ carries the factor n of eq. 12 and Figure 1.
     """
 
     inputs: Float[Tensor, "n d"]

@@ -8,7 +8,7 @@ from pages.kit import bound
 from pages.kit.asked import set_values
 from pages.kit.state import log_slider, on_sliders
 
-#: How μ̂ is scaled: to about one, or n times that, as Figure 1 prints it.
+#: How μ̂ is scaled: to about one, or n times that, as equation 12 and Figure 1 print it.
 NORMS = {"one": "sum to one", "n": "as printed, × n"}
 
 
@@ -45,7 +45,8 @@ def choose_rule(spec: GaussianSpec) -> tuple[float, float, float, bool]:
     epsilon = log_slider("ε", "k-eps", 1e-8, 1.0, 5e-5, help=f"Inside nε, n = {spec.pairs}.")
     delta = log_slider("δ", "k-delta", 1e-10, 1.0, 1e-4)
     told = (
-        "Equation 18 has no factor n, and μ̂ then sums to about one. Figure 1 prints it with a factor n; against the "
+        "The paper's operators and equation 18 give μ̂ without a factor n: it then sums to about one. Equation 12 and "
+        "Figure 1 print it with the factor; against the "
         f"squared evidence δ is then n² = {spec.pairs**2:,} times smaller."
     )
     chosen = bound.segmented_control("Prior's weights μ̂", list(NORMS), default="one", key="k-norm",

@@ -25,7 +25,7 @@ from pages.kit.stored import stored
 from pages.kit.theme import is_dark
 
 BY_DIMENSION, BY_SIZE = "kernel_bayes.json", "kernel_bayes_sizes.json"
-#: The same runs by the rule with μ̂ as Figure 1 prints it.
+#: The same runs by the rule with μ̂ as eq. 12 and Figure 1 print it.
 AS_PRINTED = {BY_DIMENSION: "kernel_bayes_printed.json", BY_SIZE: "kernel_bayes_sizes_printed.json"}
 #: Bandwidths and lengthscales chosen without the truth.
 VALIDATED = "kernel_bayes_validated.json"
@@ -129,8 +129,8 @@ def beside_the_paper(curves: Curves) -> str:
     return (
         "The paper finds the rule below densities (§5.1) and the conditional mean below the rule (§5.2). "
         f"**{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} "
-        f"and the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as Figure 1 prints it, δ is "
-        f"n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean below it "
+        f"and the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as equation 12 "
+        f"and Figure 1 print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean below it "
         f"{below('cme', PRINTED)}. The switch *Prior's weights μ̂* shows either."
     )
 
@@ -259,8 +259,8 @@ def _slopes(curves: Curves) -> str:
         f"Measured: {said}. Theorem 3.6 promises at least $n^{{-0.33}}$ for functions of the RKHS, averaged over y, "
         r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, where its smoothness condition on "
         f"E[f(X) | y] holds; at a single y theorem 3.5 promises $n^{{-0.30}}$. {slower}"
-        "Kernel Bayes' rule (b) takes ε = 0.01/n and δ = 2ε, the paper's numbers, with μ̂ that sums to one; the paper's "
-        "Figure 1 prints n times that, against which the same δ is n² smaller: *μ̂ as printed*."
+        "Kernel Bayes' rule (b) takes ε = 0.01/n and δ = 2ε, the paper's numbers, with μ̂ that sums to one; its "
+        "equation 12 and Figure 1 print n times that, against which the same δ is n² smaller: *μ̂ as printed*."
     )
 
 

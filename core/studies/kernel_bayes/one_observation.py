@@ -43,7 +43,7 @@ def answers(
     """Kernel Bayes' rule in both forms, the conditional mean, densities with importance weights, and rejection ABC.
 
     ``scale`` of the lengthscales in median distances, ε and δ of the rule, ``bandwidth`` of the densities, μ̂ with
-    the factor n of Figure 1 where ``printed``. A rule that fails is left out. Source: Fukumizu et al. 2013, §5.1-5.2.
+    the factor n of eq. 12 where ``printed``. A rule that fails is left out. Source: Fukumizu et al. 2013, §5.1-5.2.
     """
     rule = _with(gaussian_rule(problem, scale), epsilon, delta, printed)
     prior = empirical(torch.from_numpy(problem.draws), rule.kernel)

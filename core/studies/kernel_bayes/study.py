@@ -27,7 +27,7 @@ METHODS = ("kbr", "kde", "cme", "abc")
 SCALES, EPSILONS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8), (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 #: Kernel Bayes' rule with the regularisation of theorem 3.6, asked for by name.
 THEOREM = "kbr_theorem"
-#: The rule with μ̂ as Figure 1 prints it, n times ours: δ is n² smaller against the squared evidence.
+#: The rule with μ̂ as eq. 12 and Figure 1 print it, n times ours: δ is n² smaller against the squared evidence.
 PRINTED = "kbr_printed"
 #: Nothing but the samples chooses, as in §5.1: the densities' bandwidth by least-squares cross-validation; the rule's
 #: lengthscales by 10 folds, distances measured in one kernel for all candidates, or in each candidate's own (§4.2).

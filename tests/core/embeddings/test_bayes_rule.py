@@ -32,6 +32,21 @@ def linear(width: int):
     return KernelSpec((Term((Factor("linear", names, (1.0,)),)),)).build(names)
 
 
+def test_prior_weights_are_those_of_the_papers_operators():
+    """``Ĉ_(YX)X (Ĉ_XX + εI)⁻¹ m̂_Π`` as a tensor of features is ``Σ_i μ̂_i ψ_i ⊗ φ_i``; eq. 12 prints n times μ̂."""
+    x, y, u = normal(20, 3, seed=1), normal(20, 2, seed=2), normal(15, 3, seed=3)
+    gamma, epsilon = normal(15, seed=6), 0.05
+    second, third = torch.einsum("ia,ib->ab", x, x) / 20, torch.einsum("ia,ib,ic->abc", y, x, x) / 20
+    joint = third @ torch.linalg.solve(second + epsilon * EYE(3).double(), u.T @ gamma)
+    found = KernelBayes(x, y, linear(3), linear(2), epsilon, 0.3)
+    prior_mean = KernelMean(u, gamma, linear(3))
+    weights = found.prior_weights(prior_mean)
+    assert torch.allclose(torch.einsum("i,ia,ib->ab", weights, y, x), joint, atol=1e-13)
+    printed = torch.linalg.solve(x @ x.T / 20 + epsilon * EYE(20).double(), x @ (u.T @ gamma))
+    assert torch.allclose(replace(found, printed=True).prior_weights(prior_mean), printed, atol=1e-10)
+    assert torch.allclose(printed, 20 * weights, atol=1e-10)
+
+
 def test_form_b_is_the_rule_of_operators_in_finite_feature_spaces():
     """``C_ZW (C_WW² + δI)⁻¹ C_WW k_y`` with ``C_ZW = Σ μ_i φ_i ψ_iᵀ`` and ``C_WW = Σ μ_i ψ_i ψ_iᵀ``."""
     x, y, u = normal(20, 3, seed=1), normal(20, 4, seed=2), normal(15, 3, seed=3)
