@@ -130,8 +130,8 @@ def beside_the_paper(curves: Curves) -> str:
         "The paper finds the rule below densities (§5.1) and the conditional mean below the rule (§5.2). "
         f"**{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} "
         f"and the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as equation 12 "
-        f"and Figure 1 print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean below it "
-        f"{below('cme', PRINTED)}. The switch *Prior's weights μ̂* shows either."
+        f"and Figure 1 print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the "
+        f"conditional mean below it {below('cme', PRINTED)}. The switch *Prior's weights μ̂* shows either."
     )
 
 
