@@ -8,8 +8,9 @@ import numpy as np
 
 from core.errors import InputError, short
 from core.fields.grid import Grid
+from core.fields.selecting import index_of
 from core.fields.static import is_static
-from core.fields.times import is_dates, label_of, place_of, text_of, words_of
+from core.fields.times import is_dates, label_of, text_of, words_of
 from core.fields.validity import DOUBTFUL, look, only_valid
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Fields:
             return tuple(label_of(v) for v in values)
         units = "" if units == "1" else units
         if values.dtype.kind in "fiu":
-            return tuple(f"{v:g} {units}".strip() for v in values)
+            return tuple(f"{text} {units}".strip() for text in _number_texts(values))
         return tuple(str(v) for v in values)
 
     def check(self, name: str) -> Variable:
@@ -122,14 +123,14 @@ class Fields:
     def chosen(self, name: str, select: Mapping[str, int | str]) -> dict[str, int]:
         """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
 
-        A text is looked up among the dimension's labels: the beginning of a date, a member's name. A dimension of one
-        value ignores ``"dim"``, which may be meant for another file.
+        A text is looked up as `core.fields.selecting` says: a value, the beginning of a date, an index ``#5``. A
+        dimension of one value ignores ``"dim"``, which may be meant for another file.
         """
         chosen = {}
         for dim, labels in self.check(name).extra.items():
             shared = select.get(dim, 0) if len(labels) > 1 else 0
             wanted = select.get(f"{name}:{dim}", shared)
-            index = place_of(dim, labels, wanted) if isinstance(wanted, str) else int(wanted)
+            index = index_of(dim, labels, wanted)
             check_index(name, dim, index, len(labels))
             chosen[dim] = index
         return chosen
@@ -142,7 +143,11 @@ class Fields:
         values = only_valid(self._read(name, select), self.dataset[name].attrs)
         values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
-            raise InputError(f"`{name}` has no values here, all are missing: choose another field, time or level.")
+            taken = self.selection_notes(name, select)
+            where = f" {' '.join(taken)}" if taken else ""
+            raise InputError(
+                f"`{name}` has no values here, all are missing: choose another field, time or level.{where}"
+            )
         return values
 
     def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
@@ -212,10 +217,18 @@ class Fields:
         """A sentence for every extra dimension of more than one value: which one is taken."""
         labels = self.check(name).extra
         return [
-            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (number {i + 1}) is taken for `{name}`."
+            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (`{dim}=#{i}`) is taken for `{name}`."
             for dim, i in self.chosen(name, select or {}).items()
             if len(labels[dim]) > 1
         ]
+
+
+def _number_texts(values: np.ndarray) -> list[str]:
+    """Numbers to six digits, or to as many as tell them from each other and from powers of ten."""
+    short = [f"{value:g}" for value in values]
+    if len(set(short)) == len(short) and not any("e" in text for text in short):
+        return short
+    return [f"{value:.15g}" if value.dtype.itemsize > 4 else str(value).removesuffix(".0") for value in values]
 
 
 def _plain(name: str) -> str:

@@ -35,9 +35,8 @@ def _block(block: Any) -> tuple[int, int]:
 
 
 def _place(value: Any) -> int | str:
-    """An index, or a label as text; a text of digits is an index."""
-    plain = value.strip() if isinstance(value, str) else value
-    return plain if isinstance(plain, str) and plain and not plain.lstrip("-").isdigit() else int(plain)
+    """An index, or as text what `core.fields.selecting` looks up."""
+    return (value.strip() or int(value)) if isinstance(value, str) else int(value)
 
 
 def _plain(value: Any) -> Any:
@@ -58,8 +57,8 @@ class DownscalingSpec:
     matching : "direct" (covariates where the targets are) or "indirect" (bags in the withheld cells
         only, targets in the others); by default indirect where mediators are given.
     coordinates : whether coordinates join the covariates and the mediators.
-    select : index along extra dimensions, "dim" for all variables or "variable:dim" for one; or a label as text, such
-        as the beginning of a date.
+    select : what to take along extra dimensions, "dim" for all variables or "variable:dim" for one: an index from 0, or
+        as text a value, the beginning of one date, or an index as "#5".
     hide, reveal : (row, column) of coarse cells of the whole field, from 0, that lose their target or keep it,
         whatever the seed draws.
     reweigh : whether bags whose mediators are common among the targets count for more in the regression on mediators
@@ -108,7 +107,7 @@ class DownscalingSpec:
         try:
             object.__setattr__(self, "select", {str(k): _place(v) for k, v in dict(self.select or {}).items()})
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"`select` must map dimensions to indices, got {self.select!r}.") from None
+            raise InputError(f"`select` must map dimensions to indices or values, got {self.select!r}.") from None
 
     def _check_matching(self) -> None:
         if self.matching not in (None, "direct", "indirect"):

@@ -1,16 +1,14 @@
-"""Dates of every calendar: read where files write them oddly, named, found by their text, carried in numbers.
+"""Dates of every calendar: read where files write them oddly, named, carried in numbers.
 
 CF conventions, section 4.4.1 (calendar). Dates of calendars that numpy does not know are ``cftime.datetime`` objects.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from core.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,25 +53,6 @@ def words_of(date: Any) -> str:
     if not hasattr(date, "month"):
         return "no date"
     return f"{date.day} {MONTHS[date.month - 1]} {date.year:04d}, {date.hour:02d}:{date.minute:02d} UTC"
-
-
-def place_of(name: str, labels: Sequence[str], wanted: str) -> int:
-    """The index of a label along a dimension, by its text or by the beginning of a date (``1995-07-14T12``).
-
-    Raises ``InputError`` where none or several fit.
-    """
-    asked = " ".join(wanted.replace("T", " ").replace("_", " ").split()) if wanted[:1].isdigit() else wanted
-    exact = [n for n, label in enumerate(labels) if label in (wanted, asked)]
-    found = exact or [n for n, label in enumerate(labels) if asked and label.startswith(asked)]
-    if len(found) == 1 or (exact and found):
-        return found[0]
-    some = f"it runs from {labels[0]} to {labels[-1]}" if labels else "it has no values"
-    if found:
-        raise InputError(
-            f"`{wanted}` fits {len(found)} values of dimension `{name}`, {labels[found[0]]} to {labels[found[-1]]}: "
-            "write more of the one you mean."
-        )
-    raise InputError(f"Dimension `{name}` has no value `{wanted}`, {some}: give one of its values, or an index.")
 
 
 def is_odd(attributes: Mapping) -> bool:

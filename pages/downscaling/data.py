@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from core.fields.selecting import index_of
 from core.fields.several import joined, keys_of, together
 from core.models.catalogue import MODELS, named
 from core.models.defaults import usual_model
@@ -251,18 +252,35 @@ def _several(label: str, key: str, options: list[str], default: list[str], names
     )
 
 
-def _dimensions(fields: Fields, names: list[str], default: dict[str, int]) -> dict[str, int]:
+def _dimensions(fields: Fields, names: list[str], default: dict[str, int | str]) -> dict[str, int | str]:
     """One select box for every further dimension (time, level …) of the chosen variables."""
     extra: dict[str, tuple[str, ...]] = {}
     for name, variable in fields.variables().items():
         if name in names:
             extra |= {dim: tuple(labels) for dim, labels in variable.extra.items()}
-    select = {}
+    select: dict[str, int | str] = {}
     for dim, labels in extra.items():
         if len(labels) > 1:
             asked = recall("_select", {}).get(dim, default.get(dim, 0))
-            wanted = min(int(asked), len(labels) - 1)
-            options = [f"{index}: {label}" for index, label in enumerate(labels)]
+            wanted = min(index_of(dim, labels, asked), len(labels) - 1)
+            options = [f"{label} (#{index})" for index, label in enumerate(labels)]
+            _read_place(f"dim-{dim}", dim, labels, options)
             picked = _pick(plain(dim.replace("_", " ").capitalize()), f"dim-{dim}", options, options[wanted])
             select[dim] = options.index(picked)
     return select
+
+
+def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str]) -> None:
+    """An address may say a value, part of a date or ``#5``; make it say the option, or say why none fits."""
+    asked = st.query_params.get(key, "")
+    if is_known(key) or not asked or asked in options:
+        return
+    index, _, label = asked.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
+    former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label
+    try:
+        st.query_params[key] = options[int(index) if former else index_of(dim, labels, asked)]
+    except (InputError, IndexError) as error:
+        del st.query_params[key]
+        refusal(f"{plain(key)} in the address: {error}")
+        return
+    st.rerun()

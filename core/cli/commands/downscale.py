@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
@@ -10,13 +9,13 @@ from core.cli.deck import add_deck_options, check_deck, command_given, deck_file
 from core.cli.document import Result, check_writable, document, write
 from core.cli.options import Joined, add_device_option, add_output_options, chosen
 from core.cli.output import add_delivery_options, delivery_of, save
+from core.cli.problem import add_data_options, check_files, check_selection, open_input, problem_spec, source_of
 from core.cli.talk import Progress, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
 
 if TYPE_CHECKING:
     from core.downscaling.run import DownscalingResult
-    from core.downscaling.source import Source
     from core.fields import DownscalingProblem, DownscalingSpec, Fields
 
 HELP = "downscale a coarse field with high-resolution covariates"
@@ -64,41 +63,8 @@ def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool 
         help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set (python -m "
         "core datasets); of several the first gives the grid, the others are carried onto it",
     )  # fmt: skip
-    _data_arguments(parser.add_argument_group("data"))
+    add_data_options(parser.add_argument_group("data"))
     _model_arguments(parser.add_argument_group("model"))
-
-
-def _data_arguments(group: Any) -> None:
-    group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
-    group.add_argument("--covariates", nargs="*", metavar="NAME", help="high-resolution variables")
-    group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
-    group.add_argument(
-        "--coarse", nargs="+", action=Joined, metavar="FILE", help="the target lies here, on its own coarse grid"
-    )
-    group.add_argument(
-        "--mediator", nargs="+", action=Joined, metavar="FILE", help="the mediators lie here (with --coarse)"
-    )
-    group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
-    group.add_argument("--withhold", type=float, help="fraction of the cells that loses its target (0.5)")
-    group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
-    group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
-    group.add_argument(
-        "--reweigh", action="store_true", help="cells count by how common their mediators are among the targets"
-    )
-    group.add_argument(
-        "--select", nargs="*", metavar="DIM=VALUE",
-        help="along an extra dimension, an index from 0, the beginning of a date (time=1995-07-14T12) or a label",
-    )  # fmt: skip
-    group.add_argument(
-        "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
-    )
-    group.add_argument("--reveal", nargs="+", metavar="ROW-COLUMN", help="coarse cells that keep it, whatever is drawn")
-    group.add_argument(
-        "--region", nargs=4, type=int, metavar=("ROW", "ROW", "COLUMN", "COLUMN"),
-        help="first and last row, first and last column of the coarse cells to keep, from 0",
-    )  # fmt: skip
-    group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
-    group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, one after the other")
 
 
 def _model_arguments(group: Any) -> None:
@@ -178,9 +144,9 @@ def run(options: argparse.Namespace) -> None:
     check_writable(options.json)
     check_deck(options)
     delivery = delivery_of(options)
-    _check_files(options)
+    check_files(options)
     with stdout_kept_clean():
-        fields, default = _open(options)
+        fields, default = open_input(options)
         seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
         spec = problem_spec(options, default)
         settings = model_settings(options)
@@ -224,7 +190,7 @@ def _present(
     from core.slides.assembled import of_result
 
     settings = {
-        "source": _source(options).to_dict(),
+        "source": source_of(options).to_dict(),
         "problem": problem.spec.to_dict(),
         "settings": found.settings.to_dict(),
         "version": __version__,
@@ -235,30 +201,11 @@ def _present(
 
 def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, DownscalingSpec]":
     """The problem of the options with one seed, and its settings."""
-    fields, default = _open(options)
+    fields, default = open_input(options)
     spec = problem_spec(options, default)
     problem = _problem(options, fields, spec)
     _tell(problem, options.quiet)
     return problem, spec
-
-
-def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
-    """The problem's settings: those given, else the data set's own, else the usual ones."""
-    from core.fields import DownscalingSpec, cells_of_text
-
-    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region")
-    given = chosen(options, names)
-    given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
-    if options.no_coordinates:
-        given["coordinates"] = False
-    if options.reweigh:
-        given["reweigh"] = True
-    if options.select is not None:
-        given["select"] = dict(_pair(text) for text in options.select)
-    merged = {**default, **given}
-    if "target" not in merged:
-        raise InputError("`--target` is missing: name the variable to refine.")
-    return DownscalingSpec.from_dict(merged)
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -266,52 +213,16 @@ def model_settings(options: argparse.Namespace) -> dict[str, Any]:
     return chosen(options, MODEL_SETTINGS)
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name or not value.strip():
-        raise InputError(f"`--select {text}` is not understood: write DIM=VALUE, such as time=2 or time=1995-07-14T12.")
-    return name, value
-
-
-def _check_files(options: argparse.Namespace) -> None:
-    if options.mediator and not options.coarse:
-        raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
-    from core.fields.several import keys_of
-
-    given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]
-    inputs = [Path(file).resolve() for files in given for file in files]
-    for option, file in {"output": options.output, **deck_files(options)}.items():
-        if file and Path(file).resolve() in inputs:
-            raise InputError(f"`--{option}` {file} is also an input: choose another name.")
-
-
-def _open(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
-    """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
-    from core.datasets import catalogue
-    from core.fields import open_fields
-    from core.fields.several import keys_of, together
-
-    entries = {entry.key: entry for entry in catalogue()}
-    keys = [options.input] if Path(options.input).exists() else keys_of(options.input)
-    ours = [None if Path(key).exists() else entries.get(key) for key in keys]
-    if len(keys) == 1 and ours[0] is not None:
-        return ours[0].open(), dict(ours[0].default)
-    if not any(ours):
-        return open_fields(options.input), {}
-    return together([entry.open() if entry else open_fields(key) for key, entry in zip(keys, ours, strict=True)]), {}
-
-
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
     from core.downscaling.source import build_problem
     from core.fields import open_fields
 
-    return build_problem(_source(options), spec, lambda key: fields if key == options.input else open_fields(key))
-
-
-def _source(options: argparse.Namespace) -> "Source":
-    from core.downscaling.source import Source
-
-    return Source(options.input, options.coarse, options.mediator)
+    source, opened = source_of(options), {options.input: fields}
+    for key in (source.coarse, source.mediator):
+        if key:
+            opened[key] = open_fields(key)
+    check_selection(options, spec, list(opened.values()))
+    return build_problem(source, spec, opened.__getitem__)
 
 
 def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:

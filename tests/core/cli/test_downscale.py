@@ -209,7 +209,7 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
     options = parser.parse_args(["ukv-645m", "--block", "7", "9", "--select", "time=1", "t:level=-1", "--noise", "0.1"])
     spec = problem_spec(options, find("ukv-645m").default)
     assert spec.target == "air_potential_temperature" and spec.block == (7, 9)
-    assert spec.select == {"time": 1, "t:level": -1}
+    assert spec.select == {"time": "1", "t:level": "-1"}
     assert model_settings(options) == {"noise": 0.1, "learn": True}
     held = parser.parse_args(["ukv-645m", "--hold"]), parser.parse_args(["ukv-645m", "--hold", "noise"])
     assert [model_settings(given)["hold"] for given in held] == [[], ["noise"]]

@@ -45,7 +45,7 @@ def test_a_pattern_a_folder_and_a_list_are_the_same_series(folder):
             np.testing.assert_array_equal(found.values("t", {"time": month}), dated().t[month])
             np.testing.assert_array_equal(found.values("t", {"time": f"2001-0{month + 1}"}), dated().t[month])
         assert found.when_and_where("t", {"time": 2})[0] == "15 March 2001, 00:00 UTC"
-        assert "number 3" in found.selection_notes("t", {"time": 2})[0]
+        assert "`time=#2`" in found.selection_notes("t", {"time": 2})[0]
     assert sorted(open_fields(folder).variables()) == ["orog", "q", "surface", "t"]
     assert keys_of(listed)[0].endswith("t_2.nc") and len(places(str(folder))) == 5
     assert sum("in 4 files" in note for note in found.notes) == 2  # orog and q have no date
