@@ -102,7 +102,7 @@ def test_a_choice_that_nothing_in_use_has_is_refused() -> None:
     fields = fields_from_dataset(daily())
     one = fields_from_dataset(daily().isel(time=[3]))
     check_select({"time": "1956-02-01"}, [fields, one], ["t"])
-    with pytest.raises(InputError, match="have no dimension `level` .*`time`"):
+    with pytest.raises(InputError, match=r"have no dimension `level` .*`time`"):
         check_select({"level": "5"}, [fields], ["t"])
     with pytest.raises(InputError, match="`u` has no dimension `time`"):
         check_select({"u:time": "1956-02-01"}, [fields], ["t"])
