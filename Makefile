@@ -20,7 +20,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz clean
+.PHONY: run serve test check format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -42,6 +42,14 @@ test:
 		if [ $$code -ne 5 ]; then ran=1; [ $$code -eq 0 ] || failed=$$code; fi; \
 	done; \
 	[ $$ran -eq 1 ] || failed=5; exit $$failed  # 5: no test was chosen, which is no failure of one part alone
+
+# Between two edits, in minutes: lint, types, and the tests of the files that git sees changed. No browser.
+check:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(VENV) -m ruff check
+	$(VENV) -m ruff format --check
+	$(VENV) -m mypy
+	$(THREADS) $(COMPILED) $(VENV) -m pytest -q --numprocesses=$(WORKERS) $(SHARED_OUT) $$($(VENV) -m scripts.changed_tests) $(ARGS)
 
 format:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test

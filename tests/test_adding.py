@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 #: A path on a line of its own with the place in the file, and the code for it.
-STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|below `([^`]+)`))?\n\n```(?:python)?\n(.*?)^```", re.M | re.S)
+STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|\w+ `([^`]+)`))?\n\n```(?:python)?\n(.*?)^```", re.M | re.S)
 QUICK = ("--restarts", "1", "--steps", "4", "--points", "4", "--json", "-", "--quiet")
 
 
@@ -19,7 +19,7 @@ QUICK = ("--restarts", "1", "--steps", "4", "--points", "4", "--json", "-", "--q
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project, in which all recipes are followed one after the other."""
     folder = tmp_path_factory.mktemp("copy")
-    for name in ("core", "pages", "tests", "static", "data", "pyproject.toml"):
+    for name in ("core", "pages", "tests", "static", "data", "scripts", "app.py", "pyproject.toml"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -39,7 +39,7 @@ def followed(title: str, copy: Path) -> list[str]:
         before = file.read_text() if place else ""
         if line:
             (there,) = (each for each in before.splitlines(keepends=True) if line in each)
-            file.write_text(before.replace(there, there + code))
+            file.write_text(before.replace(there, code + there if place.startswith("above") else there + code))
         else:
             file.write_text(before + code)
         touched.append(path)
@@ -90,17 +90,16 @@ def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
     assert rmse["area_to_point_gp"] < rmse["bilinear"], "height tells what no interpolation can"
 
 
-def test_a_page_takes_one_file_and_a_line(copy: Path) -> None:
-    assert followed("A page", copy) == ["pages/cell_means/page.py", "pages/kit/pages.py"]
-    look = """
-from pathlib import Path
-from streamlit.testing.v1 import AppTest
-from pages.kit.pages import PAGES
-assert any(page.folder == "cell_means" and page.path.is_file() for page in PAGES)
-page = AppTest.from_file(str(Path("pages/cell_means/page.py").resolve()), default_timeout=300).run()
-assert not page.exception and page.title[0].value == "Cell means"
-before = page.markdown[-1].value
-page.slider(key="cm-size").set_value(60).run()
-assert not page.exception and page.markdown[-1].value != before
-"""
-    run(copy, "-c", look)
+def test_a_page_takes_one_file_its_test_and_a_line(copy: Path) -> None:
+    touched = ["pages/cell_means/page.py", "pages/kit/pages.py", "tests/pages/test_cell_means.py"]
+    assert followed("A page", copy) == touched
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/pages/test_cell_means.py")
+
+
+def test_lint_house_layers_and_catalogues_pass_after_all_recipes(copy: Path) -> None:
+    """Follows the tests above, in the same copy."""
+    assert (copy / "pages/cell_means/page.py").is_file(), "run the whole file"
+    run(copy, "-m", "ruff", "check", "--no-cache")
+    run(copy, "-m", "ruff", "format", "--check", "--no-cache")
+    where = ("test_house.py", "test_layers.py", "core/models/test_catalogue.py", "core/datasets/test_catalogue.py")
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in where))

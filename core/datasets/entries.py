@@ -91,44 +91,44 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
     return Entry(key, title, "generated", GENERATED, "core.datasets.atmosphere, seed 0", description, opener, default)
 
 
-def _built_in() -> tuple[Entry, ...]:
-    return (
-        _ukv(
-            4,
-            645,
-            "altitude matters",
-            "Within 9×9 cells orography explains 83 % of the variation: a case where downscaling works.",
-        ),
-        _ukv(
-            1,
-            75,
-            "altitude fails",
-            "Near the ground orography explains 27 % of the variation within 9×9 cells: a warning.",
-        ),
-        Entry(
-            "era5-t2m",
-            "Summer morning (ERA5)",
-            "bundled",
-            "Copernicus licence; contains modified Copernicus Climate Change Service information 1995",
-            "ERA5, 14 July 1995, 12 UTC",
-            "ERA5, temperature at 2 m over North America, from surface pressure and dew point in cells of 7×7 pixels.",
-            partial(_open_file, _DATA / "era5_1995-07-14T12.nc"),
-            _matched("t2m", ["sp", "d2m"], 7, {}),
-        ),
-        Entry(
-            "gdas-ttop",
-            "Cloud tops, globe (GDAS)",
-            "bundled",
-            "US public domain",
-            "NCEP GDAS, 1 April 2006",
-            "NCEP analysis, temperature of the cloud tops from orography and cloud cover in cells of 6×6 pixels; what "
-            "high and middle cloud tell about it is in part by construction.",
-            partial(_open_file, _DATA / "ncep_gdas_flux_20060401_t62.nc"),
-            _matched("ttop", ["orog", "clt", "clh", "clm"], 6, {}),
-        ),
-        _atmosphere("atmosphere", "Planet at 0.5°, made up", (360, 720), 17),
-        _atmosphere("atmosphere-small", "Planet at 2°, made up", (90, 180), 5),
-    )
+#: Data sets that come with the project, in the order in which they are listed.
+BUILT_IN = (
+    _ukv(
+        4,
+        645,
+        "altitude matters",
+        "Within 9×9 cells orography explains 83 % of the variation: a case where downscaling works.",
+    ),
+    _ukv(
+        1,
+        75,
+        "altitude fails",
+        "Near the ground orography explains 27 % of the variation within 9×9 cells: a warning.",
+    ),
+    Entry(
+        "era5-t2m",
+        "Summer morning (ERA5)",
+        "bundled",
+        "Copernicus licence; contains modified Copernicus Climate Change Service information 1995",
+        "ERA5, 14 July 1995, 12 UTC",
+        "ERA5, temperature at 2 m over North America, from surface pressure and dew point in cells of 7×7 pixels.",
+        partial(_open_file, _DATA / "era5_1995-07-14T12.nc"),
+        _matched("t2m", ["sp", "d2m"], 7, {}),
+    ),
+    Entry(
+        "gdas-ttop",
+        "Cloud tops, globe (GDAS)",
+        "bundled",
+        "US public domain",
+        "NCEP GDAS, 1 April 2006",
+        "NCEP analysis, temperature of the cloud tops from orography and cloud cover in cells of 6×6 pixels; what "
+        "high and middle cloud tell about it is in part by construction.",
+        partial(_open_file, _DATA / "ncep_gdas_flux_20060401_t62.nc"),
+        _matched("ttop", ["orog", "clt", "clh", "clm"], 6, {}),
+    ),
+    _atmosphere("atmosphere", "Planet at 0.5°, made up", (360, 720), 17),
+    _atmosphere("atmosphere-small", "Planet at 2°, made up", (90, 180), 5),
+)
 
 
 def _folder() -> Path | None:
@@ -165,7 +165,7 @@ def _from_folder() -> tuple[Entry, ...]:
 
 def catalogue() -> tuple[Entry, ...]:
     """Bundled data, generated data, then every ``*.nc`` of the folder named by `DECONDITIONING_DATA`."""
-    return _built_in() + _from_folder()
+    return BUILT_IN + _from_folder()
 
 
 def find(key: str) -> Entry:

@@ -5,10 +5,13 @@ import pytest
 import xarray as xr
 
 from core.datasets import catalogue, find, folder_problem, make_atmosphere, suggest_spec
+from core.datasets.entries import BUILT_IN
 from core.errors import InputError
 
 fields = pytest.importorskip("core.fields")
-BUILT_IN = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")
+KEYS = tuple(entry.key for entry in BUILT_IN)
+#: Keys in links, saved runs and papers: none may go, and the first is the one the page opens with.
+PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +20,8 @@ def no_folder(monkeypatch):
 
 
 def test_built_in_entries_are_there_and_say_where_they_come_from():
-    assert tuple(entry.key for entry in catalogue()) == BUILT_IN
+    assert tuple(entry.key for entry in catalogue()) == KEYS and len(set(KEYS)) == len(KEYS)
+    assert set(PUBLISHED) <= set(KEYS) and KEYS[0] == PUBLISHED[0]
     assert all(e.title and e.licence and e.source and e.description and e.default for e in catalogue())
 
 
@@ -75,7 +79,7 @@ def test_files_of_the_named_folder_appear(tmp_path, monkeypatch):
 
 def test_a_folder_that_is_not_there_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("DECONDITIONING_DATA", str(tmp_path / "missing"))
-    assert tuple(e.key for e in catalogue()) == BUILT_IN
+    assert tuple(e.key for e in catalogue()) == KEYS
     assert "not a readable folder" in folder_problem()
 
 

@@ -1,0 +1,54 @@
+"""Prints the test files that concern what git sees changed, for `make check`."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ALWAYS = ("tests/test_house.py", "tests/test_layers.py")
+
+
+def git(*command: str) -> list[str]:
+    """Lines that a git command prints."""
+    return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def changed_files() -> set[str]:
+    """Files that differ from the last commit, new ones included; those of the last commit where none differ."""
+    work = git("diff", "--name-only", "HEAD") + git("ls-files", "--others", "--exclude-standard")
+    return set(work or git("show", "--name-only", "--format=", "HEAD"))
+
+
+def imports(source: str) -> Iterator[str]:
+    """Dotted names that a module imports, `a.b` and `a.b.c` for `from a.b import c`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def concerned(changed: set[str]) -> list[str]:
+    """Test files that changed or that import a changed module; all tests of its folder where none imports it."""
+    tests = {
+        str(path.relative_to(ROOT)): set(imports(path.read_text()))
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "browser" not in path.parts
+    }
+    found = {*ALWAYS, *(changed & tests.keys())}
+    for path in changed:
+        if not path.endswith(".py") or not path.startswith(("core/", "pages/", "scripts/")):
+            continue
+        module = path.removesuffix(".py").replace("/", ".")
+        folder = (
+            "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/{Path(path).parent}/"
+        )
+        direct = {test for test, names in tests.items() if module in names}
+        found |= direct or {test for test in tests if test.startswith(folder)}
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    print(" ".join(concerned(changed_files())))
