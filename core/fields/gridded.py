@@ -187,6 +187,8 @@ class Fields:
         for dim, index in self.chosen(name, select or {}).items():
             if dim not in self.dataset.coords:
                 words += [f"{_plain(dim)} number {index + 1}"] if self.dataset.sizes[dim] > 1 else []
+            elif _is_run(self.dataset.coords[dim]):
+                words.append(f"run of {words_of(self.dataset.coords[dim].values[index])}")
             elif is_dates(self.dataset.coords[dim].values):
                 words, dated = [words_of(self.dataset.coords[dim].values[index]), *words], True
             else:
@@ -205,11 +207,11 @@ class Fields:
         return None if time is None else text_of(time)
 
     def _time(self, name: str, select: Mapping[str, int | str] | None = None) -> Any:
-        """The first time coordinate that the choice makes a single date, CF's own time before others."""
+        """The first time coordinate that the choice makes a single date: CF's own time first, that of a run last."""
         chosen = self.chosen(name, select or {})
-        coordinates = self.dataset.coords.items()
-        for _, coordinate in sorted(coordinates, key=lambda item: item[1].attrs.get("standard_name") != "time"):
-            if coordinate.ndim <= 1 and set(coordinate.dims) <= set(chosen) and is_dates(coordinate.values):
+        coordinates = self.dataset.coords.values()
+        for coordinate in sorted(coordinates, key=lambda c: (c.attrs.get("standard_name") != "time", _is_run(c))):
+            if set(coordinate.dims) <= set(chosen) and is_dates(coordinate.values):
                 return coordinate.values[tuple(chosen[str(d)] for d in coordinate.dims)]
         return None
 
@@ -229,6 +231,11 @@ def _number_texts(values: np.ndarray) -> list[str]:
     if len(set(short)) == len(short) and not any("e" in text for text in short):
         return short
     return [f"{value:.15g}" if value.dtype.itemsize > 4 else str(value).removesuffix(".0") for value in values]
+
+
+def _is_run(coordinate: "xr.DataArray") -> bool:
+    """Whether a coordinate holds the times at which forecasts start, not those that they are valid at."""
+    return coordinate.attrs.get("standard_name") == "forecast_reference_time" and is_dates(coordinate.values)
 
 
 def _plain(name: str) -> str:
