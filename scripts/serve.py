@@ -7,6 +7,7 @@ The same as ``streamlit run app.py``, except for what concerns a page's own addr
   only when ``/`` has run once.
 - The document at a page's address says where the server is. Otherwise Streamlit's frontend first looks for it below
   that address, and every browser console begins with two errors 404.
+- It answers only to names that are its own, and tells browsers what its pages may load (``scripts.gate``).
 - It listens on this machine alone. With ``DECONDITIONING_SHARED=true`` it listens on every interface, and each browser
   gets a secret in a cookie, which tells whose runs and uploads are whose.
 """
@@ -14,25 +15,34 @@ The same as ``streamlit run app.py``, except for what concerns a page's own addr
 import logging
 import os
 import secrets
+import signal
 import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute, Route
 from streamlit import config, file_util
 from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web import cli
+from streamlit.web import bootstrap, cli
 from streamlit.web.server.starlette import starlette_app
 
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
+from scripts.gate import Gate, own_names, policy_for
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 #: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.
 WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href }</script>'
 logger = logging.getLogger("streamlit.deconditioning")
+#: Seconds that the server has, after a signal to end, to close what it has open.
+END_S = 6.0
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -42,14 +52,56 @@ def main() -> None:
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")
     PagesManager.uses_pages_directory = False
     streamlit_routes = starlette_app.create_streamlit_routes
+    streamlit_middleware = starlette_app.create_streamlit_middleware
 
     def routes(runtime: Runtime) -> list[BaseRoute]:
         tell_who_may_come()
         return [*page_routes(), *streamlit_routes(runtime)]
 
     starlette_app.create_streamlit_routes = routes
+    starlette_app.create_streamlit_middleware = lambda: [gate(), *streamlit_middleware()]
+    bootstrap._set_up_signal_handler = end_in_time(bootstrap._set_up_signal_handler)
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
     cli.main()
+
+
+def end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Streamlit's set-up of signals, after which the server also ends while threads of it go on computing.
+
+    Its own end waits for every thread. The processes of the run engine end with this one, and a run that it had under
+    way counts as interrupted from the next look on.
+    """
+
+    def set_up_with_limit(server: Any) -> None:
+        set_up(server)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, limited(signal.getsignal(number)))
+
+    def limited(stop: Any) -> Callable[[int, Any], None]:
+        def handle(number: int, frame: Any) -> None:
+            threading.Thread(target=leave, args=(END_S,), name="end-in-time", daemon=True).start()
+            stop(number, frame)
+
+        return handle
+
+    def leave(after: float) -> None:
+        time.sleep(after)
+        os._exit(0)
+
+    return set_up_with_limit
+
+
+def gate() -> Middleware:
+    """The gate for this server's names; Streamlit's own check of names, of the websocket alone, is left to it."""
+    addresses = config.get_option("server.address"), config.get_option("browser.serverAddress")
+    names = own_names(*addresses, config.get_option("server.allowedHosts"), is_shared())
+    config.set_option("server.allowedHosts", [])
+    return Middleware(Gate, names=names, shared=is_shared(), policy=policy_for(page_document()))
+
+
+def page_document() -> str:
+    """Streamlit's document, with where the server is."""
+    return Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
 
 
 def tell_who_may_come() -> None:
@@ -65,7 +117,7 @@ def tell_who_may_come() -> None:
 
 def page_routes() -> list[BaseRoute]:
     """One for every page: Streamlit's own document, in it where the server is, and with it a visitor's cookie."""
-    document = Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
+    document = page_document()
     base = config.get_option("server.baseUrlPath").strip("/")
     folder = f"/{base}/" if base else "/"
 

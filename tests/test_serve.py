@@ -1,6 +1,12 @@
-"""Documents at the pages' own addresses."""
+"""Documents at the pages' own addresses, and how a server that is asked to end does so."""
 
 import asyncio
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +16,9 @@ from streamlit import config
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE
 from scripts.serve import WHERE, page_routes
+from tests.browser.serving import ROOT, free_port, wait_until_healthy
+from tests.visitor import Visitor
+from tests.waiting import wait_for
 
 
 @pytest.mark.parametrize(("base", "before"), [("", ""), ("lab", "/lab"), ("/a/b/", "/a/b")])
@@ -50,3 +59,48 @@ def test_where_the_server_is_shared_each_browser_gets_a_secret_once(monkeypatch:
         assert words in first["set-cookie"]
     assert "Secure" in second["set-cookie"] and "Secure" not in first["set-cookie"]
     assert "set-cookie" not in answer(cookie=f"{COOKIE}={secrets[0]}")[1]
+
+
+#: A server whose script computes in a thread for longer than anybody waits, without ever looking up.
+BUSY = """
+import sys
+from pathlib import Path
+from scripts import serve
+Path(sys.argv[1]).write_text(
+    "import pathlib\\nfrom concurrent.futures import ThreadPoolExecutor\\n"
+    "def endless():\\n    while True: sum(range(10**6))\\n"
+    "pool = ThreadPoolExecutor(1)\\npool.submit(endless)\\n"
+    "pathlib.Path(" + repr(sys.argv[2]) + ").touch()\\n"
+)
+serve.APP = Path(sys.argv[1])
+sys.argv[1:] = sys.argv[3:]
+serve.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_ends_in_ten_seconds_while_a_thread_of_it_computes(tmp_path: Path, number: int) -> None:
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    script, begun, log = tmp_path / "busy.py", tmp_path / "begun", tmp_path / "log.txt"
+    words = [str(script), str(begun), f"--server.port={port}", "--server.headless=true"]
+    with log.open("w") as output:
+        server = subprocess.Popen([sys.executable, "-c", BUSY, *words], cwd=ROOT, stdout=output, stderr=output)
+    try:
+        wait_until_healthy(url, server, log)
+        with ThreadPoolExecutor(1) as pool:
+            visited = pool.submit(asyncio.run, opened_once(url))
+            wait_for(begun.exists)
+            visited.result()
+        asked = time.monotonic()
+        server.send_signal(number)
+        server.wait(60)
+        assert time.monotonic() - asked < 10 and server.returncode == 0
+    finally:
+        server.kill()
+        server.wait()
+
+
+async def opened_once(url: str) -> None:
+    """A visit that is over once the page's script has begun."""
+    async with Visitor(url):
+        await asyncio.sleep(1)
