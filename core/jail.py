@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import platform
+import signal
 import struct
 import sys
 import sysconfig
@@ -23,7 +24,7 @@ _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 _MOST_RIGHTS = 16
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
-_SET_SECCOMP, _SECCOMP_FILTER, _SET_NO_NEW_PRIVILEGES = 22, 2, 38
+_SET_SECCOMP, _SECCOMP_FILTER, _SET_NO_NEW_PRIVILEGES, _SET_PARENT_DEATH_SIGNAL = 22, 2, 38, 1
 #: A machine's mark in seccomp, and its numbers of socket, ptrace, kill, tkill, tgkill, prlimit64; then those shared by
 #: all: pidfd_send_signal, io_uring_setup (whose rings open sockets, too).
 _CALLS = {
@@ -45,6 +46,18 @@ def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
     _call(_prctl(_SET_NO_NEW_PRIVILEGES, 1, None))
     left = [] if _close_files(readable, writable) else ["files"]
     return left if _close_sockets() else [*left, "sockets"]
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process by force as soon as its parent ends, where the kernel can do so (Linux); at once if it has ended.
+
+    ``parent`` is the process id that the parent itself handed down: what the kernel says now may be the process that
+    took its place.
+    """
+    if sys.platform.startswith("linux"):
+        _call(_prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, None))
+    if os.getppid() != parent:
+        os._exit(0)
 
 
 def python_paths() -> list[Path]:

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from core.errors import InputError
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CONNECT_S = 5
+_ANY_PORT = "127.0.0.1:0"
 
 
 def worker_count(wanted: int | None = None) -> int:
@@ -31,14 +33,18 @@ class Cluster:
     ----------
     address : the user's scheduler, such as ``tcp://10.0.0.1:8786``; None for an embedded cluster.
     workers : worker processes of the embedded cluster.
+    encrypted : whether the embedded processes speak TLS, with certificates made for this cluster alone, so that nobody
+        else on this machine can give them work.
     """
 
-    def __init__(self, address: str | None, workers: int | None) -> None:
+    def __init__(self, address: str | None, workers: int | None, *, encrypted: bool = False) -> None:
         self.address = address
+        self.encrypted = encrypted
         self.workers = worker_count(workers)
         self._lock = threading.Lock()
         self._client: Any = None
         self._cluster: Any = None
+        self._certificates: tempfile.TemporaryDirectory[str] | None = None
         self._heard: tuple[str, Callable[[Any], None]] | None = None
 
     @property
@@ -59,6 +65,18 @@ class Cluster:
                 if self._heard:
                     self._client.subscribe_topic(*self._heard)
             return self._client
+
+    def mend(self) -> int:
+        """Start anew the embedded workers whose process has ended; how many those were."""
+        cluster = self._cluster
+        if cluster is None or not self.connected:
+            return 0
+        lost = [name for name in cluster.worker_spec if _has_ended(cluster.workers.get(name))]
+        for name in lost:
+            cluster.workers.pop(name, None)
+        if lost:
+            cluster.scale(self.workers)  # starts those that are missing
+        return len(lost)
 
     def close(self) -> None:
         """End the embedded processes, or leave the user's scheduler."""
@@ -84,16 +102,22 @@ class Cluster:
         from distributed.deploy.subprocess import SubprocessCluster
 
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")  # the new processes are to be silent
-        setup = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from core.engine.process_setup import dask_setup"
+        setup = (
+            f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from core.engine.process_setup import setup_under; "
+            f"dask_setup = setup_under({os.getpid()})"
+        )
         threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        worker = {"preload": [setup], "preload_nanny": [setup], "env": threads, "death_timeout": 30}
+        secure, security = self._encryption()
         try:
             self._cluster = SubprocessCluster(
                 n_workers=self.workers,
                 threads_per_worker=1,
                 dashboard_address=None,  # type: ignore[arg-type]
                 silence_logs=40,  # errors only
-                scheduler_kwargs={"preload": [setup], "allowed_failures": 1},
-                worker_kwargs={"preload": [setup], "preload_nanny": [setup], "env": threads, "death_timeout": 30},
+                scheduler_kwargs={"preload": [setup], "allowed_failures": 1, "dashboard_address": _ANY_PORT, **secure},
+                worker_kwargs={**worker, **secure},
+                security=security,
             )
             return Client(self._cluster, set_as_default=False, name="deconditioning")
         except (OSError, RuntimeError) as error:
@@ -102,9 +126,37 @@ class Cluster:
                 f"The worker processes could not be started ({error}): free some memory and try again."
             ) from None
 
+    def _encryption(self) -> tuple[dict[str, Any], Any]:
+        """What the processes are told of TLS, as files that only this user can read, and the same for the client."""
+        if not self.encrypted:
+            return {}, None
+        from distributed.security import Security
+
+        self._certificates = tempfile.TemporaryDirectory(prefix="deconditioning-tls-")
+        folder, made = Path(self._certificates.name), Security.temporary()
+        (certificate := folder / "certificate.pem").write_text(made.tls_ca_file)
+        (key := folder / "key.pem").touch(mode=0o600)
+        key.write_text(made.tls_client_key)
+        roles = ("client", "scheduler", "worker")
+        files = {
+            f"tls_{role}_{part}": str(path) for role in roles for part, path in (("key", key), ("cert", certificate))
+        }
+        said = {"require_encryption": True, "tls_ca_file": str(certificate), **files}
+        return {"security": said, "protocol": "tls://"}, made
+
     def _drop(self) -> None:
         for thing in (self._client, self._cluster):
             if thing is not None:
                 with contextlib.suppress(Exception):  # it may be half gone already; nothing is left to save
                     thing.close(timeout=3)
-        self._client = self._cluster = None
+        if self._certificates is not None:
+            self._certificates.cleanup()
+        self._client = self._cluster = self._certificates = None
+
+
+def _has_ended(worker: Any) -> bool:
+    """Whether a worker of the embedded cluster is gone; one that is just being started is not."""
+    if worker is None:
+        return True
+    process = getattr(worker, "process", None)
+    return process is not None and process.returncode is not None

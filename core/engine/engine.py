@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.engine.cluster import Cluster
 from core.engine.disk import as_bytes
 from core.engine.keeper import APP_GONE, Keeper
 from core.engine.labels import Label
@@ -30,14 +31,22 @@ class Engine:
     address : the user's Dask scheduler; ``$DASK_SCHEDULER_ADDRESS``, else an embedded cluster that
         starts at the first submit. An empty string asks for the embedded one.
     workers : worker processes of the embedded cluster (``$DECONDITIONING_WORKERS``, else 1).
+    encrypted : whether the embedded cluster speaks TLS with throw-away certificates: others use this machine, too.
     """
 
-    def __init__(self, root: Path | None = None, address: str | None = None, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        root: Path | None = None,
+        address: str | None = None,
+        workers: int | None = None,
+        *,
+        encrypted: bool = False,
+    ) -> None:
         folder = root if root is not None else Path(os.environ.get("DECONDITIONING_RUNS") or "runs")
         where = os.environ.get("DASK_SCHEDULER_ADDRESS") if address is None else address
         self._store = Store(Path(folder).resolve())
         self._owner = Owner.here()
-        self._keeper = Keeper(self._store, where or None, workers)
+        self._keeper = Keeper(self._store, Cluster(where or None, workers, encrypted=encrypted))
         self._lock = threading.Lock()
 
     @property

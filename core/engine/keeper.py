@@ -21,12 +21,14 @@ from core.errors import InputError
 logger = logging.getLogger(__name__)
 _TICK_S = 0.05
 _RETRY_S = 1.0
+_WATCH_S = 3.0
 APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
 _LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
 _KILLED = (
     "The worker process was killed twice (often for lack of memory): trace and best result so far are kept; "
     "use fewer points or larger blocks and run it again."
 )
+_MENDING = "The process that computes was lost: a new one is being started, and the run begins again there."
 _CANCELLED_EARLY = "Cancelled before it began."
 _CANCELLED = "Cancelled; the best result so far is kept."
 
@@ -34,8 +36,8 @@ _CANCELLED = "Cancelled; the best result so far is kept."
 class Keeper:
     """Keeps this engine's active runs. All writing is done by one thread, in the order of events."""
 
-    def __init__(self, store: Store, address: str | None, workers: int | None) -> None:
-        self.cluster = Cluster(address, workers)
+    def __init__(self, store: Store, cluster: Cluster) -> None:
+        self.cluster = cluster
         self._store = store
         self._topic = f"deconditioning-{uuid.uuid4().hex[:12]}"
         self._inbox: queue.Queue[tuple[str, Any]] = queue.Queue()
@@ -45,7 +47,7 @@ class Keeper:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._leaving = False
-        self._tried = 0.0
+        self._tried = self._watched = 0.0
         self.cluster.hear(self._topic, lambda event: self._inbox.put(("event", event[1])))
 
     def live(self, run_id: str) -> Live | None:
@@ -111,6 +113,7 @@ class Keeper:
                 tended = time.monotonic()
                 self._tend()
                 self._retry()
+                self._watch()
 
     def _submit(self, run_id: str) -> None:
         live = self._active.get(run_id)
@@ -220,6 +223,17 @@ class Keeper:
                     self._end(run_id, "interrupted", _LOST)
             except InputError:  # the scheduler cannot be asked: the next turn tells
                 continue
+
+    def _watch(self) -> None:
+        """While runs wait or go on, see that the embedded cluster has its workers."""
+        now = time.monotonic()
+        if not self._active or now - self._watched < _WATCH_S:
+            return
+        self._watched = now
+        if self.cluster.mend():
+            logger.warning("A worker process of the run engine ended unexpectedly; a new one is being started.")
+            for live in self._active.values():
+                live.change(message=_MENDING)
 
     def _retry(self) -> None:
         """Ended runs that are not wholly on disk."""

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.kit.address import correct
 from pages.kit.essential import called
 from pages.kit.record import saw_control
-from pages.kit.visitor import sees_everything, visitor_mark
+from pages.kit.visitor import is_shared, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
     from core.engine import Visitor
@@ -27,7 +27,7 @@ class EngineHolder:
     def __init__(self) -> None:
         from core.engine import Engine
 
-        self.engine = Engine()
+        self.engine = Engine(encrypted=is_shared())
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda holder: holder.engine.close())

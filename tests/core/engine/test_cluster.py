@@ -1,0 +1,117 @@
+"""The embedded cluster: it is mended, ends with the app however early that ends, serves no web page, may speak TLS."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.engine import Engine
+from tests.core.engine.conftest import ROOT, done, ended, toy
+from tests.waiting import wait_for
+
+#: Hands a process of the cluster the id of an app that is no longer there.
+ORPHAN = "from core.engine.process_setup import setup_under; setup_under(1); print('goes on')"
+APP = """
+import sys, threading, time
+from pathlib import Path
+from core.engine.cluster import Cluster
+threading.Thread(target=Cluster(None, 1).client, daemon=True).start()
+time.sleep(600)
+"""
+
+
+def processes() -> dict[str, psutil.Process]:
+    """The scheduler, the nanny and the worker that this process started, by what they are."""
+    found = {}
+    for child in psutil.Process().children(recursive=True):
+        line = " ".join(child.cmdline())
+        for kind, word in (("scheduler", "distributed.Scheduler"), ("nanny", "distributed.Nanny")):
+            if word in line:
+                found[kind] = child
+        if "multiprocessing.spawn" in line:
+            found["worker"] = child
+    return found
+
+
+@pytest.fixture
+def own(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """An engine with a cluster of its own, which the other tests do not see."""
+    with Engine(tmp_path, address="", encrypted=getattr(request, "param", False)) as engine:
+        yield engine
+
+
+def test_a_killed_nanny_is_replaced_while_a_run_goes_on_and_while_none_does(own: Engine) -> None:
+    run_id = own.submit(toy("count", steps=50, pause=0.2))
+    wait_for(lambda: own.get(run_id).status == "running")
+    processes()["nanny"].kill()
+    wait_for(lambda: "a new one is being started" in own.get(run_id).message)
+    wait_for(lambda: own.get(run_id).attempt == 2)
+    own.cancel(run_id)
+    assert ended(own, run_id).status == "cancelled"
+    processes()["nanny"].kill()
+    assert done(own, toy("count")).status == "done"
+
+
+@pytest.mark.parametrize("own", [False, True], indirect=True, ids=["plain", "encrypted"])
+def test_the_embedded_cluster_serves_no_web_page_and_is_encrypted_where_asked(own: Engine) -> None:
+    assert done(own, toy("count")).status == "done"
+    found = processes()
+    ports = [at.laddr.port for one in found.values() for at in one.net_connections("inet") if at.status == "LISTEN"]
+    assert len(found) == 3 and ports
+    for port in ports:
+        with socket.create_connection(("127.0.0.1", port)) as probe:
+            probe.settimeout(3)
+            probe.sendall(b"GET /info/main/workers.html HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            assert b"HTTP/" not in heard(probe)
+    for one in found.values():
+        assert "PRIVATE KEY" not in " ".join(one.cmdline()) + str(one.environ())
+    scheduler = own._keeper.cluster._client.scheduler.address
+    assert scheduler.startswith("tls://" if own._keeper.cluster.encrypted else "tcp://")
+
+
+def heard(probe: socket.socket) -> bytes:
+    """What comes back, if anything does."""
+    try:
+        return probe.recv(4096)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("own", [True], indirect=True)
+def test_nobody_without_the_certificate_reaches_an_encrypted_cluster(own: Engine) -> None:
+    from distributed import Client
+
+    assert done(own, toy("count")).status == "done"
+    address = own._keeper.cluster._client.scheduler.address
+    folder = Path(own._keeper.cluster._certificates.name)
+    assert folder.stat().st_mode & 0o77 == 0 and (folder / "key.pem").stat().st_mode & 0o77 == 0
+    for stranger in (address, address.replace("tls://", "tcp://")):
+        with pytest.raises((OSError, TypeError, RuntimeError)):
+            Client(stranger, timeout=3, set_as_default=False)
+    own.close()
+    assert not folder.exists()
+
+
+def test_a_process_whose_app_has_ended_ends_at_once() -> None:
+    found = subprocess.run([sys.executable, "-c", ORPHAN], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("after", [0.0, 0.3, 1.0, 2.0, 4.0])
+def test_no_process_of_the_cluster_outlives_an_app_that_is_killed_while_it_starts(after: float) -> None:
+    app = subprocess.Popen([sys.executable, "-c", APP], cwd=ROOT, start_new_session=True)
+    try:
+        children = wait_for(lambda: psutil.Process(app.pid).children(recursive=True))
+        time.sleep(after)
+        children = [*{*children, *psutil.Process(app.pid).children(recursive=True)}]
+    finally:
+        os.kill(app.pid, signal.SIGKILL)
+        app.wait()
+    wait_for(lambda: not psutil.wait_procs(children, timeout=1)[1], "the end of the cluster's processes")
