@@ -49,7 +49,7 @@ def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process by force as soon as its parent ends, where the kernel can do so (Linux); at once if it has ended.
+    """End this process by force as soon as its parent ends, where the kernel can (Linux); at once if it has ended.
 
     ``parent`` is the process id that the parent itself handed down: what the kernel says now may be the process that
     took its place.
