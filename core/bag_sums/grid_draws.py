@@ -1,4 +1,4 @@
-"""Draws of a stationary Gaussian field on a regular grid, by circulant embedding: exact, and as fast as an FFT."""
+"""Draws of a stationary Gaussian field on a regular grid, by circulant embedding: as fast as an FFT."""
 
 import torch
 from jaxtyping import Float
@@ -23,7 +23,9 @@ def grid_draws(
 
     On a torus the covariance is diagonal in the Fourier basis: with ``λ = FFT(k)``, ``Re`` and ``Im`` of
     ``FFT(√(λ/MN) (a + ib))`` are two independent draws for standard normal a, b. The torus is so large that λ is
-    positive but for ``NEGATIVE`` of it; None where none of ``PADDINGS`` is enough. ``like`` tells type and device.
+    positive but for ``NEGATIVE`` of it, which is cut off; None where none of ``PADDINGS`` is enough. The draws'
+    covariance is k where nothing is cut off, else differs from it by at most about ``NEGATIVE`` k(0). ``like`` tells
+    type and device.
     Source: Dietrich and Newsam 1997, *Fast and exact simulation of stationary Gaussian processes through circulant
     embedding of the covariance matrix*.
     """

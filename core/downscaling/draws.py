@@ -69,12 +69,13 @@ def posterior_draws(
 ) -> Draws:
     """``count`` joint draws of f given the data, at the pixels of a preview, from the sums that a page keeps.
 
-    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the place alone on a regular grid are drawn exactly
-    (`grid_draws`), the others by 1,024 random features whose frequencies all draws share: over amplitudes their prior
-    covariance is k to about 3 %. The same ``seed`` gives the same random numbers, so that draws change with the
-    hyperparameters as smoothly as the posterior does. Where the model has a local scale κ, a draw is
-    ``mean + κ (draw − mean)``; of a look at every pixel of matched cells, ``P(κ (draw − mean))`` takes the place of the
-    second term, with P the step back to the cell averages that ``draw − mean`` has (`_onto_cells`).
+    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the place alone on a regular grid are drawn by FFT,
+    to about a thousandth of their variance (`grid_draws`), the others by 1,024 random features whose frequencies all
+    draws share: over amplitudes their prior covariance is k to about 3 %. The same ``seed`` gives the same random
+    numbers, so that draws change with the hyperparameters as smoothly as the posterior does. Where the model has a
+    local scale κ, a draw is ``mean + κ (draw − mean)``; of a look at every pixel of matched cells,
+    ``P(κ (draw − mean))`` takes the place of the second term, with P the step back to the cell averages that
+    ``draw − mean`` has (`_onto_cells`).
     Raises ``InputError`` for kernels whose functions cannot be drawn.
     Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
     """

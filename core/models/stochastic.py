@@ -31,8 +31,8 @@ from core.observations import IndirectData
 class StochasticOptions:
     """How to climb: ``steps`` of Adam at ``rate``, ``batch`` targets a step.
 
-    ``sampled_bags`` > 0 draws as many bags a step for W, as the public research code does. That gradient is biased: W
-    of some bags is not a part of W of all. 0 takes all bags.
+    ``sampled_bags`` > 0 draws as many bags a step for W (the public research code draws 400 pixels, each with its bag's
+    mediator). That gradient is biased: W of some bags is not a part of W of all. 0 takes all bags.
     """
 
     steps: int = 300

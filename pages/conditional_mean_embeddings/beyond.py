@@ -65,8 +65,9 @@ def features_said(curves: list[dict[str, Any]]) -> str:
     words = "faster than" if fall > theory + 2 * error else "more slowly than"
     words = "as far as this tells, like" if abs(fall - theory) <= 2 * error else words
     return (
-        "Theorem 4.2 asks for finitely many features of the mediators, and as it stands cannot do without: D is the "
-        "inverse of C, and in infinite dimensions not both are Hilbert–Schmidt, as its two stages have them. Here "
+        "Theorem 4.2 asks for finitely many features of the mediators, and its proof cannot do without: the kernel of "
+        "its second stage is Γ(μ, μ′) = ⟨μ, μ′⟩ Id, whose trace, that of the identity on the mediators' features, it "
+        "takes for finite. Where moreover DC = I, as on this circle, C and D cannot both be Hilbert–Schmidt. Here "
         f"(b = {settings.b:g}, c = {settings.c:g}) the norm of C grows from {norms[0]:.0f} with {few} features to "
         f"{norms[1]:.0f} with {many}, yet the risk changes by at most {change:.2g} %: ε cuts off what lies behind. "
         f"From M = {sizes[0]} to {sizes[-1]:,} it falls as M to the power −{fall:.2f} ± {error:.2f}, {words} the "

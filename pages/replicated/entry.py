@@ -6,14 +6,14 @@ from html import escape
 
 import streamlit as st
 
-from core.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, UNTRIED, VERDICTS, Claim, Replicated
+from core.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, VERDICTS, Claim, Replicated
 from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
-MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), UNTRIED: ("none", "–"),
+MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), ELSEWHERE: ("none", "◌"),
          DRAWING: ("none", "–")}  # fmt: skip
 #: What stands above the counts, short enough for a telephone.
-HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", UNTRIED: "not tried", DRAWING: "drawing"}
+HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", ELSEWHERE: "other data", DRAWING: "drawing"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -61,6 +61,8 @@ def block(claim: Claim) -> str:
             for says, holds in claim.answers
         )
         parts.append(f"<ul>{asked}</ul>")
+    if claim.data:
+        parts.append(_line("Not to be had", f"{claim.data}."))
     if claim.missing:
         parts.append(_line("Not tried", f"{claim.missing}."))
     if claim.why:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.studies.replicated.claims import DRAWING, FAILS, FILE, HOLDS, PARTLY, UNTRIED, VERDICTS, Replicated, load
+from core.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, FILE, HOLDS, PARTLY, VERDICTS, Replicated, load
 from core.studies.replicated.numbers import FOLDER
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
@@ -51,7 +51,8 @@ def body(found: Replicated) -> None:
             show(claim)
     st.caption(
         "Numbers are read from the stored results, and verdicts follow from the comparisons below each claim: it holds "
-        "where all of them do, partly where some do or a part was not tried. `python -m core replicated` says the same "
+        "where all of them do, partly where some do or a part was not tried. Where the text's own data are not to be "
+        "had, other data decide nothing about it, whatever they say. `python -m core replicated` says the same "
         "without a browser, `docs/replicated.md` in a file."
     )
 
@@ -61,8 +62,8 @@ def summary(counts: dict[str, int]) -> str:
     measured = sum(counts[verdict] for verdict in (HOLDS, PARTLY, FAILS))
     return (
         f"Of {measured} tables, figures and parts of them that we could measure, **{counts[HOLDS]}** hold, "
-        f"**{counts[PARTLY]}** hold partly, **{counts[FAILS]}** do not hold here. {counts[UNTRIED]} were not tried, as "
-        f"their data are not to be had; {counts[DRAWING]} are drawings."
+        f"**{counts[PARTLY]}** hold partly, **{counts[FAILS]}** do not hold here. {counts[ELSEWHERE]} are about data "
+        f"that are not to be had, and were tried only on others; {counts[DRAWING]} are drawings."
     )
 
 

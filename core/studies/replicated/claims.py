@@ -16,11 +16,10 @@ from core.errors import InputError
 from core.studies.replicated.numbers import FOLDER, Query, stored_number
 
 FILE = Path(__file__).resolve().parents[3] / "data" / "replicated.toml"
-HOLDS, PARTLY, FAILS, UNTRIED, DRAWING = (
-    "holds", "holds partly", "does not hold", "not tried", "nothing to measure",
+HOLDS, PARTLY, FAILS, ELSEWHERE, DRAWING = (
+    "holds", "holds partly", "does not hold", "only on other data", "nothing to measure",
 )  # fmt: skip
-VERDICTS = (HOLDS, PARTLY, FAILS, UNTRIED, DRAWING)
-_KINDS = {"drawing": DRAWING, "untried": UNTRIED}
+VERDICTS = (HOLDS, PARTLY, FAILS, ELSEWHERE, DRAWING)
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -58,16 +57,19 @@ class Asked:
 class Claim:
     """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers,
     what was ``asked`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
-    ``sources`` are the files of its numbers with the commands that make them."""
+    ``sources`` are the files of its numbers with the commands that make them. ``data`` names the data that the claim is
+    about and that are not to be had: it is then neither borne out nor refuted by what others say. ``drawing``: nothing
+    is claimed that could be measured."""
 
     text: str
     item: str
     claim: str
     ours_template: str
     page: str
-    kind: str = ""
+    data: str = ""
+    drawing: bool = False
     why_template: str = ""
-    missing: str = ""
+    missing_template: str = ""
     sources: tuple[tuple[str, str], ...] = ()
     asked: tuple[Asked, ...] = ()
     query: tuple[tuple[str, str], ...] = ()
@@ -89,6 +91,11 @@ class Claim:
         """Why it holds or not, with its numbers."""
         return self._filled(self.why_template)
 
+    @cached_property
+    def missing(self) -> str:
+        """What of the claim was not tried, with its numbers."""
+        return self._filled(self.missing_template)
+
     def _filled(self, template: str) -> str:
         said = {name: _written(self.numbers[name], query.format) for name, query in self.queries}
         return template.format(**said)
@@ -101,8 +108,10 @@ class Claim:
     @cached_property
     def verdict(self) -> str:
         """One of ``VERDICTS``."""
-        if self.kind:
-            return _KINDS[self.kind]
+        if self.drawing:
+            return DRAWING
+        if self.data:
+            return ELSEWHERE
         held = [holds for _, holds in self.answers]
         if all(held):
             return PARTLY if self.missing else HOLDS
@@ -134,17 +143,19 @@ def load(path: Path = FILE, folder: Path = FOLDER) -> Replicated:
 
 
 def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, str], folder: Path) -> Claim:
-    item, kind, file = entry["item"], entry.get("kind", ""), entry.get("file", "")
-    if entry["text"] not in content["texts"] or (kind and kind not in _KINDS):
-        raise InputError(f"'{item}' is of an unknown text or kind.")
+    item, file = entry["item"], entry.get("file", "")
+    data, drawing = entry.get("data", ""), entry.get("drawing", False)
+    if entry["text"] not in content["texts"]:
+        raise InputError(f"'{item}' is of an unknown text.")
     queries = tuple((name, Query(**{"file": file, **given, "models": tuple(given.get("models", ()))}))
                     for name, given in entry.get("numbers", {}).items())  # fmt: skip
     asked = tuple(Asked(each["is"], each["says"]) for each in entry.get("asked", ()))
     files = dict.fromkeys(query.file for _, query in queries)
-    if not kind and not (asked and queries and files.keys() <= commands.keys()):
+    measured = bool(asked or queries or not (data or drawing))
+    if measured and not (asked and queries and files.keys() <= commands.keys()):
         raise InputError(f"'{item}' lacks numbers, comparisons of them, or the command of a file.")
     return Claim(
-        entry["text"], item, entry["claim"], entry["ours"], entry["page"], kind, entry.get("why", ""),
+        entry["text"], item, entry["claim"], entry["ours"], entry["page"], data, drawing, entry.get("why", ""),
         entry.get("missing", ""), tuple((name, commands[name]) for name in files), asked,
         tuple(entry.get("query", {}).items()), queries, folder,
     )  # fmt: skip

@@ -7,7 +7,8 @@ HEAD = """# Replicated?
 Every table and figure of the five texts, what it claims, what we measured, and whether that bears the claim out.
 Numbers come from the files of `data/benchmarks`, claims from `data/replicated.toml`; a verdict follows from comparisons
 of the numbers, written below each claim: it *holds* where all of them do, *partly* where some do or part of the claim
-was not tried. Page **Replicated?** shows the same. This file is written by
+was not tried. Where the text's own data are not to be had, the claim was tried *only on other data*, whatever these say
+of it. Page **Replicated?** shows the same. This file is written by
 
     python -m core replicated --markdown docs/replicated.md
 """
@@ -34,6 +35,8 @@ def _entry(claim: Claim) -> list[str]:
     if claim.answers:
         asked = "; ".join(f"{says}: {'yes' if holds else 'no'}" for says, holds in claim.answers)
         lines.append(f"- **Asked.** {asked}.")
+    if claim.data:
+        lines.append(f"- **Not to be had.** {claim.data}.")
     if claim.missing:
         lines.append(f"- **Not tried.** {claim.missing}.")
     if claim.why:

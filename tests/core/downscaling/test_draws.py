@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.grid_draws import grid_draws
+from core.bag_sums.grid_draws import _root, grid_draws
 from core.bag_sums.kept import SumsStore
 from core.bag_sums.offsets import Cells, GridLayout
 from core.downscaling import interactive
@@ -128,6 +128,20 @@ def test_draws_on_a_grid_have_the_kernels_covariance() -> None:
     expected = 1.7 * torch.exp(-((distance / 0.8) ** 1.2))
     error = (found @ found.T / 6000 - expected).abs().max()
     assert float(error) < 6 * 1.7 * (2 / 6000) ** 0.5
+
+
+@pytest.mark.parametrize(("alpha", "scale", "low", "high"), [(1.0, 0.8, 0.0, 1e-12), (1.5, 1.5, 1e-5, 1e-3 / 0.999)])
+def test_what_is_cut_off_the_spectrum_bounds_the_covariances_error(alpha, scale, low, high) -> None:
+    """The draws' own covariance is the transform of ``|root|²``: k itself, or k but for the negative part."""
+    layout = lattice(24, 20)
+    term = Term((Factor("powered_exponential", ("y", "x"), (scale,), (("alpha", alpha),)),), 1.0)
+    with torch.no_grad():
+        root = _root(layout, term, ("y", "x"), torch.zeros(1, 2, dtype=torch.float64))
+    assert root is not None
+    drawn_with = torch.fft.fft2(root.square()).real[:24, :20]
+    rows, columns = 0.3 * torch.arange(24).double()[:, None], 0.2 * torch.arange(20).double()
+    error = float((drawn_with - torch.exp(-(((rows**2 + columns**2).sqrt() / scale) ** alpha))).abs().max())
+    assert low <= error <= high
 
 
 def test_other_terms_and_layouts_are_not_drawn_on_a_grid() -> None:

@@ -209,6 +209,9 @@ TODAY: dict[str, Callable[[], Iterator[Row]]] = {
     "likelihood_free_guards": _guards,
     "likelihood_free_methods": _all_methods,
     "likelihood_free_observed": lambda: _simulated("likelihood_free_observed", 30.0, 7, ("dme",)),
+    "likelihood_free_other_seeds": lambda: iter(
+        run_problem(make_problem("exponential-gamma"), 100, 77, methods=("dme", "kelfi"))[1]
+    ),
     "lotka_volterra": _lotka_volterra,
     "lotka_volterra_drawn": lambda: _drawn("lotka-volterra", 2000, 6, ("cme_evidence", "kelfi", "mdn")),
     "mediator_shift": _mediator_shift,
