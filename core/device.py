@@ -9,6 +9,8 @@ import torch
 
 from core.errors import InputError
 
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class Device:
@@ -21,12 +23,15 @@ class Device:
 
 
 def choose(name: str | None = None) -> torch.device:
-    """The device to compute on: ``name``, else ``$DECONDITIONING_DEVICE``, else CUDA where there is one, else CPU.
+    """The device to compute on: ``name`` where it is no "auto", else ``$DECONDITIONING_DEVICE``, else CUDA where there
+    is one, else the CPU.
 
     Raises ``InputError`` when CUDA is asked for and absent.
     """
-    wanted = (name or os.environ.get("DECONDITIONING_DEVICE") or "auto").lower()
-    if wanted == "auto":
+    wanted = (name or AUTO).lower()
+    if wanted == AUTO:
+        wanted = (os.environ.get("DECONDITIONING_DEVICE") or AUTO).lower()
+    if wanted == AUTO:
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     if wanted.startswith("cuda") and not torch.cuda.is_available():
         raise InputError("The device 'cuda' was asked for, this machine offers the CPU only: choose 'cpu' or 'auto'.")

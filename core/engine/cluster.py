@@ -26,6 +26,18 @@ def worker_count(wanted: int | None = None) -> int:
     return max(1, min(wanted, (os.cpu_count() or 2) - 1))
 
 
+def worker_environment(workers: int) -> dict[str, str]:
+    """Environment variables of a worker process: one thread, and with several workers the CPU for the device "auto".
+
+    Every process that computes on a GPU takes some hundred megabytes of it for its own CUDA context: several workers
+    do so only where "cuda" is asked for, by a run's settings or by ``$DECONDITIONING_DEVICE``.
+    """
+    found = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    if workers > 1 and not os.environ.get("DECONDITIONING_DEVICE"):
+        found["DECONDITIONING_DEVICE"] = "cpu"
+    return found
+
+
 class Cluster:
     """Holds the Dask client (a plain object, so that a page may cache it) and starts it when needed.
 
@@ -106,8 +118,8 @@ class Cluster:
             f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from core.engine.process_setup import setup_under; "
             f"dask_setup = setup_under({os.getpid()})"
         )
-        threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-        worker = {"preload": [setup], "preload_nanny": [setup], "env": threads, "death_timeout": 30}
+        environment = worker_environment(self.workers)
+        worker = {"preload": [setup], "preload_nanny": [setup], "env": environment, "death_timeout": 30}
         secure, security = self._encryption()
         try:
             self._cluster = SubprocessCluster(

@@ -73,6 +73,16 @@ def test_devices():
         choose("abacus")
 
 
+def test_auto_is_what_the_process_says_and_a_name_wins(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.delenv("DECONDITIONING_DEVICE", raising=False)
+    assert [choose(name).type for name in (None, "auto", "cpu", "cuda")] == ["cuda", "cuda", "cpu", "cuda"]
+    monkeypatch.setenv("DECONDITIONING_DEVICE", "cpu")
+    assert [choose(name).type for name in (None, "auto", "AUTO", "cpu", "cuda")] == ["cpu", "cpu", "cpu", "cpu", "cuda"]
+    monkeypatch.setenv("DECONDITIONING_DEVICE", "auto")
+    assert choose("auto").type == "cuda"
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [

@@ -94,3 +94,13 @@ def test_what_is_not_finite_is_a_sentence(any_bags: Bags, where: str, missing: b
             replace(any_bags, inputs=inputs)
         parts[where][..., 0] = bad
         IndirectData(any_bags, **parts)
+
+
+@pytest.mark.gpu
+def test_sums_over_bags_on_a_gpu_are_those_of_the_cpu_to_rounding() -> None:
+    """``index_add_`` adds in no fixed order there: sums are compared by tolerance, run against run too."""
+    bag = torch.randint(0, 50, (20_000,), generator=torch.Generator().manual_seed(0))
+    here = Bags(normal(20_000, 3, seed=1), bag, 50, weights=normal(20_000, seed=2).abs() + 0.1)
+    for there in (here.to("cuda"), here.to("cuda")):
+        assert same(there.mean(there.inputs).cpu(), here.mean(here.inputs))
+        assert same(there.subset(torch.arange(7, device="cuda")).contamination.cpu(), here.contamination[:7])

@@ -155,3 +155,23 @@ def test_a_gpu_gives_the_same():
     found.sum().backward()
     assert torch.allclose(found.detach().cpu(), over_pairs(bags)(spec.build(NAMES)), atol=1.7 * ERROR)
     assert all(torch.isfinite(p.grad).all() for p in kernel.parameters() if p.grad is not None)
+
+
+@pytest.mark.gpu
+def test_products_of_the_sparse_table_on_a_gpu_are_those_of_the_cpu_to_rounding():
+    """Sums in another order: near, not the same bits, twice over."""
+    bags = scattered()
+    here = tabulate_points(sort_bags(bags), (0, 1))
+    there = tabulate_points(sort_bags(bags.to("cuda")), (0, 1))
+    assert here is not None and there is not None
+    values = here.radii.neg().exp()
+    grams, gradients = [], []
+    for table, device in ((here, "cpu"), (there, "cuda"), (there, "cuda")):
+        given = values.to(device).requires_grad_(True)
+        gram = table.gram(given)
+        (gram * torch.arange(144, dtype=torch.float64, device=device).reshape(12, 12)).sum().backward()
+        grams.append(gram.detach().cpu())
+        gradients.append(given.grad.cpu())
+    for found, gradient in zip(grams[1:], gradients[1:], strict=True):
+        assert found.dtype == torch.float64 and torch.allclose(found, grams[0], rtol=1e-12, atol=1e-14)
+        assert torch.allclose(gradient, gradients[0], rtol=1e-12, atol=1e-12)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engine import TASKS, Context, RunSpec, run_here
-from core.engine.cluster import worker_count
+from core.engine.cluster import worker_count, worker_environment
 from core.engine.records import jsonable
 from core.engine.tasks import task_path
 from core.errors import Cancelled, InputError
@@ -93,6 +93,26 @@ def test_worker_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DECONDITIONING_WORKERS", "many")
     with pytest.raises(InputError, match="whole number"):
         worker_count()
+
+
+def test_several_workers_leave_the_gpu_alone_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would make a CUDA context of its own."""
+    from core.device import choose
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for given_device, workers, expected in (
+        (None, 1, "cuda"),
+        (None, 2, "cpu"),
+        ("cuda", 2, "cuda"),
+        ("cpu", 1, "cpu"),
+    ):
+        with monkeypatch.context() as process:
+            process.delenv("DECONDITIONING_DEVICE", raising=False)
+            if given_device:
+                process.setenv("DECONDITIONING_DEVICE", given_device)
+            for name, value in worker_environment(workers).items():
+                process.setenv(name, value)
+            assert choose("auto").type == expected and choose("cuda").type == "cuda"
 
 
 def test_importing_the_engine_is_light() -> None:
