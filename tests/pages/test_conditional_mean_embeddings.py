@@ -147,7 +147,9 @@ def test_what_cannot_be_measured_is_said_and_the_theorem_stays(rates):
 def test_beyond_the_theorem_the_stored_runs_speak(rates):
     """Another growth of the first stage is another curve; what is said of bags is the same in both pictures."""
     said = words(rates)
-    assert "not both are Hilbert–Schmidt" in said and "With equal bags both estimates are one" in said
+    assert (
+        "that of the identity on the mediators' features" in said and "With equal bags both estimates are one" in said
+    )
     fall = r"power −([\d.]+) ± [\d.]+, (faster than|more slowly than|as far as this tells, like)"
     before = re.search(fall, said)
     rates.segmented_control(key="e-inf-a").set_value(0.4).run()
