@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from core.errors import InputError
 from core.fields.grid import Kind
 from core.fields.meshes import no_rows_and_columns
-from core.fields.roles import role
+from core.fields.roles import NAMES, role
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,15 +63,21 @@ def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
 def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
     found: dict[tuple[str, str], list[str]] = {}
+    seen_from_above = _mapping(dataset).get("grid_mapping_name") == "geostationary"
     for name, array in dataset.variables.items():
         if array.ndim == 1 and (what := role(str(name), array)):
+            by_name = NAMES.get(str(name).lower(), what)
+            what = by_name if seen_from_above and by_name[0] == "projected" else what  # scan angles in degrees
             position = 0 if array.dims == (name,) else len(found.get(what, []))
             found.setdefault(what, []).insert(position, str(name))
     return found
 
 
-def _sheets(dataset: "xr.Dataset") -> list[Axes]:
-    """Two-dimensional latitude and longitude variables on the same two dimensions: those that most fields name."""
+def sheets(dataset: "xr.Dataset") -> list[Axes]:
+    """Two-dimensional latitude and longitude variables on the same two dimensions.
+
+    Of several on the same dimensions those that most fields name, then those of usual names.
+    """
     sides: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name, array in dataset.variables.items():
         if array.ndim >= 2 and (what := role(str(name), array)) and what[0] == "latlon":
@@ -81,7 +87,10 @@ def _sheets(dataset: "xr.Dataset") -> list[Axes]:
     found = []
     for dims, both in sides.items():
         pairs = [(y, x) for y in both["y"] for x in both["x"]]
-        best = max(pairs, key=lambda pair: sum(set(pair) <= names for names in said), default=None)
+        best = max(
+            pairs, default=None,
+            key=lambda pair: (sum(set(pair) <= names for names in said), sum(name.lower() in NAMES for name in pair)),
+        )  # fmt: skip
         found += [Axes("curvilinear", *dims, *best, {})] if best else []
     return found
 
@@ -106,7 +115,7 @@ def _candidates(dataset: "xr.Dataset") -> list[Axes]:
                 dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
                 if dims[0] != dims[1]:
                     found.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
-    return found + _sheets(dataset)
+    return found + sheets(dataset)
 
 
 def find_axes(dataset: "xr.Dataset") -> Axes:

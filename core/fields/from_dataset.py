@@ -1,17 +1,20 @@
 """From a dataset to fields: coordinates found, ordered, checked; what was changed is said."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import InputError
+from core.fields.accounts import agree, sheet_beside
 from core.fields.axes import Axes, find_axes
 from core.fields.bounds import settled
 from core.fields.grid import Grid, make_grid
 from core.fields.gridded import Fields
 from core.fields.holes import LEAST_PLACED, fill_positions, placed
+from core.fields.lines import line, scale_of
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
-from core.fields.roles import METRES, role
+from core.fields.roles import role
 from core.fields.sphere import wrap_longitude
 from core.fields.times import read_odd
 from core.fields.validity import look_at_values
@@ -29,7 +32,7 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     """
     dataset = settled(read_odd(_plain(dataset)))
     axes = find_axes(dataset)
-    grid, order, notes = _grid(dataset, axes)
+    axes, grid, order, notes = _grid(dataset, axes)
     kept, left, fields = _on_grid(dataset, axes, grid, order)
     kept, said = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
@@ -58,31 +61,39 @@ def _licence(attributes: dict, given: str) -> str:
 Order = tuple[np.ndarray, np.ndarray]
 
 
-def _line(dataset: "xr.Dataset", name: str) -> tuple[np.ndarray, list[str]]:
-    """Values (n,) of a 1-D coordinate in degrees or metres."""
-    array = dataset[name]
-    values = np.asarray(array.values, dtype=float)
-    units = str(array.attrs.get("units", "")).lower().strip()
-    if not np.isfinite(values).all():
-        raise InputError(f"The coordinate `{name}` has missing values: every row and column needs its position.")
-    if units.startswith("rad"):
-        return np.rad2deg(values), [f"`{name}` was in radians; degrees are used."]
-    if METRES.get(units, 1.0) != 1.0:
-        return values * METRES[units], [f"`{name}` was in {units}; metres are used."]
-    return values, []
-
-
-def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[str]]:
+    """The grid with the axes that it is made from, its order of the file's rows and columns, and sentences."""
     sizes = dataset.sizes[axes.y_dim], dataset.sizes[axes.x_dim]
     if min(sizes) < 2:
         raise InputError(
             f"The grid has {sizes[0]} rows and {sizes[1]} columns: at least two of each are needed to form cells."
         )
     if axes.kind == "curvilinear":
-        return _curvilinear(dataset, axes)
-    y, notes = _line(dataset, axes.y)
-    x, more = _line(dataset, axes.x)
-    notes += more
+        return axes, *_curvilinear(dataset, axes)
+    sheet = sheet_beside(dataset, axes)
+    if sheet is None:
+        return axes, *_rectilinear(dataset, axes)
+    lines, positions = f"`{axes.y}` and `{axes.x}`", f"`{sheet.y}` and `{sheet.x}`"
+    try:
+        grid, (rows, columns), notes = _rectilinear(dataset, axes)
+    except InputError as error:
+        grid, order, notes = _curvilinear(dataset, sheet)
+        return sheet, grid, order, [*notes, f"They are taken, for {lines} can't be used. {error}"]
+    try:
+        of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
+        apart = agree(grid, *of_file)
+        if apart is None:
+            return axes, grid, (rows, columns), notes
+        other, order, said = _curvilinear(dataset, sheet)
+    except InputError as error:
+        return axes, grid, (rows, columns), [*notes, f"{lines} are taken, for {positions} can't be used. {error}"]
+    return sheet, other, order, [*said, f"{lines} put the cells elsewhere ({apart}) and are not used."]
+
+
+def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+    y, notes = line(dataset[axes.y], axes)
+    x, more = line(dataset[axes.x], axes)
+    notes = list(dict.fromkeys(notes + more))
     wraps = False
     if axes.kind == "projected":
         (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
@@ -98,7 +109,7 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
 
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
-    latitude, longitude = (_sheet(dataset, name) for name in (axes.y, axes.x))
+    latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
     there = placed(latitude, longitude)
     if there.mean() < LEAST_PLACED:
         raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
@@ -107,6 +118,8 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     if (far := np.abs(longitude[there]).max()) > 1080:
         raise InputError(f"`{axes.x}` reaches {far:g}, which is no longitude: give degrees.")
     check_connected(np.where(there, latitude, np.nan), np.where(there, longitude, np.nan), (axes.y, axes.x))
+    if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
+        raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so these are no positions: write both.")
     position = fill_positions(latitude, longitude, there)
     rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1])
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
@@ -120,12 +133,12 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     return grid, (rows, columns), notes
 
 
-def _sheet(dataset: "xr.Dataset", name: str) -> np.ndarray:
+def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
     """(H, W) values in degrees of a coordinate on rows and columns, NaN where missing.
 
-    Raises ``InputError`` where it changes along a further dimension.
+    Raises ``InputError`` where it changes along a further dimension, or is no angle.
     """
-    array = dataset[name]
+    array = dataset[name].transpose(..., axes.y_dim, axes.x_dim)
     ahead = array.dims[:-2]
     values = array.isel(dict.fromkeys(ahead, 0)).values.astype(float)
     for dim in ahead:
@@ -135,7 +148,8 @@ def _sheet(dataset: "xr.Dataset", name: str) -> np.ndarray:
                 f"The coordinate `{name}` differs along `{dim}`, so that there is no single grid: choose one first "
                 f"(`ncks -d {dim},0`), or bring all onto one with `cdo remapcon,r720x360`."
             )
-    return np.rad2deg(values) if str(array.attrs.get("units", "")).lower().startswith("rad") else values
+    scale, _ = scale_of(array, replace(axes, kind="curvilinear"))
+    return values if scale == 1 else values * scale
 
 
 def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:

@@ -1,10 +1,14 @@
 """Points on the sphere: unit vectors, longitudes that wrap, rotated poles, map projections."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import InputError
+
+if TYPE_CHECKING:
+    from pyproj import CRS, Transformer
 
 
 def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
@@ -82,14 +86,12 @@ def true_to_rotated(latitude: np.ndarray, longitude: np.ndarray, mapping: Mappin
     return y, wrap_longitude(x + offset)
 
 
-def _transformer(mapping: Mapping, inverse: bool):
-    from pyproj import CRS, Transformer
+def _crs(mapping: Mapping) -> "CRS":
+    from pyproj import CRS
     from pyproj.exceptions import ProjError
 
     try:
-        crs = CRS.from_cf(dict(mapping))
-        start, end = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
-        return Transformer.from_crs(start, end, always_xy=True)
+        return CRS.from_cf(dict(mapping))
     except (ProjError, KeyError, TypeError, ValueError):
         name = mapping.get("grid_mapping_name", "without a name")
         raise InputError(
@@ -98,13 +100,49 @@ def _transformer(mapping: Mapping, inverse: bool):
         ) from None
 
 
+def is_geographic(mapping: Mapping) -> bool:
+    """Whether a grid mapping's own coordinates are degrees."""
+    return bool(mapping) and _crs(mapping).is_geographic
+
+
+def perspective_height(mapping: Mapping) -> float | None:
+    """Metres from a geostationary satellite's mapping, where its scan angles are lengths; None for others."""
+    said = dict(mapping) if "perspective_point_height" in mapping else _crs(mapping).to_cf()
+    try:
+        return float(said["perspective_point_height"]) if "geostationary" in str(said["grid_mapping_name"]) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _transformer(crs: "CRS", inverse: bool) -> "Transformer":
+    from pyproj import Transformer
+    from pyproj.exceptions import ProjError
+
+    start, end = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
+    try:
+        return Transformer.from_crs(start, end, always_xy=True)
+    except (ProjError, TypeError):
+        raise InputError(
+            f"The map projection {crs.name!r} could not be understood: give two-dimensional latitude and "
+            "longitude variables in the file instead."
+        ) from None
+
+
+def _metres(crs: "CRS") -> float:
+    """Metres in the unit that a projection counts in: one made for feet or kilometres takes those."""
+    return float(crs.axis_info[0].unit_conversion_factor) if crs.is_projected and crs.axis_info else 1.0
+
+
 def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
     """True latitude and longitude (degrees) of projected coordinates in metres, by the CF grid mapping."""
-    longitude, latitude = _transformer(mapping, inverse=True).transform(x, y)
+    crs = _crs(mapping)
+    unit = _metres(crs)
+    longitude, latitude = _transformer(crs, inverse=True).transform(x / unit, y / unit)
     return np.asarray(latitude), wrap_longitude(longitude)
 
 
 def true_to_projected(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
     """Projected coordinates (y, x) in metres of true latitude and longitude."""
-    x, y = _transformer(mapping, inverse=False).transform(longitude, latitude)
-    return np.asarray(y), np.asarray(x)
+    crs = _crs(mapping)
+    x, y = _transformer(crs, inverse=False).transform(longitude, latitude)
+    return np.asarray(y) * _metres(crs), np.asarray(x) * _metres(crs)
