@@ -97,12 +97,13 @@ def _too_slow(name: str, seconds: float) -> str:
 def _environment() -> dict[str, str]:
     """Nothing of the parent's but where its shared libraries and packages lie.
 
-    One thread per library: each thread's stack would count against the address space. HDF5 loads no plugins.
+    One thread per library: each thread's stack would count against the address space. HDF5 loads no plugins
+    from the machine's folder for them.
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     own = {"MALLOC_ARENA_MAX": "2", "PYTHONPATH": places, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    plugins = {"HDF5_PLUGIN_PRELOAD": "::", "HDF5_PLUGIN_PATH": os.devnull}
+    plugins = {"HDF5_PLUGIN_PATH": os.devnull}  # core.fields.filters adds those of the installed netCDF4
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     return {**kept, **threads, **own, **plugins}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError, short
+from core.fields.attributes import readable
 from core.fields.hdf5 import open_hdf5
 from core.fields.times import is_odd
 
@@ -125,7 +126,7 @@ def decode(path: Path) -> Iterator[Decoded]:
             store, decode_times=times, decode_timedelta=False, create_default_indexes=False, cache=False,
             drop_variables=list(left),
         )  # fmt: skip
-        yield Decoded(dataset, left, said + notes)
+        yield Decoded(readable(dataset), left, said + notes)
 
 
 def _store(path: Path, engine: str) -> "tuple[AbstractDataStore, dict[str, str], list[str]]":

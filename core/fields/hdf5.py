@@ -13,6 +13,8 @@ import h5py
 from h5py import h5d, h5g, h5l, h5o, h5r
 
 from core.errors import InputError, short
+from core.fields.attributes import Readable
+from core.fields.filters import find_filters, missing_filter
 from core.fields.groups import below, flat_dimensions, flat_names
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class ClosedFile(h5py.File):
 
     def __init__(self, path: Path) -> None:
         _refuse_endless_heaps(path)
+        find_filters()
         super().__init__(path, "r")
         self.broken: dict[str, str] = {}
         self._seen: dict[str, Any] = {"/": self}
@@ -167,14 +170,19 @@ def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
             for name, (inside, variable) in listed.items():
                 if name not in found and name not in file.broken:
                     try:
-                        read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], variable)
+                        if why := missing_filter(file[variable.name]):
+                            raise ValueError(why)
+                        read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], Readable(variable))
                         read.dims = [dims.get((inside, dim), dim) for dim in read.dims]
                         found[name] = read
                     except MemoryError:
                         raise
                     except Exception as error:
-                        file.broken[name] = short(error)
+                        file.broken[name] = short(error, 200)
             return {name: variable.copy(deep=False) for name, variable in found.items()}
+
+        def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
+            return Readable(root).attrs
 
         def close(self, **options: Any) -> None:
             super().close(**options)

@@ -1,0 +1,67 @@
+"""Attributes as text that can be written anywhere: letters of Latin-1, references and odd types."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def plain_text(value: Any) -> Any:
+    """A text of UTF-8 or, where it is none, of Latin-1; anything else as it is."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # what was no UTF-8 stands as lone surrogates
+            return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
+    if isinstance(value, list):
+        return [plain_text(one) for one in value]
+    return value
+
+
+def plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, Any]:
+    """Attributes with texts that can be printed, by names that can be."""
+    return {plain_text(str(name)): plain_text(value) for name, value in attributes.items()}
+
+
+def readable(dataset: "xr.Dataset") -> "xr.Dataset":
+    """The dataset with texts, in names and attributes too, that can be printed and written."""
+    odd = {name: plain_text(str(name)) for name in [*dataset.variables, *dataset.dims] if plain_text(name) != name}
+    found = dataset.rename(odd) if odd else dataset.copy(deep=False)
+    found.attrs = plain_attributes(dataset.attrs)
+    for variable in found.variables.values():
+        variable.attrs = plain_attributes(variable.attrs)
+    return found
+
+
+class Readable:
+    """An h5netcdf variable or group, without attributes that h5netcdf cannot read, such as references."""
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._held, name)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Attributes by name."""
+        return dict(self._attributes(self._held.attrs))
+
+    def _attributes(self, attributes: Iterable) -> Iterator[tuple[str, Any]]:
+        for name in attributes:
+            try:
+                value = self._held.attrs[name]
+            except MemoryError:
+                raise
+            except Exception:  # a reference or a type of one's own: it says nothing of the values
+                continue
+            if not isinstance(value, np.ndarray) or value.dtype.kind in "biufSU":
+                yield name, value

@@ -1,0 +1,116 @@
+"""NetCDF 4 as other tools write it: compressed by filters, texts of Latin-1, references, types of one's own."""
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.fields import open_fields, open_upload
+from core.fields.attributes import plain_text
+from tests.core.fields.samples import netcdf, region
+
+DATA = region(12, 15)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of h5netcdf's to change."""
+    path = tmp_path / "file.nc"
+    path.write_bytes(netcdf(DATA))
+    return path
+
+
+def compressed(path, compression):
+    """The fields `t` and `orog`, written by netCDF4 with a filter."""
+    with netCDF4.Dataset(path, "w") as target:
+        for name in ("lat", "lon"):
+            target.createDimension(name, DATA.sizes[name])
+            line = target.createVariable(name, "f8", (name,))
+            line[:], line.units = DATA[name].values, DATA[name].attrs["units"]
+        for name in ("t", "orog"):
+            sheet = target.createVariable(name, "f8", ("lat", "lon"), compression=compression)
+            sheet[:], sheet.units = DATA[name].values, DATA[name].attrs["units"]
+    return path
+
+
+@pytest.mark.parametrize("compression", ["zlib", "szip", "zstd", "bzip2", "blosc_lz", "blosc_lz4", "blosc_zstd"])
+def test_every_filter_of_netcdf4_is_read_in_the_locked_process(tmp_path, compression):
+    path = compressed(tmp_path / "file.nc", compression)
+    fields = open_upload(path.read_bytes(), path.name)
+    assert np.array_equal(fields.values("t"), DATA.t.values) and not fields.notes
+
+
+def test_a_filter_that_nobody_has_is_named(file):
+    with h5py.File(file, "a") as target:
+        del target["t"]
+        plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plan.set_chunk(DATA.t.shape)
+        plan.set_filter(32026, h5py.h5z.FLAG_OPTIONAL, ())
+        space = h5py.h5s.create_simple(DATA.t.shape)
+        held = h5py.h5d.create(target.id, b"t", h5py.h5t.IEEE_F64LE, space, plan)
+        held.write_direct_chunk((0, 0), DATA.t.values.tobytes(), filter_mask=0)
+        for side, name in enumerate(("lat", "lon")):
+            target["t"].dims[side].attach_scale(target[name])
+    fields = open_upload(file.read_bytes(), file.name)
+    assert set(fields.variables()) == {"orog", "q"}
+    assert any("`t`: it is compressed by Blosc2 (HDF5 filter 32026), which is not" in note for note in fields.notes)
+
+
+@pytest.mark.parametrize("kind", [None, "utf-8"])
+def test_texts_of_latin_1_are_text(file, kind):
+    word = "°C".encode("latin-1")
+    with h5py.File(file, "a") as target:
+        del target["t"].attrs["units"]
+        value, options = (np.bytes_(word), {}) if kind is None else (word, {"dtype": h5py.string_dtype(kind)})
+        target["t"].attrs.create("units", value, **options)
+        target.attrs.create("title", np.bytes_("Météo".encode("latin-1")))
+    fields = open_fields(file)
+    assert fields.check("t").units == "°C" and fields.name == "file.nc" and "Météo" in fields.source
+    assert open_upload(file.read_bytes(), "x.nc").source.encode() == fields.source.replace("file.nc", "x.nc").encode()
+
+
+@pytest.mark.parametrize("text", ["°C", "plain", "Météo", "温度"])
+def test_text_survives_whichever_way_it_was_decoded(text):
+    assert plain_text(text) == text == plain_text(text.encode())
+    if max(map(ord, text)) < 256:
+        assert plain_text(text.encode("latin-1")) == text
+        assert plain_text(text.encode("latin-1").decode("utf-8", "surrogateescape")) == text
+
+
+@pytest.mark.parametrize("place", ["/", "t"])
+@pytest.mark.parametrize("region_of", [False, True])
+def test_references_in_attributes_cost_nothing(file, place, region_of):
+    with h5py.File(file, "a") as target:
+        target[place].attrs["about"] = target["t"].regionref[:2] if region_of else target["t"].ref
+        target[place].attrs["odd"] = np.zeros(1, dtype=[("a", "i4")])
+    fields = open_fields(file)
+    assert set(fields.variables()) == {"t", "orog", "q"} and np.array_equal(fields.values("t"), DATA.t.values)
+    assert fields.check("t").units == "K" and "test field" in fields.source
+
+
+def test_named_types_references_and_records_beside_fields(file):
+    with h5py.File(file, "a") as target:
+        target["record"] = np.dtype([("a", "i4"), ("b", "f8")])
+        target["choice"] = h5py.enum_dtype({"land": 0, "sea": 1})
+        target["t"].attrs["kind"] = h5py.Empty("f4")
+        target.create_dataset("references", (2,), dtype=h5py.ref_dtype)[0] = target["t"].ref
+        target.create_dataset("records", data=np.zeros(3, dtype=[("a", "i4")]))
+        target.create_dataset("rows", (3,), dtype=h5py.vlen_dtype("i4"))
+    fields = open_upload(file.read_bytes(), file.name)
+    assert set(fields.variables()) == {"t", "orog", "q"} and np.array_equal(fields.values("t"), DATA.t.values)
+
+
+def test_a_file_of_one_filtered_variable_is_refused_by_its_filter(file):
+    with h5py.File(file, "a") as target:
+        for name in list(target):
+            if name not in ("lat", "lon"):
+                del target[name]
+        plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plan.set_chunk(DATA.t.shape)
+        plan.set_filter(40000, h5py.h5z.FLAG_OPTIONAL, ())
+        h5py.h5d.create(target.id, b"t", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple(DATA.t.shape), plan)
+        for side, name in enumerate(("lat", "lon")):
+            target["t"].dims[side].attach_scale(target[name])
+    with pytest.raises(InputError, match="HDF5 filter 40000, which is not installed"):
+        open_fields(file)
