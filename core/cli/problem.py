@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.deck import deck_files
 from core.cli.options import Joined, chosen
+from core.cli.talk import say
 from core.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 def add_data_options(group: Any) -> None:
     """What is downscaled, from which files, and how its cells are formed and withheld."""
     group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
-    group.add_argument("--covariates", nargs="*", metavar="NAME", help="high-resolution variables")
+    group.add_argument(
+        "--covariates", nargs="*", metavar="NAME", help="high-resolution variables (those fixed in time)"
+    )
     group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
     group.add_argument(
         "--coarse", nargs="+", action=Joined, metavar="FILE", help="the target lies here, on its own coarse grid"
@@ -26,7 +29,9 @@ def add_data_options(group: Any) -> None:
         "--mediator", nargs="+", action=Joined, metavar="FILE", help="the mediators lie here (with --coarse)"
     )
     group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
-    group.add_argument("--withhold", type=float, help="fraction of the cells that loses its target (0.5)")
+    group.add_argument(
+        "--withhold", type=float, help="fraction of the cells that loses its target, to score by (0.5; 0 with --coarse)"
+    )
     group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
     group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
     group.add_argument(
@@ -36,6 +41,10 @@ def add_data_options(group: Any) -> None:
         "--select", nargs="*", metavar="DIM=VALUE",
         help="along an extra dimension, a value (expver=5), one date or its beginning (time=1995-07), or an index from "
         "0 as time=#2",
+    )  # fmt: skip
+    group.add_argument(
+        "--coarse-select", nargs="*", metavar="DIM=VALUE",
+        help="the same for the target of --coarse (what matches the covariates' time, level or member)",
     )  # fmt: skip
     group.add_argument(
         "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
@@ -60,20 +69,24 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
         given["coordinates"] = False
     if options.reweigh:
         given["reweigh"] = True
-    if options.select is not None:
-        given["select"] = dict(_pair(text) for text in options.select)
+    for name in ("select", "coarse_select"):
+        if getattr(options, name) is not None:
+            given[name] = dict(_pair(text, name) for text in getattr(options, name))
+    swept = getattr(options, "command", "") == "sweep"  # whose scores are those of withheld cells
+    if options.coarse and not swept and "withhold" not in default:
+        default = {**default, "withhold": 0.0}
     merged = {**default, **given}
     if "target" not in merged:
         raise InputError("`--target` is missing: name the variable to refine.")
     return DownscalingSpec.from_dict(merged)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(text: str, option: str = "select") -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name or not value.strip():
         raise InputError(
-            f"`--select {text}` is not understood: write DIM=VALUE, such as time=1995-07-14T12, or DIM=#INDEX, such as "
-            "time=#2."
+            f"`--{option.replace('_', '-')} {text}` is not understood: write DIM=VALUE, such as time=1995-07-14T12, or "
+            "DIM=#INDEX, such as time=#2."
         )
     return name, value
 
@@ -82,6 +95,8 @@ def check_files(options: argparse.Namespace) -> None:
     """``InputError`` for files without the one that they go with, and for an output that is also an input."""
     if options.mediator and not options.coarse:
         raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
+    if options.coarse_select and not options.coarse:
+        raise InputError("`--coarse-select` goes with `--coarse`: without it `--select` chooses along the target, too.")
     from core.fields.several import keys_of
 
     given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]
@@ -93,7 +108,7 @@ def check_files(options: argparse.Namespace) -> None:
 
 def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
-    from core.datasets import catalogue
+    from core.datasets import catalogue, static_covariates
     from core.fields import open_fields
     from core.fields.several import keys_of, together
 
@@ -102,9 +117,17 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     ours = [None if Path(key).exists() else entries.get(key) for key in keys]
     if len(keys) == 1 and ours[0] is not None:
         return ours[0].open(), dict(ours[0].default)
-    if not any(ours):
-        return open_fields(options.input), {}
-    return together([entry.open() if entry else open_fields(key) for key, entry in zip(keys, ours, strict=True)]), {}
+    if any(ours):
+        fields = together([entry.open() if entry else open_fields(k) for k, entry in zip(keys, ours, strict=True)])
+    else:
+        fields = open_fields(options.input)
+    if options.covariates is not None or not options.target:
+        return fields, {}
+    covariates = [name for name in static_covariates(fields, options.target) if name not in (options.mediators or [])]
+    if covariates and not options.quiet:
+        names = ", ".join(f"`{name}`" for name in covariates)
+        say(f"No covariates are named: {names}, fixed in time, are taken (`--covariates` without a name for none).")
+    return fields, {"covariates": covariates}
 
 
 def source_of(options: argparse.Namespace) -> "Source":

@@ -7,7 +7,7 @@ from core.lazy import lazily
 if TYPE_CHECKING:
     from core.datasets.atmosphere import make_atmosphere
     from core.datasets.entries import Entry, atmosphere_fields, catalogue, find, folder_problem
-    from core.datasets.suggest import suggest_spec
+    from core.datasets.suggest import static_covariates, suggest_spec
 
 _MODULES = {
     "make_atmosphere": "atmosphere",
@@ -16,6 +16,7 @@ _MODULES = {
     "catalogue": "entries",
     "find": "entries",
     "folder_problem": "entries",
+    "static_covariates": "suggest",
     "suggest_spec": "suggest",
 }
 
@@ -26,6 +27,7 @@ __all__ = [
     "find",
     "folder_problem",
     "make_atmosphere",
+    "static_covariates",
     "suggest_spec",
 ]
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError
+from core.fields.selecting import is_dated
 
 if TYPE_CHECKING:
-    from core.fields import Fields
+    from core.fields import Fields, Variable
 
 MOST_COVARIATES = 4
 LEAST_SHARE = 0.02
@@ -16,6 +17,13 @@ KELVIN = {"k", "kelvin", "degc", "°c", "celsius", "degree_celsius", "degrees_ce
 CELLS = 500
 WINDOW = 1024
 MOST_VARIABLES = 24
+#: Names and standard names of heights of the ground, the first of static covariates.
+HEIGHTS = {"surface_altitude", "orog", "orography", "topo", "topography", "elevation", "elev", "dem", "altitude",
+           "hsurf", "zsurf", "hgt_m", "hgt", "ht"}  # fmt: skip
+#: Static fields that tell of the grid, or are codes and angles, and make no covariate by themselves.
+NO_COVARIATES = {"cell_area", "areacella", "areacello", "latitude", "longitude", "lat", "lon", "xlat", "xlong",
+                 "xlat_m", "xlong_m", "grid_latitude", "grid_longitude", "soil_type", "soiltype", "aspect", "region",
+                 "basin", "forecast_reference_time"}  # fmt: skip
 
 
 def _block(rows: int, columns: int) -> int:
@@ -33,15 +41,7 @@ def _target(fields: "Fields") -> str:
     def rank(name: str) -> int:
         v = variables[name]
         words = f"{name} {v.long_name} {v.standard_name}".lower()
-        kelvin = v.units.strip().lower() in {
-            "k",
-            "kelvin",
-            "degc",
-            "°c",
-            "celsius",
-            "degree_celsius",
-            "degrees_celsius",
-        }
+        kelvin = v.units.strip().lower() in KELVIN
         return 2 * ("temperature" in words and "dew" not in words) + kelvin
 
     return max(variables, key=rank)
@@ -62,13 +62,43 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / scale) if scale > 0 else 0.0
 
 
+def static_covariates(fields: "Fields", target: str = "") -> list[str]:
+    """Fields on the grid that do not change with time, such as the height of the ground: covariates unless others are
+    named.
+
+    They are known by their names, or have no date where the other fields have several. Cell areas, positions and codes
+    (soil types, aspects) are left out, and fields that are constant or missing on half of the grid.
+    """
+    variables = fields.variables()
+    several = {name for name, variable in variables.items() if any(map(_has_dates, variable.extra.values()))}
+    found = []
+    for name, variable in variables.items():
+        words = {name.lower(), variable.standard_name.lower()}
+        fixed = fields.is_static(name) or (bool(several - {name}) and not variable.extra)
+        if name == target or not fixed or words & NO_COVARIATES or "flag_values" in fields.attributes(name):
+            continue
+        values = _values_or_gap(fields, name, fields.grid.shape)
+        there = values[np.isfinite(values)]
+        if there.size > values.size / 2 and np.ptp(there) > 0:
+            found.append(name)
+    return sorted(found, key=lambda name: _is_height(variables[name]), reverse=True)[:MOST_COVARIATES]
+
+
+def _has_dates(labels: tuple[str, ...]) -> bool:
+    return len(labels) > 1 and is_dated(labels)
+
+
+def _is_height(variable: "Variable") -> bool:
+    return variable.standard_name in HEIGHTS or variable.name.lower() in HEIGHTS
+
+
 def suggest_spec(fields: "Fields") -> dict[str, Any]:
     """Settings (the fields of a `DownscalingSpec`) to begin with for a file that came without any.
 
-    The target is the variable that looks most like a temperature; blocks make about 500 cells; covariates are the
-    up to four variables that correlate most with the target *within* blocks (squared correlation above 0.02), leaving
-    out copies of the target or of each other (above 0.995 in size). No mediator: matching is direct. Along further
-    dimensions the first index is taken.
+    The target is the variable that looks most like a temperature; blocks make about 500 cells; covariates are fields
+    that do not change with time (``static_covariates``), then those that correlate most with the target *within* blocks
+    (squared correlation above 0.02), leaving out copies of the target or of each other (above 0.995 in size), four in
+    all. No mediator: matching is direct. Along further dimensions the first index is taken.
 
     Errors: `InputError` where no numeric field lies on the grid.
     """
@@ -79,9 +109,9 @@ def suggest_spec(fields: "Fields") -> dict[str, Any]:
     others = [name for name in fields.variables() if name != target][:MOST_VARIABLES]
     anomaly = {name: _within(_values_or_gap(fields, name, values.shape)[:WINDOW, :WINDOW], block) for name in others}
     strength = {name: abs(_correlation(goal, anomaly[name])) for name in others}
-    chosen: list[str] = []
+    chosen = [name for name in static_covariates(fields, target) if strength.get(name, 0.0) <= SAME]
     for name in sorted(others, key=lambda n: -round(strength[n], 3)):
-        copy = any(abs(_correlation(anomaly[name], anomaly[other])) > SAME for other in chosen)
+        copy = name in chosen or any(abs(_correlation(anomaly[name], anomaly[other])) > SAME for other in chosen)
         if LEAST_SHARE < strength[name] ** 2 <= SAME**2 and not copy and len(chosen) < MOST_COVARIATES:
             chosen.append(name)
     return {

@@ -42,7 +42,7 @@ class Fields:
     """Co-located fields of one file, their last two dimensions being the grid's rows and columns.
 
     ``notes`` are sentences on what was changed or chosen while reading. Where ``lazy``, values are read when they are
-    asked for, and ``open_file`` keeps their file open.
+    asked for, and ``open_file`` keeps their file open. ``fixed`` is taken along dimensions whatever else is selected.
     """
 
     dataset: "xr.Dataset"
@@ -52,6 +52,7 @@ class Fields:
     licence: str
     lazy: bool = False
     open_file: Any = field(default=None, repr=False)
+    fixed: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -126,7 +127,7 @@ class Fields:
         A text is looked up as `core.fields.selecting` says: a value, the beginning of a date, an index ``#5``. A
         dimension of one value ignores ``"dim"``, which may be meant for another file.
         """
-        chosen = {}
+        chosen, select = {}, {**select, **self.fixed}
         for dim, labels in self.check(name).extra.items():
             shared = select.get(dim, 0) if len(labels) > 1 else 0
             wanted = select.get(f"{name}:{dim}", shared)
@@ -169,6 +170,10 @@ class Fields:
             return []
         kept = self.dataset[name].attrs.get("valid_range")
         return look(name, self._read(name, select), None if kept is None else (kept[0], kept[1]))[1]
+
+    def attributes(self, name: str) -> dict[str, Any]:
+        """What the file says of a field."""
+        return dict(self.dataset[name].attrs)
 
     def is_static(self, name: str) -> bool:
         """Whether a field is the same at all times, whatever date the file gives it."""

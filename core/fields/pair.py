@@ -13,6 +13,7 @@ from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
 from core.fields.interpolate import locate
+from core.fields.matched import matched
 from core.fields.origin import beside_values
 from core.fields.problem import DownscalingProblem
 from core.fields.sampling import box_around, cover, facing, sample
@@ -56,7 +57,7 @@ def make_problem_from_files(
     Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
     meet although they must, or fewer than eight cells are left on either side.
     """
-    target = coarse.check(spec.target)
+    target, (coarse, mediator) = coarse.check(spec.target), matched(covariates, coarse, mediator, spec)
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
     place = _cut(_place(covariates, coarse, spec), covariates, spec)
     fine = [values[place.window] for values in raw]
@@ -99,7 +100,7 @@ def make_problem_from_files(
 
 def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:
     """(rows, columns) of the coarse cells at and around the covariates, without regard to ``spec.region``."""
-    return _place(covariates, coarse, spec).cells.shape
+    return _place(covariates, matched(covariates, coarse, None, spec)[0], spec).cells.shape
 
 
 def _sides(

@@ -51,12 +51,17 @@ def what_there_is(labels: Sequence[str]) -> str:
     return ", ".join(labels) if labels else "no values"
 
 
+def is_dated(labels: Sequence[str]) -> bool:
+    """Whether the labels of a dimension are dates."""
+    return any(map(_DATE.match, labels))
+
+
 def _fitting(labels: Sequence[str], wanted: str) -> list[int]:
     """Indices of the labels that a text means: those that equal it, else those that begin with it."""
     exact = [n for n, label in enumerate(labels) if label == wanted]
     if exact or not wanted:
         return exact[:1]
-    if any(map(_DATE.match, labels)):
+    if is_dated(labels):
         if _SHORT.fullmatch(wanted):
             return [int(wanted)] if int(wanted) < len(labels) else []
         date = _as_label(wanted)

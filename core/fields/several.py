@@ -127,6 +127,10 @@ class Several(Fields):
         owner, chosen = self.at(name, select)
         return owner.remarks(name, chosen)
 
+    def attributes(self, name: str) -> dict[str, Any]:
+        """As its first file says."""
+        return self.owners[name].attributes(name)
+
     def is_static(self, name: str) -> bool:
         """Whether the variable is static where it is the only one of its name."""
         return name not in self.rows and self.owners[name].is_static(name)

@@ -9,8 +9,8 @@ from core.fields.by_hand import Cell, Region, cells_text, checked_cells, checked
 from core.plain_data import check_seed
 
 Matching = Literal["direct", "indirect"]
-#: Settings of a person's hand on the map, without which a problem is what it was before there were any.
-BY_HAND = ("hide", "reveal", "region", "reweigh")
+#: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
+BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select")
 
 
 def _names(values: Any, role: str) -> tuple[str, ...]:
@@ -63,6 +63,8 @@ class DownscalingSpec:
         whatever the seed draws.
     reweigh : whether bags whose mediators are common among the targets count for more in the regression on mediators
         (`core.mediator_shift`); changes nothing where cells are matched.
+    coarse_select : the same for a coarse target in a file of its own; what is not given there is matched to the
+        covariates' choice (`core.fields.matched`).
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     """
 
@@ -79,6 +81,7 @@ class DownscalingSpec:
     reveal: tuple[Cell, ...] = ()
     region: Region | None = None
     reweigh: bool = False
+    coarse_select: Mapping[str, int | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, str) or not self.target:
@@ -104,10 +107,12 @@ class DownscalingSpec:
         if not 0 <= self.withhold < 1:
             raise InputError(f"`withhold` is {self.withhold:g}: give a fraction from 0 to below 1.")
         check_seed(seed if isinstance(seed, float) and seed != self.seed else self.seed)
-        try:
-            object.__setattr__(self, "select", {str(k): _place(v) for k, v in dict(self.select or {}).items()})
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"`select` must map dimensions to indices or values, got {self.select!r}.") from None
+        for name in ("select", "coarse_select"):
+            given = getattr(self, name)
+            try:
+                object.__setattr__(self, name, {str(k): _place(v) for k, v in dict(given or {}).items()})
+            except (TypeError, ValueError, OverflowError):
+                raise InputError(f"`{name}` must map dimensions to indices or values, got {given!r}.") from None
 
     def _check_matching(self) -> None:
         if self.matching not in (None, "direct", "indirect"):

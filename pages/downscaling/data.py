@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +13,17 @@ from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, 
 from core.engine.uploads import NotKept
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
-from core.fields.selecting import index_of
 from core.fields.several import joined, keys_of, together
 from core.models.catalogue import MODELS, named
 from core.models.defaults import usual_model
 from pages.downscaling import by_hand
+from pages.downscaling.dimensions import coarse_dimensions, dimensions
+from pages.downscaling.picked import begin, pick, several
 from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.essential import group
 from pages.kit.layout import refusal
-from pages.kit.state import forget, is_known, offer_only, recall, remember
+from pages.kit.state import forget, is_known, recall, remember
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain, sentence_of
 
@@ -87,14 +87,14 @@ def _sources() -> dict[str, str]:
 
 
 def _upload() -> None:
-    """Read new files; a bad one is refused with its sentence and changes nothing."""
+    """Read new files; a bad one is refused with its sentence, until a good one follows, and changes nothing."""
     files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
+    refused: list[str] = []
     for file in files or []:
         data = file.getvalue()
         mark = f"seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
         if is_known(mark):
-            if isinstance(recall(mark), str):
-                refusal(f"{file.name}: {recall(mark)}")
+            refused = [*refused, f"{file.name}: {recall(mark)}"] if isinstance(recall(mark), str) else []
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
@@ -102,22 +102,13 @@ def _upload() -> None:
         except InputError as error:
             if not isinstance(error, NotKept):  # that is tried again at every run
                 remember(mark, str(error))
-            refusal(f"{file.name}: {error}")
+            refused.append(f"{file.name}: {error}")
             continue
         ask({"data": key})
         remember(mark, True)
         st.rerun()
-
-
-def _pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
-    """A select box in the address; an asked-for value that is not on offer falls back to the default."""
-    offer_only(key, options)
-    index = options.index(default) if default in options else 0
-    if key not in ("data", "coarse", "third"):
-        _begin(key, options[index])
-    shown = (lambda option: names.get(option, option)) if names else str
-    _translate(key, options, shown)
-    return bound.selectbox(label, options, index=index, key=key, format_func=shown)
+    for sentence in refused:
+        refusal(sentence)
 
 
 def choose(hidden: DeltaGenerator) -> Choice:
@@ -126,7 +117,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     Raises ``InputError`` with a sentence when they make no problem.
     """
     names = _sources()
-    key = _pick("Fields", "data", list(names), "ukv-645m", names)
+    key = pick("Fields", "data", list(names), "ukv-645m", names)
     _forget_others(key)
     from core.datasets import folder_problem
 
@@ -136,10 +127,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
     with group("Own files"):
         _upload()
         others = [NONE, *names]
-        coarse = _pick("Coarse target from another file", "coarse", others, NONE, names)
-        mediator = _pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
+        coarse = pick("Coarse target from another file", "coarse", others, NONE, names)
+        mediator = pick("Mediators from a third file", "third", others, NONE, names) if coarse != NONE else NONE
         beside = [one for one in names if one not in (key, coarse)]
-        more = _several("More covariates from", "more", beside, [], names)
+        more = several("More covariates from", "more", beside, [], names)
     put_into_link(*(one for one in (key, coarse, mediator, *more) if one.startswith(UPLOAD)))
     files = joined([key, *more])
     fields = fields_of(files)
@@ -156,56 +147,75 @@ def _forget_others(key: str) -> None:
     before = recall("_data")
     remember("_fresh", before is not None and before != key)
     if recall("_fresh"):
-        forget("_select")
+        forget("_select", "_coarse_select")
     remember("_data", key)
-
-
-def _begin(key: str, default: Any) -> None:
-    """Where the data set has just changed, a control starts from its default (Streamlit keeps it in the address)."""
-    if recall("_fresh"):
-        remember(key, default)
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> DownscalingSpec:
     default = default_of(keys_of(source.fields)[0])
-    here = fields.variables()
-    there = fields_of(source.coarse).variables() if source.coarse else here
-    between = fields_of(source.mediator).variables() if source.mediator else there
-    labels = _labels({**there, **between, **here})
-    target = _pick("Target", "target", list(there), default.get("target", ""), labels)
-    offered = [name for name in here if name != target or source.coarse]
-    covariates = _several("Covariates (high resolution)", "cov", offered, default.get("covariates", []), labels)
-    shared = [n for n in between if n != target] if source.coarse else offered
-    if source.coarse and not source.mediator:
-        shared = [name for name in shared if name in here]
-    mediators = _several("Mediators", "med", shared, default.get("mediators", []), labels)
-    select = _dimensions(fields, [target, *covariates, *mediators], default.get("select", {}))
+    target, covariates, mediators = _variables(fields, source, default)
+    own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
+    select = dimensions(fields, own, default.get("select", {}))
+    if source.mediator:
+        select |= dimensions(fields_of(source.mediator), mediators, {}, leave_out=list(select))
+    coarse = coarse_dimensions(fields_of(source.coarse), target, (fields, covariates, select)) if source.coarse else {}
     left, right = st.columns(2)
     block = default.get("block", [9, 9])
     plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
     for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
-        _begin(name, value)
+        begin(name, value)
     rows = bound.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
     columns = bound.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
     withhold = bound.slider(
         "Cells whose target is hidden", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
         format="percent", place=hidden,
     )  # fmt: skip
-    matching = _pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
+    matching = pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
     coordinates = bound.toggle("Coordinates join covariates and mediators", True, key="coords")
     seed = bound.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
     spec = DownscalingSpec(
-        target,
-        tuple(covariates),
-        tuple(mediators),
-        (int(rows), int(columns)),
-        float(withhold),
-        int(seed),
-        None if matching == "auto" else matching,  # type: ignore[arg-type]
-        bool(coordinates),
-        select,
-    )
+        target, tuple(covariates), tuple(mediators), (int(rows), int(columns)), float(withhold), int(seed),
+        None if matching == "auto" else matching, bool(coordinates), select,  # type: ignore[arg-type]
+        coarse_select=coarse,
+    )  # fmt: skip
     return by_hand.chosen(source, _reweighed(spec), fields_of)
+
+
+def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Target, covariates and mediators."""
+    here = fields.variables()
+    there = fields_of(source.coarse).variables() if source.coarse else here
+    between = fields_of(source.mediator).variables() if source.mediator else there
+    labels = _labels({**there, **between, **here})
+    target = pick("Target", "target", list(there), default.get("target", ""), labels)
+    offered = [name for name in here if name != target or source.coarse]
+    first = [name for name in _default_covariates(source, fields, target, default) if name in offered]
+    _follow_default("cov", first)
+    covariates = several("Covariates (high resolution)", "cov", offered, first, labels)
+    shared = [n for n in between if n != target] if source.coarse else offered
+    if source.coarse and not source.mediator:
+        shared = [name for name in shared if name in here]
+    return target, covariates, several("Mediators", "med", shared, default.get("mediators", []), labels)
+
+
+def _default_covariates(source: Source, fields: Fields, target: str, default: dict[str, Any]) -> list[str]:
+    """Those that the data set comes with; of files beside it, and of files of one's own, all that do not change with
+    time."""
+    from core.datasets import catalogue, static_covariates
+
+    first, *more = keys_of(source.fields)
+    own = list(default.get("covariates", []))
+    described = any(entry.key == first and entry.default for entry in catalogue())
+    fixed = static_covariates(fields, target) if more or not described else []
+    return own + [name for name in fixed if name not in own and not (described and fields_of(first).holds(name))]
+
+
+def _follow_default(key: str, default: list[str]) -> None:
+    """A list that nobody has changed follows its default, such as when a file is added."""
+    before = recall(f"_{key}-default")
+    if before is not None and before != default and recall(key) == before:
+        remember(key, default)
+    remember(f"_{key}-default", default)
 
 
 def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
@@ -222,65 +232,8 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     return replace(spec, reweigh=bool(bound.toggle("Weigh cells by the targets' mediators", key="reweigh", help=about)))
 
 
-def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
-    """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
-    asked = st.query_params.get_all(key)
-    wanted = [shown(name) for name in asked if name in options]
-    if not is_known(key) and len(wanted) == len(asked) and wanted != asked:
-        st.query_params[key] = wanted
-        st.rerun()
-
-
 def _labels(variables: dict[str, Variable]) -> dict[str, str]:
     """What a list shows for each variable; the name itself joins where two would read alike."""
     plain = {name: (v.long_name or name) + (f" ({v.units})" if v.units else "") for name, v in variables.items()}
     alike = [label for label, count in Counter(plain.values()).items() if count > 1]
     return {name: f"{label}: {name}" if label in alike else label for name, label in plain.items()}
-
-
-def _several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
-    if any(value not in options for value in recall(key) or []):
-        forget(key)
-    _translate(key, options, lambda option: names.get(option, option))
-    _begin(key, [name for name in default if name in options])
-    return bound.multiselect(
-        label,
-        options,
-        default=[name for name in default if name in options],
-        key=key,
-        format_func=lambda option: names.get(option, option),
-    )
-
-
-def _dimensions(fields: Fields, names: list[str], default: dict[str, int | str]) -> dict[str, int | str]:
-    """One select box for every further dimension (time, level …) of the chosen variables."""
-    extra: dict[str, tuple[str, ...]] = {}
-    for name, variable in fields.variables().items():
-        if name in names:
-            extra |= {dim: tuple(labels) for dim, labels in variable.extra.items()}
-    select: dict[str, int | str] = {}
-    for dim, labels in extra.items():
-        if len(labels) > 1:
-            asked = recall("_select", {}).get(dim, default.get(dim, 0))
-            wanted = min(index_of(dim, labels, asked), len(labels) - 1)
-            options = [f"{label} (#{index})" for index, label in enumerate(labels)]
-            _read_place(f"dim-{dim}", dim, labels, options)
-            picked = _pick(plain(dim.replace("_", " ").capitalize()), f"dim-{dim}", options, options[wanted])
-            select[dim] = options.index(picked)
-    return select
-
-
-def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str]) -> None:
-    """An address may say a value, part of a date or ``#5``; make it say the option, or say why none fits."""
-    asked = st.query_params.get(key, "")
-    if is_known(key) or not asked or asked in options:
-        return
-    index, _, label = asked.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
-    former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label
-    try:
-        st.query_params[key] = options[int(index) if former else index_of(dim, labels, asked)]
-    except (InputError, IndexError) as error:
-        del st.query_params[key]
-        refusal(f"{plain(key)} in the address: {error}")
-        return
-    st.rerun()

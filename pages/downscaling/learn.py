@@ -175,6 +175,7 @@ def open_run(run: Run) -> None:
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
         values |= family_values(settings["model"], KernelSpec.from_dict(kernel), problem["covariates"])
     remember("_select", problem["select"])
+    remember("_coarse_select", problem.get("coarse_select", {}))
     set_values(values)
 
 

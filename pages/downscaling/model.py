@@ -167,6 +167,7 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
     values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
+         choice.spec.coarse_select,
          settings.model, settings.kernel, settings.spatial, settings.structure]
     )  # fmt: skip
     spec = choice.spec

@@ -3,6 +3,7 @@
 import errno
 
 import numpy as np
+import xarray as xr
 
 from core.downscaling.source import kept_uploads
 from core.engine import disk
@@ -66,3 +67,54 @@ def test_covariates_come_from_several_files(open_page):
     said = " ".join(box.value for box in page.markdown)
     assert "`orography` of fine.nc is carried onto the grid of near.nc" in said and "2100" not in said
     assert any("At the withheld cells" in (box.proto.body or "") for box in page.get("html"))
+
+
+def test_a_refusal_goes_when_a_good_file_follows(open_page):
+    page = open_page("downscaling")
+    files = [("bad.nc", b"rubbish", "application/x-netcdf")]
+    assert len(page.file_uploader(key="files").set_value(files).run().error) == 1
+    files.append(("mine.nc", netcdf(region(24, 24)), "application/x-netcdf"))
+    assert not page.file_uploader(key="files").set_value(files).run().error
+    files.append(("worse.nc", b"more rubbish", "application/x-netcdf"))
+    (said,) = page.file_uploader(key="files").set_value(files).run().error
+    assert "worse.nc" in said.value and "bad.nc" not in said.value
+
+
+def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariate(open_page):
+    """The coarse target is 100 times its month; the height lies in a file of its own, then months do, too."""
+    months = np.arange("2001-01", "2002-01", dtype="M8[M]").astype("M8[ns]")
+    fine = region(36, 36)
+    coarse = (
+        0 * fine.t.coarsen(lat=3, lon=3).mean() + 100 * xr.DataArray(np.arange(12), dims="time")
+    ) + fine.q.coarsen(lat=3, lon=3).mean()
+    coarse = xr.Dataset({"t": coarse.transpose("time", "lat", "lon").assign_attrs(units="K")}).assign_coords(
+        time=months
+    )
+    dated = (fine[["q"]] + xr.DataArray(np.arange(12.0), dims="time")).transpose("time", ...).assign_coords(time=months)
+    page = open_page("downscaling")
+    for name, one in {"orog.nc": fine[["orog"]], "coarse.nc": coarse, "dated.nc": dated}.items():
+        page.file_uploader(key="files").set_value([(name, netcdf(one), "application/x-netcdf")]).run()
+    keys = {label.removeprefix("Upload: "): key for key, label in kept_uploads().items()}
+    page.selectbox(key="data").set_value(keys["orog.nc"]).run()
+    page.selectbox(key="coarse").set_value(keys["coarse.nc"]).run()
+    assert not page.exception and not page.error and page.multiselect(key="cov").value == ["orog"]
+    box = page.selectbox(key="coarse-dim-time")
+    assert box.options[6] == "2001-07-01 00:00 (#6)" and box.value == box.options[0]
+    box.set_value(box.options[6]).run()
+    assert not page.error and "1 July 2001" in " ".join(each.value for each in page.markdown)
+    page.selectbox(key="data").set_value(keys["dated.nc"]).run()
+    page.multiselect(key="cov").set_value(["q"]).run()
+    page.selectbox(key="dim-time").set_value("2001-04-01 00:00 (#3)").run()
+    page.selectbox(key="coarse-dim-time").set_value("as the covariates").run()
+    assert not page.error and any("coarse target is of 2001-04-01" in each.value for each in page.caption)
+
+
+def test_an_address_says_a_date_a_value_or_an_index(open_page):
+    page = open_page("downscaling", **{"data": "ukv-645m"})
+    dim = next(box.key for box in page.selectbox if str(box.key).startswith("dim-"))
+    label = page.selectbox(key=dim).options[1]
+    for asked in (label.rpartition(" (")[0], "#1", f"1: {label.rpartition(' (')[0]}", label):
+        page = open_page("downscaling", **{"data": "ukv-645m", dim: asked})
+        assert page.selectbox(key=dim).value == label and not page.error, asked
+    page = open_page("downscaling", **{"data": "ukv-645m", dim: "1956"})
+    assert len(page.error) == 1 and "no value" in page.error[0].value

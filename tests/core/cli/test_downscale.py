@@ -198,6 +198,61 @@ def test_what_libraries_print_stays_off_the_result(command, file: Path, monkeypa
     assert answer.document["schema"] == 1 and "a library talks" in answer.err
 
 
+def months(folder: Path) -> None:
+    """Twelve months: a target of 100 times the month's number less the ground's height, in one file and in two."""
+    lat, lon = 40.125 + 0.25 * np.arange(48), 5.125 + 0.25 * np.arange(48)
+    height = np.add.outer(np.sin(lat), np.cos(2 * lon))
+    target = 100.0 * np.arange(12)[:, None, None] - height
+    coords = {"time": np.arange("2001-01", "2002-01", dtype="M8[M]").astype("M8[ns]"), "lat": lat, "lon": lon}
+    fine = xr.Dataset({"t": (("time", "lat", "lon"), target), "orog": (("lat", "lon"), height)}, coords)
+    fine.to_netcdf(folder / "both.nc", engine="h5netcdf")
+    fine[["orog"]].to_netcdf(folder / "orog.nc", engine="h5netcdf")
+    fine[["t"]].coarsen(lat=4, lon=4).mean().to_netcdf(folder / "coarse.nc", engine="h5netcdf")
+
+
+def test_fields_fixed_in_time_are_covariates_unless_others_are_named(command, tmp_path: Path) -> None:
+    months(tmp_path)
+    both = (
+        "downscale",
+        tmp_path / "both.nc",
+        "--target",
+        "t",
+        "--block",
+        4,
+        4,
+        "--select",
+        "time=2001-07",
+        "--no-learn",
+    )
+    own = command(*both)
+    assert own.code == 0 and "`orog`, fixed in time, are taken" in own.err
+    assert own.document["settings"]["problem"]["covariates"] == ["orog"]
+    none = command(*both, "--covariates")
+    assert none.document["settings"]["problem"]["covariates"] == [] and "fixed in time" not in none.err
+    assert "goes with `--coarse`" in command(*both, "--coarse-select", "time=#1").err
+
+
+def test_a_coarse_file_has_a_time_of_its_own_and_keeps_its_cells(command, tmp_path: Path) -> None:
+    months(tmp_path)
+    files = (tmp_path / "orog.nc", "--coarse", tmp_path / "coarse.nc", "--output", tmp_path / "out.nc")
+    pair = ("downscale", *files, "--target", "t", "--no-learn", "--quiet")
+    july = command(*pair, "--coarse-select", "time=2001-07")
+    problem = july.document["settings"]["problem"]
+    assert july.code == 0 and problem["coarse_select"] == {"time": "2001-07"} and problem["withhold"] == 0
+    with xr.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as written:
+        assert np.isfinite(written.coarse.values).all()
+        assert abs(float(written.coarse.mean()) - 600) < 3 and abs(float(written["mean"].mean()) - 600) < 3
+    half = command(*pair, "--coarse-select", "time=#6", "--withhold", 0.5)
+    assert half.document["settings"]["problem"]["withhold"] == 0.5
+    for given, said in (
+        ("time=2001", "fits 12 values"),
+        ("level=1", "no dimension `level`"),
+        ("time", "--coarse-select time"),
+    ):
+        refused = command(*pair, "--coarse-select", given)
+        assert refused.code == 2 and said in refused.err and refused.err.count("\n") == 1
+
+
 def test_a_data_set_of_ours_brings_its_settings() -> None:
     import argparse
 

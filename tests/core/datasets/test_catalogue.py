@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.datasets import catalogue, find, folder_problem, make_atmosphere, suggest_spec
+from core.datasets import catalogue, find, folder_problem, make_atmosphere, static_covariates, suggest_spec
 from core.datasets.entries import BUILT_IN
 from core.errors import InputError
 
@@ -106,6 +106,28 @@ def test_suggestion_on_real_files(monkeypatch, real_data, name, target, expected
     spec = suggest_spec(opened)
     assert spec["target"] == target and expected <= set(spec["covariates"])
     assert fields.make_problem(opened, fields.DownscalingSpec.from_dict(spec)).matched
+
+
+def dated(**more) -> xr.Dataset:
+    """A temperature of two dates on 24 × 30 pixels, which the ground does not tell of, and fields without a date."""
+    rng, dims = np.random.default_rng(0), ("lat", "lon")
+    fixed = {name: (dims, rng.standard_normal((24, 30)), attributes) for name, attributes in more.items()}
+    coords = {"time": np.array(["2001-01-01", "2001-02-01"], dtype="datetime64[ns]"), "lat": 40.0 + np.arange(24),
+              "lon": 5.0 + np.arange(30)}  # fmt: skip
+    t = ("time", *dims), rng.standard_normal((2, 24, 30)), {"units": "K"}
+    return xr.Dataset({"t2m": t, "rain": (("time", *dims), rng.random((2, 24, 30))), **fixed}, coords)
+
+
+def test_what_does_not_change_with_time_is_a_covariate():
+    heights = {"shade": {}, "z0": {"standard_name": "surface_altitude"}, "areacella": {}, "soil": {"flag_values": [1]}}
+    data = dated(**heights)
+    data["flat"], data["gaps"] = data.z0 * 0 + 3, data.z0.where(data.lat > 60)
+    spec = suggest_spec(fields.fields_from_dataset(data))
+    assert (spec["target"], spec["covariates"]) == ("t2m", ["z0", "shade"])
+    alone = fields.fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
+    assert static_covariates(alone) == ["orog"] and static_covariates(alone, "orog") == []
+    undated = fields.fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
+    assert static_covariates(undated, "t2m") == []  # nothing tells that it does not change
 
 
 def test_titles_differ_in_their_first_words_and_fit_a_narrow_box():

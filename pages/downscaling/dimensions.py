@@ -1,0 +1,87 @@
+"""Which time, level and member is taken: one list for every further dimension of the chosen variables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InputError
+from core.fields import Fields
+from core.fields.matched import chosen_label, place_matching
+from core.fields.selecting import index_of
+from pages.downscaling.picked import pick
+from pages.kit.layout import refusal
+from pages.kit.state import is_known, recall
+from pages.kit.words import plain
+
+AS_COVARIATES = "as the covariates"
+
+
+def dimensions(
+    fields: Fields, names: list[str], default: dict[str, int | str], leave_out: Sequence[str] = ()
+) -> dict[str, int | str]:
+    """One select box for every further dimension (time, level …) of the chosen variables."""
+    extra: dict[str, tuple[str, ...]] = {}
+    for name, variable in fields.variables().items():
+        if name in names:
+            extra |= {dim: tuple(labels) for dim, labels in variable.extra.items() if dim not in leave_out}
+    select: dict[str, int | str] = {}
+    for dim, labels in extra.items():
+        if len(labels) > 1:
+            asked = recall("_select", {}).get(dim, default.get(dim, 0))
+            wanted = min(index_of(dim, labels, asked), len(labels) - 1)
+            options = _places(labels)
+            _read_place(f"dim-{dim}", dim, labels, options)
+            picked = pick(plain(_title(dim)), f"dim-{dim}", options, options[wanted])
+            select[dim] = options.index(picked)
+    return select
+
+
+def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[str], Any]) -> dict[str, int | str]:
+    """One select box for every further dimension of a target in a file of its own; it opens on what matches the choice
+    ``beside`` it (fields, their names, what is selected of them) where something does."""
+    found: dict[str, int | str] = {}
+    for dim, labels in coarse.check(target).extra.items():
+        if len(labels) < 2:
+            continue
+        fields, names, select = beside
+        label = chosen_label(fields, names, dim, labels, select)
+        match = None if label is None else place_matching(labels, label)
+        options, key = _places(labels), f"coarse-dim-{dim}"
+        if match is not None:
+            options.insert(0, AS_COVARIATES)
+        asked = recall("_coarse_select", {}).get(dim)
+        begin = options[0] if asked is None else _places(labels)[index_of(dim, labels, asked)]
+        _read_place(key, dim, labels, options)
+        picked = pick(f"{plain(_title(dim))} of the coarse target", key, options, begin)
+        if picked != AS_COVARIATES:
+            found[dim] = _places(labels).index(picked)
+        elif match is not None:
+            st.caption(f"The coarse target is of {plain(labels[match])}.")
+        if label is not None and match is None:
+            st.caption(f"None of the coarse target's values is that of the covariates, {plain(label)}.")
+    return found
+
+
+def _title(dim: str) -> str:
+    return dim.replace("_", " ").capitalize()
+
+
+def _places(labels: Sequence[str]) -> list[str]:
+    return [f"{label} (#{index})" for index, label in enumerate(labels)]
+
+
+def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str]) -> None:
+    """An address may say a value, part of a date or ``#5``; make it say the option, or say why none fits."""
+    asked = st.query_params.get(key, "")
+    if is_known(key) or not asked or asked in options:
+        return
+    index, _, label = asked.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
+    former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label
+    try:
+        st.query_params[key] = _places(labels)[int(index) if former else index_of(dim, labels, asked)]
+    except (InputError, IndexError) as error:
+        del st.query_params[key]
+        refusal(f"{plain(key)} in the address: {error}")
+        return
+    st.rerun()

@@ -1,0 +1,50 @@
+"""Lists to choose from in the address: variables and files by what they are called, that start anew with the data."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.kit import bound
+from pages.kit.state import forget, is_known, offer_only, recall, remember
+
+
+def pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
+    """A select box in the address; an asked-for value that is not on offer falls back to the default."""
+    offer_only(key, options)
+    index = options.index(default) if default in options else 0
+    if key not in ("data", "coarse", "third"):
+        begin(key, options[index])
+    shown = (lambda option: names.get(option, option)) if names else str
+    _translate(key, options, shown)
+    return bound.selectbox(label, options, index=index, key=key, format_func=shown)
+
+
+def begin(key: str, default: Any) -> None:
+    """Where the data set has just changed, a control starts from its default (Streamlit keeps it in the address)."""
+    if recall("_fresh"):
+        remember(key, default)
+
+
+def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
+    """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
+    asked = st.query_params.get_all(key)
+    wanted = [shown(name) for name in asked if name in options]
+    if not is_known(key) and len(wanted) == len(asked) and wanted != asked:
+        st.query_params[key] = wanted
+        st.rerun()
+
+
+def several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
+    """Any of several, as ``names`` calls them."""
+    if any(value not in options for value in recall(key) or []):
+        forget(key)
+    _translate(key, options, lambda option: names.get(option, option))
+    begin(key, [name for name in default if name in options])
+    return bound.multiselect(
+        label,
+        options,
+        default=[name for name in default if name in options],
+        key=key,
+        format_func=lambda option: names.get(option, option),
+    )
