@@ -1,12 +1,14 @@
 """Attributes as text that can be written anywhere: letters of Latin-1, references and odd types."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
+    from xarray.backends import ScipyDataStore
 
 
 def plain_text(value: Any) -> Any:
@@ -65,3 +67,25 @@ class Readable:
                 continue
             if not isinstance(value, np.ndarray) or value.dtype.kind in "biufSU":
                 yield name, value
+
+
+def classic_store(path: Path) -> "ScipyDataStore":
+    """A NetCDF 3 file as a store for xarray, with texts of Latin-1 as they are."""
+    from xarray.backends import ScipyDataStore
+
+    class Store(ScipyDataStore):
+        """Texts by ``plain_text``; xarray itself puts question marks for what is no UTF-8."""
+
+        def open_store_variable(self, name: str, var: Any) -> "xr.Variable":
+            found = super().open_store_variable(name, var)
+            found.attrs = {key: _classic(key, value) for key, value in var._attributes.items()}
+            return found
+
+        def get_attrs(self) -> Any:
+            return {key: _classic(key, value) for key, value in self.ds._attributes.items()}  # type: ignore[attr-defined]
+
+    return Store(str(path))
+
+
+def _classic(key: str, value: Any) -> Any:
+    return value if key == "_FillValue" else plain_text(value)

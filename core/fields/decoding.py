@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import InputError, short
-from core.fields.attributes import readable
+from core.fields.attributes import classic_store, readable
 from core.fields.hdf5 import open_hdf5
+from core.fields.repaired import Repaired
 from core.fields.times import is_odd
 
 if TYPE_CHECKING:
@@ -116,8 +117,9 @@ def decode(path: Path) -> Iterator[Decoded]:
             dataset, notes = open_grib(path)
             yield Decoded(dataset, notes=notes)
             return
-        store, left, said = _store(path, engine)
-        stack.callback(store.close)
+        found, left, said = _store(path, engine)
+        stack.callback(found.close)
+        store = Repaired(found)
         variables = dict(store.get_variables())
         numbers, notes = _times(variables)
         left |= _undecodable(variables, numbers)
@@ -126,18 +128,18 @@ def decode(path: Path) -> Iterator[Decoded]:
             store, decode_times=times, decode_timedelta=False, create_default_indexes=False, cache=False,
             drop_variables=list(left),
         )  # fmt: skip
-        yield Decoded(readable(dataset), left, said + notes)
+        yield Decoded(readable(dataset), left, said + store.notes + notes)
 
 
 def _store(path: Path, engine: str) -> "tuple[AbstractDataStore, dict[str, str], list[str]]":
     """The open file, what of it cannot be opened with the reason, and sentences."""
-    from xarray.backends import NetCDF4DataStore, ScipyDataStore
+    from xarray.backends import NetCDF4DataStore
 
     if engine == "h5netcdf":
         return open_hdf5(path)
     if engine == "netcdf4":
         return NetCDF4DataStore.open(str(path)), {}, []
-    return ScipyDataStore(str(path)), {}, []
+    return classic_store(path), {}, []
 
 
 def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]:

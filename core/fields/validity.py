@@ -11,13 +11,16 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Values of at least this size are missing: NetCDF's default fill value is 9.97e36, often left without an attribute.
+#: Values of at least this size are missing where others are far smaller: NetCDF's default fill value is 9.97e36, often
+#: left without an attribute.
 UNMARKED_FILL = 1e30
-#: Numbers that files use for missing values and often do not mark.
-USUAL_MARKS = (
-    1e20, -1e20, 1e15, -1e15, 1e10, -1e10, 99999.0, -99999.0, 9999.0, -9999.0, -9999.9, 999.0, -999.0, 999.9, -999.9,
-    -32767.0, 32767.0, -32768.0, 65535.0, -2147483647.0, 2147483647.0, -2147483648.0,
-)  # fmt: skip
+#: Values above ``UNMARKED_FILL`` are data where they follow smaller ones within this factor, ...
+_FOLLOWS = 1e3
+#: ... or where all are as large and more than so many differ; these alone then are marks.
+_FEW = 3
+_LARGEST = (9.969209968386869e36, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 3.4028234663852886e38, 1.7976931348623157e308)
+#: Marks that are no number of nines or eights and no power of ten: the ends of whole numbers' types.
+_ENDS = (32767, -32767, -32768, 65535, -2147483647, 2147483647, -2147483648)
 _RANGE = ("valid_range", "valid_min", "valid_max")
 #: In sentences on values that count as data and may be none.
 DOUBTFUL = "look like missing values"
@@ -111,7 +114,7 @@ Bounds = tuple[float, float]
 def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str]]:
     """The bounds where any value lies within them, and sentences on the values."""
     notes = []
-    large = (values >= UNMARKED_FILL) | (values <= -UNMARKED_FILL)
+    large = too_large(values)
     if large.any():
         notes.append(
             f"`{name}`: {_count(large)} of {float(values[large].flat[0]):.3g} or so, too large to be one, "
@@ -130,18 +133,35 @@ def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds |
             good = valid
     for mark, count in _marks(values, good):
         notes.append(
-            f"`{name}`: {count} of {mark:g}, far from all others, count as data but {DOUBTFUL} without "
+            f"`{name}`: {count} of {_figures(mark)}, far from all others, count as data but {DOUBTFUL} without "
             "a mark: give the field a `_FillValue` if they are."
         )
     return bounds, notes
 
 
+def too_large(values: np.ndarray) -> np.ndarray:
+    """Where values are marks of missing ones by their size: from 1e30 on, unless others lead up to them."""
+    with np.errstate(invalid="ignore"):
+        size = np.abs(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype="f4")
+        large = size >= UNMARKED_FILL
+    if not large.any():
+        return large
+    large &= np.isfinite(size)
+    below = size[np.isfinite(size) & (size < UNMARKED_FILL) & (size > 0)]
+    follows = below.size and size[large].min(initial=np.inf) < _FOLLOWS * below.max()
+    if follows or (not below.size and len(np.unique(size[large])) > _FEW):
+        return large & np.logical_or.reduce([np.isclose(size, mark, rtol=1e-6, atol=0) for mark in _LARGEST])
+    return large
+
+
 def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
     """Usual marks of missing values at an end of the ``good`` values and far from the others, and how often."""
     found = []
-    for end in (np.min, np.max) if good.any() else ():
+    for end in (np.min, np.min, np.max, np.max):  # some files have two marks
+        if not good.any():
+            break
         mark = end(values, where=good, initial=_beyond(values.dtype, end is np.min))
-        if not np.isclose(float(mark), USUAL_MARKS, rtol=1e-6, atol=0).any():
+        if not is_mark(mark):
             continue
         there = good & (values == mark)
         rest = good & ~there
@@ -149,10 +169,41 @@ def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
             low, high = (
                 float(e(values, where=rest, initial=_beyond(values.dtype, e is np.min))) for e in (np.min, np.max)
             )
-            if min(abs(float(mark) - low), abs(float(mark) - high)) > 0.5 * (high - low):
+            gap = min(abs(float(mark) - low), abs(float(mark) - high))
+            often = np.count_nonzero(there) >= _OFTEN
+            if gap > (0.1 if often else 0.5) * (high - low):
                 found.append((float(mark), _count(there)))
                 good = rest
     return found
+
+
+#: A mark that stands so often needs to lie less far from the others.
+_OFTEN = 10
+
+
+def _figures(value: float) -> str:
+    """A number as short as the single that it may have been: −99999.99, not −99999.9921875."""
+    single = str(np.float32(value)) if np.float32(value) == value else repr(value)
+    return single.removesuffix(".0")
+
+
+def is_mark(value: Any) -> bool:
+    """Whether a number is one that files use for missing values: −99, 999.9, −9999.99, −8.88e8, 1e20, an integer's end.
+
+    Nines from 99 and eights from 888 on with or without a point, powers of ten from 1e10 on.
+    """
+    if float(value) in _ENDS:
+        return True
+    for text in (repr(float(value)), str(np.float32(value))):  # as a double, and as the single that it was
+        digits, _, _ = text.lstrip("-").partition("e")
+        figures = digits.replace(".", "").strip("0")
+        if figures == "1" and abs(float(value)) >= 1e10:
+            return True
+        if len(figures) >= 2 and set(figures) == {"9"} and abs(float(value)) >= 99:
+            return True
+        if len(figures) >= 3 and set(figures) == {"8"} and abs(float(value)) >= 888:
+            return True
+    return False
 
 
 def _beyond(kind: np.dtype, above: bool) -> float | int:
@@ -177,7 +228,7 @@ def _words(bounds: Bounds) -> str:
 
 def only_valid(values: np.ndarray, attributes: Mapping) -> np.ndarray:
     """Float64 values of a field, changed in place: NaN where too large to be one, or outside ``valid_range``."""
-    values[~(np.abs(values) < UNMARKED_FILL)] = np.nan
+    values[too_large(values) | ~np.isfinite(values)] = np.nan
     bounds = attributes.get("valid_range")
     if bounds is not None:
         values[(values < bounds[0]) | (values > bounds[1])] = np.nan
