@@ -9,10 +9,10 @@ from core.errors import InputError
 from core.fields.accounts import agree, sheet_beside
 from core.fields.axes import Axes, find_axes
 from core.fields.bounds import settled
-from core.fields.grid import Grid, make_grid
+from core.fields.grid import Grid, cell_edges, make_grid
 from core.fields.gridded import Fields
 from core.fields.holes import LEAST_PLACED, fill_positions, placed
-from core.fields.lines import line, scale_of
+from core.fields.lines import bounded, line, scale_of
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
 from core.fields.roles import role
 from core.fields.sphere import wrap_longitude
@@ -91,21 +91,28 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
 
 
 def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
-    y, notes = line(dataset[axes.y], axes)
-    x, more = line(dataset[axes.x], axes)
+    y, scale, notes = line(dataset[axes.y], axes)
+    x, scale_x, more = line(dataset[axes.x], axes)
     notes = list(dict.fromkeys(notes + more))
-    wraps = False
-    if axes.kind == "projected":
-        (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
-    else:
+    wraps, turning = False, axes.kind != "projected"
+    if turning:
         y, rows, said = order_latitudes(y, axes.y)
         x, columns, wraps, said_x = order_longitudes(x, axes.x)
-    grid = make_grid(
-        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, wraps=wraps and axes.kind == "latlon"
+    else:
+        (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
+    y, y_edges, of_y = bounded(dataset, (axes.y, axes.y_dim), scale, (y, rows), turn=False)
+    x, x_edges, of_x = bounded(dataset, (axes.x, axes.x_dim), scale_x, (x, columns), turn=turning)
+    edges = (
+        cell_edges(y, turning) if y_edges is None else np.clip(y_edges, -90, 90) if turning else y_edges,
+        cell_edges(x, False) if x_edges is None else x_edges,
     )
+    grid = make_grid(
+        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, edges=edges,
+        wraps=wraps and axes.kind == "latlon",
+    )  # fmt: skip
     if lost := int((grid.area == 0).sum()):
         notes.append(f"{lost:,} of {grid.area.size:,} cells have no place on Earth; they count as missing.")
-    return grid, (rows, columns), notes + said + said_x
+    return grid, (rows, columns), notes + said + said_x + of_y + of_x
 
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:

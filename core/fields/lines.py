@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import InputError
+from core.fields.grid import cell_edges
 from core.fields.sphere import is_geographic, perspective_height
 from core.fields.units import compass, factor, read_unit, says_nothing
 
@@ -39,13 +40,13 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
     )
 
 
-def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, list[str]]:
-    """Values (n,) of a 1-D coordinate in degrees or metres, and sentences."""
+def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[str]]:
+    """Values (n,) of a 1-D coordinate in degrees or metres, their scale (`scale_of`), and sentences."""
     values = np.asarray(array.values, dtype=float)
     if not np.isfinite(values).all():
         raise InputError(f"The coordinate `{array.name}` has missing values: every row and column needs its position.")
     scale, notes = scale_of(array, axes)
-    return values if scale == 1 else values * scale, notes
+    return values if scale == 1 else values * scale, scale, notes
 
 
 def _what(units: str) -> str:
@@ -92,3 +93,59 @@ def _unsaid(array: "xr.DataArray", mapping: Mapping) -> tuple[float, list[str]]:
             "give it in metres with the units m, or add two-dimensional latitude and longitude."
         )
     return 1.0, [f"`{array.name}` has no units; it is taken to be in metres."]
+
+
+#: Distances that are none, relative to a cell: what single precision rounds, and what makes a gap between bounds.
+_ROUNDED, _GAP = 1e-4, 1e-3
+#: How far from the middle of its cell, relative to it, a coordinate may lie to stand for it.
+_OFF_MIDDLE = 0.25
+
+
+def bounded(
+    dataset: "xr.Dataset", axis: tuple[str, str], scale: float, ordered: tuple[np.ndarray, np.ndarray], turn: bool
+) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    """Middles (n,) and edges (n+1,) of the cells along an axis by the CF bounds that the file gives, and sentences.
+
+    ``axis`` is its coordinate and its dimension, ``scale`` what the coordinate is multiplied by, ``ordered`` its values
+    in ascending order and that order; ``turn`` where 360 degrees are none. Edges are None where there are no bounds,
+    where they are those half-way between coordinates, or where they can't be used, which is said. Coordinates that name
+    an edge of their cells are replaced by the middles. Source: CF conventions, section 7.1.
+    """
+    name, (values, order) = axis[0], ordered
+    bounds = _bounds(dataset, *axis)
+    if bounds is None:
+        return values, None, []
+    away = scale * (bounds - np.asarray(dataset[name].values, dtype=float)[:, None])[order]
+    away = np.sort((away + 180.0) % 360.0 - 180.0 if turn else away, axis=1)
+    width = np.diff(away, axis=1)[:, 0]
+    lower, upper = values + away[:, 0], values + away[:, 1]
+    if not (np.isfinite(away).all() and (width > 0).all()):
+        return values, None, [f"The bounds of `{name}` are not used: some are missing or enclose nothing."]
+    if (np.abs(lower[1:] - upper[:-1]) > _GAP * np.minimum(width[1:], width[:-1])).any():
+        return values, None, [f"The bounds of `{name}` are not used: cells overlap, or leave gaps between them."]
+    if (away[:, 0] > _GAP * width).any() or (away[:, 1] < -_GAP * width).any():
+        return values, None, [f"The bounds of `{name}` are not used: some do not enclose their own coordinate."]
+    edges = np.concatenate([lower[:1], (lower[1:] + upper[:-1]) / 2, upper[-1:]])
+    if np.median(np.abs(0.5 * (away[:, 0] + away[:, 1])) / width) > _OFF_MIDDLE:
+        middles = 0.5 * (edges[:-1] + edges[1:])
+        return (
+            middles,
+            edges,
+            [f"`{name}` names an edge of each cell: the middles between its bounds are taken."],
+        )
+    usual = cell_edges(values, False)
+    clipped = np.clip(usual, edges.min(), edges.max())  # cells at a pole end there
+    if (np.abs(edges - clipped) <= _ROUNDED * width.min()).all():
+        return values, None, []
+    return values, edges, [f"The edges of the cells along `{name}` are the bounds that the file gives."]
+
+
+def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
+    """(n, 2) bounds of a coordinate as the file has them; None where it names none of that shape."""
+    said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
+    for found in (said, f"{name}_bnds", f"{name}_bounds"):
+        if found in dataset.variables:
+            array = dataset[found]
+            if array.ndim == 2 and dim in array.dims and array.size == 2 * dataset.sizes[dim]:
+                return np.asarray(array.transpose(dim, ...).values, dtype=float)
+    return None

@@ -1,11 +1,9 @@
 """Fields carried from one grid to another: area means onto coarser cells, interpolation onto finer ones."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from core.fields.blocks import cell_mean
-from core.fields.grid import Grid, make_grid
+from core.fields.grid import Grid, cell_edges, make_grid
 from core.fields.gridded import Fields
 from core.fields.interpolate import bilinear_at, locate, nearest_at, scattered_at
 from core.fields.overlap import overlap, same_grid
@@ -92,8 +90,11 @@ def facing(fields: Fields, centre: float) -> tuple[Grid, np.ndarray]:
     x = np.unwrap(grid.x[order], period=360.0)
     x = x - 360.0 * round((float(x.mean()) - centre) / 360.0)
     names = (grid.y_name, grid.x_name)
-    turned = make_grid("latlon", grid.y, x, names=names, wraps=True)
-    return replace(turned, y_edges=grid.y_edges), order
+    edges = cell_edges(x, False)
+    if not np.array_equal(grid.x_edges, cell_edges(grid.x, False)):  # bounds of the file's own
+        west, east = (sides[order] - grid.x[order] for sides in (grid.x_edges[:-1], grid.x_edges[1:]))
+        edges = np.append(x + west, x[-1] + east[-1])
+    return make_grid("latlon", grid.y, x, names=names, edges=(grid.y_edges, edges), wraps=True), order
 
 
 def box_around(index: np.ndarray, shape: tuple[int, int], margin: int) -> tuple[slice, slice]:
