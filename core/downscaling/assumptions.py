@@ -26,6 +26,8 @@ MOST_INSIDE = 0.95
 SKEWED = 1.0
 #: Share of the targets that must lie where bags have taught W something.
 MOST_REACHED = 0.9
+#: How far the mean may leave the cells' range, in units of it: where covariates leave that of their means, and at all.
+MOST_BEYOND, MOST_AT_ALL = 0.5, 1.0
 #: Half a 95 % interval, in sds.
 _REACH = 1.96
 #: How near to a bound of its own, relative to the way between both, a parameter counts as ended there.
@@ -50,21 +52,23 @@ def assumptions(
     ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
     only: what mediators tell of the cells (`_told_by_mediators`). ``overlap``, those only too: the effective share of
     the cells with covariates where the targets' mediators lie. ``aggregation``: share of what varies inside the cells
-    that the posterior mean tells. ``intervals``: share of the area whose 95 % intervals stay inside what the target can
-    be, or the skewness of its coarse values. ``roughness``: the exponent of a rough term.
+    that the posterior mean tells. ``reach``: how far the mean leaves the cells' range (`_reach`). ``intervals``: share
+    of the area whose 95 % intervals stay inside what the target can be, or the skewness of its coarse values.
+    ``roughness``: the exponent of a rough term.
     """
     explained = explained_share(problem)
     found = [Assumption("covariates", explained.share, explained.share >= WEAK, explained.sentence)]
     if not problem.matched:
         found += [_mediation(problem, spec, data), _overlap(problem)]
     found.append(_aggregation(problem, mean, sd))
+    found.append(_reach(problem, mean))
     found.append(intervals(problem, mean, sd))
     return (*found, *_roughness(spec))
 
 
 def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
-    """What is to be said as a warning: where intervals can't be right."""
-    return tuple(each.sentence for each in found if each.name == "intervals" and not each.holds)
+    """What is to be said as a warning: where intervals can't be right, or the mean can't."""
+    return tuple(each.sentence for each in found if each.name in ("intervals", "reach") and not each.holds)
 
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
@@ -122,6 +126,42 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     if share < HALF:
         said += ": from means over cells alone most of it can't be recovered"
     return Assumption("aggregation", share, share >= HALF, f"{said}.")
+
+
+def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
+    """How far the mean (H, W) leaves the range of the visible cells, in units of it.
+
+    A slope that cells support carries on a little beyond them. One of a covariate that varies between pixels far more
+    than between the cells' means, such as terrain of centimetres over the sea, carries on to anything.
+    """
+    values, known = mean.flat[problem.pixel], problem.coarse[problem.observed]
+    low, high = float(known.min()), float(known.max())
+    away = np.nan_to_num(np.maximum(values - high, low - values))
+    at, units = int(away.argmax()), f" {problem.units}".rstrip()
+    beyond = max(0.0, float(away[at])) / (high - low)
+    said = (
+        f"The mean lies between {np.nanmin(values):.4g} and {np.nanmax(values):.4g}{units}, the cells between "
+        f"{low:.4g} and {high:.4g}{units}"
+    )
+    outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
+    worst = max(outside, key=outside.__getitem__, default="")
+    far = bool(outside) and outside[worst] > 1
+    holds = beyond <= (MOST_BEYOND if far else MOST_AT_ALL)
+    if not holds:
+        where = (
+            f", where `{worst}` lies {outside[worst]:.2g} times the range of the cells' means outside it" if far else ""
+        )
+        advice = f"leave `{worst}` out, or look at its values there" if far else "look at the covariates there"
+        said += f": it goes too far beyond them{where}, and no cell supports it; {advice}"
+    return Assumption("reach", beyond, holds, f"{said}.")
+
+
+def _outside(problem: DownscalingProblem, name: str, at: int) -> float:
+    """How far a pixel's covariate lies outside the range of the bags' means, in units of that range."""
+    column = problem.inputs[:, problem.columns.index(name)]
+    means = problem.data.bags.mean(problem.data.bags.inputs[:, problem.columns.index(name)])
+    low, high, value = float(means.min()), float(means.max()), float(column[at])
+    return max(0.0, low - value, value - high) / max(high - low, 1e-12)
 
 
 def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:

@@ -23,10 +23,14 @@ class Scale:
         return self.mean + self.sd * values
 
 
+#: Relative spread of values that differ by the rounding of single precision alone.
+_ROUNDED = 1e-7
+
+
 def fit_scale(values: np.ndarray, name: str, role: str) -> Scale:
-    """Mean and standard deviation of the visible values (n,); ``InputError`` where they are all equal."""
+    """Mean and standard deviation of the visible values (n,); ``InputError`` where they differ by rounding alone."""
     mean, sd = float(np.mean(values)), float(np.std(values))
-    if not sd > 1e-9 * max(abs(mean), 1e-30):
+    if not sd > _ROUNDED * max(abs(mean), 1e-30):
         raise InputError(f"The {role} `{name}` is constant ({mean:g}) where the model sees it: choose another {role}.")
     return Scale(mean, sd)
 

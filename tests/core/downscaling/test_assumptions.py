@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 
 from core.downscaling.assumptions import assumptions, intervals, refused
 from core.downscaling.prediction import matched_data, predict
@@ -14,7 +15,7 @@ from core.downscaling.source import Source, build_problem
 from core.fields import DownscalingProblem, DownscalingSpec, explained_share, make_problem
 from core.fields.limits import limits_of
 from core.kernels.spec import KernelSpec
-from tests.core.fields.samples import fields, plane, runaway
+from tests.core.fields.samples import fields, plane, region, runaway
 from tests.core.models.small import dense
 
 
@@ -183,3 +184,35 @@ def test_mediators_that_have_shifted_are_told():
         np.zeros(given.grid.shape), np.ones(given.grid.shape),
     )}  # fmt: skip
     assert not found["overlap"].holds and "have shifted" in found["overlap"].sentence
+
+
+def sea(height: float, rows: int = 24) -> xr.Dataset:
+    """Sea of 3 K from south to north; one pixel of each cell rises out of it, by chance the more the warmer it is."""
+    data = region(rows, rows)
+    y = np.linspace(1, 0, rows)
+    data.t.values[:] = 300 + 3 * y[:, None] + 0.05 * np.random.default_rng(1).standard_normal((rows, rows))
+    land = np.zeros((rows, rows))
+    land[1::4, 2::4] = height * y[1::4, None]
+    data.orog.values[:] = land
+    return data
+
+
+def test_a_mean_far_beyond_the_cells_is_a_warning_that_names_the_covariate():
+    given = problem(sea(0.18), block=(4, 4), matching="direct", withhold=0.0)
+    values = given.coarse
+    low, high = values.min(), values.max()
+    for reach, holds in ((high, True), (high + 0.4 * (high - low), True), (high + 0.6 * (high - low), False)):
+        mean = np.full(given.grid.shape, low)
+        mean[1, 6] = reach
+        found = next(a for a in assumptions(
+            given, starting_spec(given, DownscaleSettings("area_to_point_gp")), given.data, mean, 0 * mean + 0.1
+        ) if a.name == "reach")  # fmt: skip
+        assert found.holds == holds and found.number == pytest.approx((reach - high) / (high - low))
+        assert ("`orog`" in found.sentence) != holds and bool(refused([found])) != holds
+
+
+@pytest.mark.parametrize("model", ["area_to_point_gp", "regression_kriging"])
+def test_terrain_of_centimetres_over_the_sea_does_not_drive_a_mean_without_a_word(model):
+    found = downscale(problem(sea(0.18), block=(4, 4), matching="direct", withhold=0.0), {"model": model})
+    assert np.nanmax(found.mean) > 304.5
+    assert any("`orog` lies" in w and "no cell supports it" in w for w in found.warnings)

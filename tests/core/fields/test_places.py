@@ -8,7 +8,7 @@ import xarray as xr
 from pyproj import CRS, Transformer
 
 from core.errors import InputError
-from core.fields import fields_from_dataset
+from core.fields import fields_from_dataset, open_fields
 from core.fields.sphere import wrap_longitude
 from core.fields.units import compass, convert, factor, read_unit
 
@@ -242,3 +242,39 @@ def test_units_of_strangers_are_not_computed(text):
 def test_a_compass_is_read_and_plain_degrees_are_none():
     assert [compass(u) for u in ("degrees", "deg", "K", "degrees_S", "degE")] == [None, None, None, ("y", -1), ("x", 1)]
     assert factor("degrees_west", "degree") == 1 and factor("m", "degree") is None
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_64BIT", "NETCDF4"])
+@pytest.mark.parametrize(
+    ("times", "label"), [(b"2020-07-14_12:00:00", "2020-07-14T12:00"), (b"0000-00-00_00:00:00", None)]
+)
+def test_files_of_the_wrf_preprocessing_system_are_read(tmp_path, form, times, label):
+    """geo_em and met_em: positions "degrees latitude" at the middles, beside those of the computational grid."""
+    j, i = np.meshgrid(np.arange(14.0), np.arange(18.0), indexing="ij")
+    latitude, longitude = 40 + 0.09 * j + 0.002 * i, 5 + 0.11 * i - 0.003 * j
+
+    def variable(values: np.ndarray, units: str, more: tuple[str, ...] = (), side: str = "west_east") -> tuple:
+        levels = [3] * len(more)
+        stored = values.reshape(1, *levels, *values.shape[-2:]).astype("f4")
+        return (("Time", *more, "south_north", side), stored, {"units": units, "stagger": "M"})
+
+    north, east = "degrees latitude", "degrees longitude"
+    wide = np.zeros((14, 19))
+    data = xr.Dataset(
+        {
+            "CLAT": variable(latitude + 1, north), "CLONG": variable(longitude, east),
+            "XLAT_U": variable(wide, north, side="west_east_stag"),
+            "XLONG_U": variable(wide, east, side="west_east_stag"),
+            "XLAT_M": variable(latitude, north), "XLONG_M": variable(longitude, east),
+            "HGT_M": variable(100 * j + i, "meters MSL"),
+            "TT": variable(np.stack([280 + j + k for k in range(3)]), "K", ("num_metgrid_levels",)),
+            "UU": variable(wide, "m s-1", side="west_east_stag"),
+            "Times": (("Time",), np.array([times])),
+        }
+    )  # fmt: skip
+    data.to_netcdf(tmp_path / "wps.nc", format=form)
+    found = open_fields(tmp_path / "wps.nc")
+    assert np.abs(found.grid.latitude - latitude).max() < 1e-5 and np.abs(found.grid.longitude - longitude).max() < 1e-5
+    assert set(found.variables()) == {"HGT_M", "TT"} and np.allclose(found.values("HGT_M"), 100 * j + i)
+    assert np.allclose(found.values("TT", {"num_metgrid_levels": 2}), 282 + j)
+    assert found.time_label("TT") == label and found.is_static("HGT_M")
