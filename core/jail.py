@@ -1,8 +1,8 @@
-"""A process locks itself in: it reads and writes named files only, opens no socket and starts no program (Linux).
+"""A process locks itself in: it reads and writes named files only, opens no socket, starts no process (Linux).
 
-Files are Landlock's matter (kernel 5.13 and newer, https://docs.kernel.org/userspace-api/landlock.html), sockets and
-other processes seccomp's. Both are asked for by system calls, for there is no well-kept package. Neither can be undone,
-and both hold for everything that the process starts.
+Files are Landlock's matter (kernel 5.13 and newer, https://docs.kernel.org/userspace-api/landlock.html); sockets, other
+processes, and what files and the machine are, seccomp's (``core.seccomp``). Both are asked for by system calls, for
+there is no well-kept package. Neither can be undone. Root's process goes on as nobody.
 """
 
 import ctypes
@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from core.seccomp import seccomp_filter
+
 #: Landlock's rights to the file system. A rule for a file may grant only those of a file.
 _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 #: How many rights each version of Landlock's interface knows; those that it knows are denied where no rule grants them.
@@ -25,27 +27,26 @@ _MOST_RIGHTS = 16
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _SET_SECCOMP, _SECCOMP_FILTER, _SET_NO_NEW_PRIVILEGES, _SET_PARENT_DEATH_SIGNAL = 22, 2, 38, 1
-#: A machine's mark in seccomp, and its numbers of socket, ptrace, kill, tkill, tgkill, prlimit64; then those shared by
-#: all: pidfd_send_signal, io_uring_setup (whose rings open sockets, too).
-_CALLS = {
-    "x86_64": (0xC000003E, (41, 101, 62, 200, 234, 302, 424, 425)),
-    "aarch64": (0xC00000B7, (198, 117, 129, 130, 131, 261, 424, 425)),
-}
-_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+#: Nobody's user and group; the capability to read files whatever their rights say, under Landlock's lock only.
+NOBODY, _KEEP_CAPABILITIES, _READ_ANY, _CAPABILITY_VERSION = 65534, 8, 1 << 2, 0x20080522
 
 
 def lock_in(readable: Iterable[Path], writable: Iterable[Path]) -> list[str]:
     """Lock this process in for good; returns in words what the kernel leaves open, nothing where all is closed.
 
     Folders among ``readable`` are read with all that lies in them; ``writable`` are files that exist. Paths that do not
-    exist are passed over. To be called while the process has one thread. Raises ``OSError`` where the kernel offers a
-    lock and then refuses it.
+    exist are passed over. To be called while the process has one thread. A process of root's goes on as nobody, who
+    then owns the ``writable`` files. Raises ``OSError`` where the kernel offers a lock and then refuses it.
     """
     if not sys.platform.startswith("linux"):
-        return ["files", "sockets"]
+        return ["files", "sockets", "processes"]
+    files = [*writable]
     _call(_prctl(_SET_NO_NEW_PRIVILEGES, 1, None))
-    left = [] if _close_files(readable, writable) else ["files"]
-    return left if _close_sockets() else [*left, "sockets"]
+    closed = _close_files(readable, files)
+    left = [] if closed else ["files"]
+    if not _leave_root(files, closed):
+        left.append("root's rights")
+    return left if _filter_calls() else [*left, "sockets", "processes"]
 
 
 def end_with_parent(parent: int) -> None:
@@ -58,6 +59,17 @@ def end_with_parent(parent: int) -> None:
         _call(_prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, None))
     if os.getppid() != parent:
         os._exit(0)
+
+
+def threads_of_user() -> int:
+    """Threads of all processes of the user as whom this one will go on (`lock_in`); 0 where that is not known."""
+    user, count = os.getuid() or NOBODY, 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            count += len(os.listdir(process / "task")) if process.stat().st_uid == user else 0
+        except OSError:
+            continue  # it has ended
+    return count
 
 
 def python_paths() -> list[Path]:
@@ -134,22 +146,28 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
 
 
-def seccomp_filter(machine: str) -> bytes | None:
-    """The filter that refuses the calls of ``_CALLS``, as the kernel reads it; ``None`` for an unknown machine."""
-    if machine not in _CALLS:
-        return None
-    mark, numbers = _CALLS[machine]
-    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
-    steps = [(load, 0, 0, 4), (equal, 1, 0, mark), (answer, 0, 0, _KILL), (load, 0, 0, 0)]
-    last = len(numbers) + 1  # steps from the first comparison to the refusal
-    steps.append((at_least, last, 0, 0x40000000))  # x86_64's second numbering of the same calls
-    steps += [(equal, last - number - 1, 0, call) for number, call in enumerate(numbers)]
-    steps += [(answer, 0, 0, _ALLOW), (answer, 0, 0, _REFUSE)]
-    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+def _leave_root(owned: Iterable[Path], files_are_closed: bool) -> bool:
+    """Whether this process is not root's, or goes on as nobody. It keeps reading what root may read under Landlock."""
+    if os.geteuid() != 0 and os.getuid() != 0:
+        return True
+    try:
+        for path in owned:
+            os.chown(path, NOBODY, NOBODY)
+        _call(_prctl(_KEEP_CAPABILITIES, int(files_are_closed), None))
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    except OSError:
+        return False  # a container's root, without the right to be somebody else
+    kept = _READ_ANY if files_are_closed else 0
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
+    capabilities = ctypes.create_string_buffer(struct.pack("=6I", kept, kept, 0, 0, 0, 0), 24)
+    _call(_libc().capset(header, capabilities))
+    return True
 
 
-def _close_sockets() -> bool:
-    """Whether seccomp refuses new sockets, and signals and limits for other processes."""
+def _filter_calls() -> bool:
+    """Whether seccomp refuses the calls of ``core.seccomp``."""
     steps = seccomp_filter(platform.machine())
     if steps is None or sys.maxsize < 1 << 32:
         return False

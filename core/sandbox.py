@@ -6,6 +6,7 @@ the parent's. It says one line of JSON: ``{"ok": true}`` when the result lies in
 sentence}``, with what the kernel could not close under ``"open"``.
 """
 
+import contextlib
 import json
 import logging
 import math
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from core.errors import InputError, one_line, short
-from core.jail import lock_in, python_paths
+from core.jail import end_with_parent, lock_in, python_paths, threads_of_user
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[1]
 #: times its computing time a reader may take by the clock.
 READERS, TURN_S = 2, 60.0
 PATIENCE = 3
+#: Names the parent's process id in the child's environment, and so many threads may a child have.
+PARENT, THREADS = "DECONDITIONING_PARENT", 64
 _turns = threading.BoundedSemaphore(READERS)
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
@@ -73,18 +76,28 @@ def read_apart(
 def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:
     """The child's exit code and the end of what it said, kept in a file so that the limits hold for that, too."""
     with open(said, "wb") as output:
+        child = subprocess.Popen(
+            command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.DEVNULL, timeout=PATIENCE * seconds, check=False,
-            )  # fmt: skip
+            code = child.wait(timeout=PATIENCE * seconds)
         except subprocess.TimeoutExpired:
             raise InputError(_too_slow(name, seconds)) from None
-    if done.returncode == -signal.SIGXCPU:
+        finally:
+            _end_group(child)
+    if code == -signal.SIGXCPU:
         raise InputError(_too_slow(name, seconds))
     with open(said, "rb") as file:
         file.seek(max(0, said.stat().st_size - _LAST_WORDS))
-        return done.returncode, file.read()
+        return code, file.read()
+
+
+def _end_group(child: subprocess.Popen) -> None:
+    """End the child, and whatever it started where the kernel could not keep it from starting anything."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
 def _too_slow(name: str, seconds: float) -> str:
@@ -102,7 +115,13 @@ def _environment() -> dict[str, str]:
     """
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-    own = {"MALLOC_ARENA_MAX": "2", "PYTHONPATH": places, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {
+        PARENT: str(os.getpid()),
+        "MALLOC_ARENA_MAX": "2",
+        "PYTHONPATH": places,
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     plugins = {"HDF5_PLUGIN_PATH": os.devnull}  # core.fields.filters adds those of the installed netCDF4
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     return {**kept, **threads, **own, **plugins}
@@ -129,10 +148,10 @@ def _check(code: int, words: bytes, name: str) -> None:
 
 @lru_cache
 def _say_open(what: str) -> None:
-    """Once a process: what this machine's kernel cannot keep an uploaded file's reader from."""
+    """Once a process: what this machine cannot keep the reader of an uploaded file from."""
     logger.warning(
-        "Uploaded files are read in a process of their own that this kernel does not lock in (left open: %s): let in "
-        "only people whom you trust, or run on Linux 5.13 or newer with Landlock and seccomp.", what
+        "Uploaded files are read in a process of their own that this machine does not wholly lock in (open: %s): let "
+        "in only people whom you trust, or run on Linux 5.13 or newer with Landlock and seccomp, and not as root.", what
     )  # fmt: skip
 
 
@@ -146,7 +165,9 @@ def serve(read: Callable[..., None], arguments: list[str], said: IO[str] | None 
     code = 0
     try:
         _limit(int(memory), max(1, math.ceil(float(seconds))))
+        _limit_threads()
         answer["open"] = lock_in([*python_paths(), ROOT / "core", Path(source)], [Path(target)])
+        end_with_parent(int(os.environ.get(PARENT, os.getppid())))
         read(Path(source), Path(target), name, int(memory), *filter(None, settings))
         answer["ok"] = True
     except Exception as error:  # the border of the process: everything becomes one sentence
@@ -166,6 +187,25 @@ def _limit(memory: int, seconds: int) -> None:
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         last = value + 1 if what == resource.RLIMIT_CPU and value != hard else value  # first a signal that has a name
         resource.setrlimit(what, (value, last))
+
+
+def _limit_threads() -> None:
+    """At most ``THREADS`` threads more than the user has now, where those can be counted.
+
+    In a container the kernel counts the user's threads outside it, too: where it then refuses the first, there is no
+    limit.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    most = threads_of_user() + THREADS
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, hard))
+    try:
+        (first := threading.Thread(target=int)).start()
+        first.join()
+    except RuntimeError:
+        resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+    else:
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 #: What libraries say where memory ends while they are loaded, and Python where one of them dies of it without a word.

@@ -10,7 +10,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "separated", "sweeps"}
+GROUND = {
+    "errors",
+    "lazy",
+    "wording",
+    "device",
+    "expressions",
+    "jail",
+    "plain_data",
+    "sandbox",
+    "seccomp",
+    "separated",
+    "sweeps",
+}
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 SUMS = KERNELS | {"bag_sums"}
@@ -30,7 +42,8 @@ ALLOWED = {
     "device": {"errors"},
     "expressions": {"errors"},
     "plain_data": {"errors"},
-    "jail": {"errors"},
+    "jail": {"errors", "seccomp"},
+    "seccomp": set(),
     "sandbox": {"errors", "jail"},
     "separated": {"errors"},
     "sweeps": {"errors"},

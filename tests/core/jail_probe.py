@@ -1,9 +1,13 @@
 """What a reader that has been taken over would try: each deed with what came of it, written to the target as JSON."""
 
+import ctypes
 import json
+import mmap
 import os
+import resource
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,8 +41,70 @@ def read(source: Path, target: Path, name: str, memory: int, settings: str) -> N
         "signal": lambda: os.kill(os.getppid(), 0),
         "environment": lambda: dict(os.environ),
     }
-    found = {what: _outcome(deed) for what, deed in deeds.items()}
+    found = {what: _outcome(deed) for what, deed in (deeds | _deeds_beyond_files(secret)).items()}
+    found |= {
+        what: _outcome(lambda call=call: _call(*call)) for what, call in CALLS.get(os.uname().machine, {}).items()
+    }
     target.write_text(json.dumps(found))
+
+
+#: Calls that Python has no function for: name → number and arguments.
+CALLS = {
+    "x86_64": {
+        "shared memory": (29, 0, 4096, 0o1600), "semaphore": (64, 0, 1, 0o1600), "message queue": (68, 0, 0o1600),
+        "key": (250, 0, -3, 0), "unshare by number": (272, 0x10000000), "ptrace": (101, 16, 1, 0, 0),
+        "read another's memory": (310, 1, 0, 0, 0, 0, 0), "io_uring": (425, 8, 0), "bpf": (321, 0, 0, 0),
+        "vfork": (58,), "fork by clone": (56, 17, 0, 0, 0, 0), "chmod of the other numbering": (0x40000000 + 90, 0, 0),
+        "fchmodat2": (452, -100, 0, 0, 0), "mount": (165, 0, 0, 0, 0, 0), "time of the clock": (227, 0, 0),
+        "a handle": (304, 0, 0, 0), "priority of disk": (251, 1, 1, 0), "affinity": (203, 1, 8, 0),
+    },
+}  # fmt: skip
+
+
+def _call(number: int, *arguments: int) -> None:
+    """A system call by its number; ``OSError`` where it fails."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(ctypes.c_long(number), *(ctypes.c_long(one) for one in arguments)) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+def _deeds_beyond_files(secret: Path) -> dict[str, Callable[[], Any]]:
+    """What does not need a file to be read or written."""
+    return {
+        "mode": lambda: os.chmod(secret, 0o777),
+        "owner": lambda: os.chown(secret, os.getuid(), os.getgid()),
+        "times": lambda: os.utime(secret, (0, 0)),
+        "attribute": lambda: os.setxattr(secret, "user.mine", b"x"),
+        "attribute away": lambda: os.removexattr(secret, "user.theirs"),
+        "fork": lambda: os.fork() or os._exit(0),
+        "priority of the parent": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+        "scheduler of the parent": lambda: os.sched_setscheduler(os.getppid(), os.SCHED_BATCH, os.sched_param(0)),
+        "limits of the parent": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (9, 9)),
+        "program in memory": lambda: os.memfd_create("x"),
+        "other root": lambda: os.chroot("/"),
+        "other user": lambda: os.setuid(0),
+        "another session": os.setsid,
+        "user": lambda: {"uid": os.getuid(), "gid": os.getgid(), "groups": os.getgroups()},
+        "a thread": _started_threads,
+        "own memory": lambda: mmap.mmap(-1, 4096).close(),
+        "own pair of sockets": lambda: [one.close() for one in socket.socketpair()],
+    }
+
+
+def _started_threads() -> str:
+    """How many threads there may be at once: enough, and not without end."""
+    free, threads = threading.Event(), list[threading.Thread]()
+    threading.stack_size(65536)
+    try:
+        while len(threads) < 400:
+            threads.append(threading.Thread(target=free.wait))
+            threads[-1].start()
+    except RuntimeError:
+        threads.pop()
+    free.set()
+    for thread in threads:
+        thread.join()
+    return str(len(threads))
 
 
 def _outcome(deed: Callable[[], Any]) -> list[Any]:

@@ -1,21 +1,33 @@
 """A reader that has been taken over reaches nothing: files, sockets, other processes, the parent's environment."""
 
+import contextlib
 import json
 import logging
 import os
+import re
 import socket
 import struct
 import threading
+from pathlib import Path
 
+import psutil
 import pytest
 
-from core import jail, sandbox
+from core import jail, sandbox, seccomp
 from core.errors import InputError
 from core.sandbox import ROOT, read_apart
+from tests.core.jail_probe import CALLS
+from tests.waiting import wait_for
 
 SECRET = "a secret of the server"
-LOCKED = jail.landlock_version() > 0 and jail.seccomp_filter(os.uname().machine) is not None
+LOCKED = jail.landlock_version() > 0 and seccomp.seccomp_filter(os.uname().machine) is not None
 needs_lock = pytest.mark.skipif(not LOCKED, reason="this kernel has no Landlock, or this machine's calls are unknown")
+
+
+def identity(path: Path) -> tuple:
+    """What a file is, apart from what it holds."""
+    of = path.stat()
+    return of.st_mode, of.st_uid, of.st_gid, of.st_mtime_ns, sorted(os.listxattr(path))
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +36,7 @@ def outcome(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outside")
     secret, link = folder / "secret", folder / "link"
     secret.write_text(SECRET)
+    before = identity(secret), os.getpriority(os.PRIO_PROCESS, 0)
     link.symlink_to(secret)
     with (
         socket.socket() as stream,
@@ -55,6 +68,8 @@ def outcome(tmp_path_factory):
             found["arrived"] = ""
     found["left"] = sorted(path.name for path in folder.iterdir())
     found["kept"] = secret.read_text()
+    found["of the secret before"], found["priority before"] = before
+    found["of the secret"], found["priority"] = identity(secret), os.getpriority(os.PRIO_PROCESS, 0)
     return found
 
 
@@ -86,28 +101,111 @@ def test_the_environment_is_the_readers_own(outcome):
     assert environment["HDF5_PLUGIN_PATH"] == os.devnull
 
 
+@needs_lock
+def test_what_other_files_are_cannot_be_changed(outcome):
+    for what in ("mode", "owner", "times", "attribute", "attribute away"):
+        assert outcome[what] == ["refused", "PermissionError"], what
+    assert outcome["of the secret"] == outcome["of the secret before"]
+
+
+@needs_lock
+def test_no_process_and_no_touch_of_another(outcome):
+    for what in ("fork", "priority of the parent", "scheduler of the parent", "limits of the parent", "another session",
+                 "program in memory", "other root", "other user"):  # fmt: skip
+        assert outcome[what] == ["refused", "PermissionError"], what
+    assert outcome["priority"] == outcome["priority before"]
+
+
+@needs_lock
+@pytest.mark.parametrize("what", CALLS.get(os.uname().machine, {}))
+def test_no_call_by_its_number(what, outcome):
+    assert outcome[what] == ["refused", "PermissionError"]
+
+
+@needs_lock
+def test_a_reader_may_still_compute(outcome):
+    assert outcome["own memory"][0] == outcome["own pair of sockets"][0] == "done"
+    assert 8 <= int(outcome["a thread"][1]) <= sandbox.THREADS
+
+
+@needs_lock
+def test_a_reader_is_never_root(outcome):
+    own = os.getuid() or jail.NOBODY
+    assert outcome["user"][1]["uid"] == own and outcome["user"][1]["gid"] == (os.getgid() if os.getuid() else own)
+    assert os.getuid() or outcome["user"][1]["groups"] == []
+
+
+def answer(machine: str, call: int, flags: int = 0, mark: int | None = None) -> int:
+    """What the filter says to a call: the kernel's small machine, run here."""
+    words = {0: call, 4: seccomp.MACHINES[machine][0] if mark is None else mark, 16: flags}
+    steps = [*struct.iter_unpack("=HBBI", seccomp.seccomp_filter(machine))]
+    at, loaded = 0, 0
+    while True:
+        code, yes, no, value = steps[at]
+        if code == 0x06:
+            return value
+        if code == 0x20:
+            loaded, at = words[value], at + 1
+        else:
+            holds = {0x15: loaded == value, 0x35: loaded >= value, 0x45: bool(loaded & value)}[code]
+            at += 1 + (yes if holds else no)
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_refuses_its_calls_and_no_others(machine):
-    """The kernel's small machine, run here: every listed call is refused, its neighbours pass, another machine dies."""
-    steps = [*struct.iter_unpack("=HBBI", jail.seccomp_filter(machine))]
-    mark, refused = jail._CALLS[machine]
+    place = seccomp.MACHINES[machine][1]
+    clone, clone3 = (56, 220)[place], 435
+    refused = {pair[place] for pair in seccomp.REFUSED.values()} - {None}
+    assert {call for call in range(1000) if answer(machine, call) == seccomp.REFUSE} == refused | {clone}
+    assert {call for call in range(1000) if answer(machine, call) == seccomp.UNKNOWN} == {clone3}
+    assert answer(machine, clone, 0x3D0F00) == seccomp.ALLOW  # the C library's flags of a thread
+    assert answer(machine, clone, 0x01200011) == seccomp.REFUSE  # those of fork
+    assert answer(machine, 0x40000000) == answer(machine, 0x40000000 + 41) == seccomp.REFUSE
+    assert answer(machine, 0, mark=0x40000003) == seccomp.KILL
+    assert seccomp.seccomp_filter("riscv64") is None
 
-    def answer(call: int, machine_mark: int = mark) -> int:
-        at, loaded = 0, 0
-        while True:
-            code, yes, no, value = steps[at]
-            if code == 0x06:
-                return value
-            if code == 0x20:
-                loaded, at = {0: call, 4: machine_mark}[value], at + 1
-            else:
-                at += 1 + (yes if (loaded == value if code == 0x15 else loaded >= value) else no)
 
-    allowed = {call for call in range(600) if answer(call) == jail._ALLOW}
-    assert set(range(600)) - allowed == set(refused)
-    assert answer(0x40000000) == answer(0x40000000 + 41) == jail._REFUSE
-    assert answer(0, 0x40000003) == jail._KILL
-    assert jail.seccomp_filter("riscv64") is None
+@pytest.mark.parametrize(
+    ("header", "place"),
+    [("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", 0), ("/usr/include/asm-generic/unistd.h", 1)],
+)
+def test_numbers_are_those_of_the_systems_own_header(header, place):
+    if not Path(header).is_file():
+        pytest.skip("this machine has no such header")
+    text = Path(header).read_text()
+    numbers = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
+    assert len(numbers) > 250
+    for name, pair in seccomp.REFUSED.items():
+        assert pair[place] == numbers.get(name, pair[place] if max(filter(None, pair)) > 440 else None), name
+
+
+def test_root_without_the_right_to_be_nobody_is_said(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "setgroups", refuse)
+    monkeypatch.setattr(jail, "_close_files", lambda readable, writable: True)
+    monkeypatch.setattr(jail, "_filter_calls", lambda: True)
+    monkeypatch.setattr(jail, "_prctl", lambda *_: 0)
+    assert jail.lock_in([], []) == ["root's rights"]
+
+
+@pytest.mark.parametrize("seconds", [1, 60])
+def test_what_a_reader_started_ends_with_it_where_the_kernel_locks_nothing_in(tmp_path, seconds):
+    """Killed by the limit or at its own end, its group goes with it."""
+    note = tmp_path / "pid"
+    words = (
+        "import os, time\n"
+        "child = os.fork()\n"
+        f"if child == 0: open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(600)\n"
+        f"while not os.path.exists({str(note)!r}) or not os.path.getsize({str(note)!r}): time.sleep(0.01)\n"
+        f"time.sleep({600 if seconds == 1 else 0})"
+    )
+    with contextlib.suppress(InputError):
+        sandbox._run([sandbox.sys.executable, "-c", words], tmp_path / "said", "mine.nc", seconds)
+    wait_for(lambda: not psutil.pid_exists(int(note.read_text())), "the end of what the reader started")
 
 
 @pytest.mark.parametrize(("version", "landlock"), [(1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (7, 16), (20, 16)])
@@ -133,15 +231,16 @@ def test_only_rights_that_the_kernel_knows_are_asked_for(version, landlock, monk
 def test_what_the_kernel_leaves_open_is_said_once_in_the_log(monkeypatch, caplog):
     monkeypatch.setattr(jail, "landlock_version", lambda: 0)
     monkeypatch.setattr(jail, "seccomp_filter", lambda machine: None)
+    monkeypatch.setattr(jail, "_leave_root", lambda owned, closed: True)
     monkeypatch.setattr(jail, "_prctl", lambda *_: 0)
     left = jail.lock_in([], [])
-    assert left == ["files", "sockets"]
+    assert left == ["files", "sockets", "processes"]
     sandbox._say_open.cache_clear()
     with caplog.at_level(logging.WARNING, "core.sandbox"):
         for _ in range(3):
             sandbox._check(0, json.dumps({"open": left, "ok": True}).encode(), "mine.nc")
             sandbox._check(0, json.dumps({"open": [], "ok": True}).encode(), "mine.nc")
-    assert len(caplog.records) == 1 and "files, sockets" in caplog.records[0].getMessage()
+    assert len(caplog.records) == 1 and "files, sockets, processes" in caplog.records[0].getMessage()
     sandbox._say_open.cache_clear()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.sandbox import ROOT, _environment, serve
+from core.sandbox import PARENT, ROOT, _environment, serve
 
 MEMORY, CPU_S, WALL_S, MOST_MB = 1_500_000_000, 20, 300, 1000
 ROLES = {"subject": "subject", "values": ["value"], "outcome": "outcome", "covariates": [], "drop_missing": False}
@@ -106,6 +106,7 @@ def _fields(found: Any) -> tuple[str, tuple[str, ...]]:
 
 def main(folder: Path) -> None:
     """Read every file of the list, one fork each."""
+    os.environ[PARENT] = str(os.getpid())
     sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
     import h5netcdf  # noqa: F401
     import pandas  # noqa: F401
