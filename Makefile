@@ -20,7 +20,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz clean
+.PHONY: run serve test check format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -97,6 +97,14 @@ bench-trust:
 fuzz:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(THREADS) $(VENV) -m tests.corpus.fuzz $(ARGS)
+
+# Asks the advisory database of PyPI for known vulnerabilities of every pinned package. It needs the network, and it
+# fails where a package could not be looked up: no answer is not a clean bill.
+audit:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh
+	@[ -x build/audit/bin/pip-audit ] || ($(VENV) -m venv build/audit && \
+		build/audit/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-audit.txt)
+	build/audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.txt -r requirements-grib.txt -r requirements-test.txt
 
 # Keeps runs/: they are yours.
 clean:

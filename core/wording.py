@@ -1,4 +1,6 @@
-"""Numbers in words, the same on every page and in every message: durations, signs."""
+"""Numbers in words, the same on every page and in every message: durations, signs; texts in the cells of tables."""
+
+import re
 
 
 def duration(seconds: float) -> str:
@@ -23,3 +25,22 @@ def signed(value: float | None, places: int) -> str:
     if value is None:
         return "unknown"
     return f"{value:,.{places}f}".replace("-", "−")
+
+
+#: Beginnings that a spreadsheet takes for a formula, the full-width forms of East Asian keyboards included.
+_FORMULA = re.compile(r"[ \u00a0]*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
+
+
+def table_cell(text: str) -> str:
+    """Text of a person or a file for a cell of a table that may be saved as CSV.
+
+    A spreadsheet runs a cell that begins with =, +, - or @ as a formula. Such a text gets an apostrophe in front, the
+    spreadsheets' own mark of plain text. Numbers stay as they are. Source: OWASP, *CSV Injection*.
+    """
+    if not _FORMULA.match(text):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text

@@ -1,6 +1,7 @@
 """Runs as one zip file: settings, status, trace, result and files of each, and a script that makes it again."""
 
 import io
+import json
 import zipfile
 from collections.abc import Iterable
 from typing import Protocol
@@ -23,6 +24,10 @@ for name, data in context.files.items():
 '''
 
 
+#: What a status says of the process that wrote it: its machine, its process id, and the token that makes it the owner.
+_PRIVATE = ("owner", "beat")
+
+
 class HasRuns(Protocol):
     """An engine, or what a visitor may see of one."""
 
@@ -32,7 +37,10 @@ class HasRuns(Protocol):
 
 
 def zip_runs(engine: HasRuns, run_ids: Iterable[str]) -> bytes:
-    """The bytes of a zip with one folder a run; runs deleted meanwhile are left out."""
+    """The bytes of a zip with one folder for each run, without a word of the machine that made them.
+
+    Runs deleted meanwhile are left out.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for run_id in run_ids:
@@ -41,6 +49,15 @@ def zip_runs(engine: HasRuns, run_ids: Iterable[str]) -> bytes:
             except InputError:
                 continue
             for path, data in parts.items():
-                archive.writestr(f"{run_id}/{path}", data)
+                archive.writestr(f"{run_id}/{path}", _public(data) if path == "status.json" else data)
             archive.writestr(f"{run_id}/run.py", _AGAIN)
     return buffer.getvalue()
+
+
+def _public(status: bytes) -> bytes:
+    """A status without the private fields; ``{}`` where it is damaged."""
+    try:
+        fields = json.loads(status)
+        return json.dumps({name: value for name, value in fields.items() if name not in _PRIVATE}).encode()
+    except (ValueError, AttributeError, RecursionError):
+        return b"{}"

@@ -6,6 +6,10 @@ captions, messages. A name in a file could so draw a picture from elsewhere into
 
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from core.wording import table_cell
 
 #: Longer texts of others are cut here: no label or sentence needs more.
 MOST_CHARACTERS = 1500
@@ -31,6 +35,17 @@ def sentence_of(text: object) -> str:
     """A sentence of `core`, which may quote others, as Markdown: as `plain`, but `` `names` `` stand as code."""
     parts = _CODE.split(_line(text))
     return _begun("".join(f"`{part}`" if index % 2 else _escaped(part) for index, part in enumerate(parts)))
+
+
+def cells(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows for `st.dataframe`, whose button saves them as CSV: texts that a spreadsheet would run are plain text."""
+    return [{table_cell(name): _cell(value) for name, value in row.items()} for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_cell(each) for each in value]
+    return table_cell(value) if isinstance(value, str) else value
 
 
 def unformatted(markdown: str) -> str:

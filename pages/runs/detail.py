@@ -21,7 +21,7 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_whose
 from pages.kit.theme import is_dark
 from pages.kit.unfold import unfold
-from pages.kit.words import plain, sentence_of
+from pages.kit.words import cells, plain, sentence_of
 from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, said, units_of
 from pages.runs.overview import going_on
@@ -125,7 +125,7 @@ def settings_table(runs: Sequence[Run]) -> None:
     with st.expander(label, expanded=len(runs) > 1):
         heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
         table = [{"Setting": name, **dict(zip(heads, map(said, values), strict=True))} for name, values in rows]
-        st.dataframe(table, hide_index=True, width="stretch")
+        st.dataframe(cells(table), hide_index=True, width="stretch")
 
 
 def files(engine: Visitor, run: Run) -> None:

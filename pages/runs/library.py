@@ -18,7 +18,7 @@ from core.studies.sweep_content import TASKS
 from core.wording import duration
 from pages.kit import bound
 from pages.kit.state import put, recall, remember
-from pages.kit.words import plain
+from pages.kit.words import cells, plain
 from pages.runs.names import STATES, data_of, name_of, units_of
 
 #: Runs that are compared at once.
@@ -99,7 +99,7 @@ def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
     rows = [row_of(engine, run) for run in runs]
     remember(f"_{key}", [run.id for run in runs])
     st.dataframe(
-        rows, hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
+        cells(rows), hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
         column_config=_COLUMNS, on_select=lambda: _open(key), selection_mode="multi-row",
     )  # fmt: skip
 

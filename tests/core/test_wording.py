@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.wording import duration, signed
+from core.wording import duration, signed, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +24,19 @@ def test_a_duration_in_words(seconds: float, said: str) -> None:
 
 def test_a_number_has_a_true_minus_sign() -> None:
     assert signed(None, 1) == "unknown" and signed(-1139.62, 1) == "−1,139.6" and signed(2.0, 2) == "2.00"
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=HYPERLINK(A1)", "'=HYPERLINK(A1)"), ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-2+3", "'-2+3"), ("\t=1", "'\t=1"), ("  =1", "'  =1"), ("＝1+1", "'＝1+1"), ("\n=1", "'\n=1"),
+        ("-1.5e-3", "-1.5e-3"), ("+2", "+2"), ("-inf", "-inf"), ("-", "-"), ("%", "%"), ("a=b", "a=b"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_cell_is_no_formula(text: str, cell: str) -> None:
+    assert table_cell(text) == cell and table_cell(cell) == cell
 
 
 def test_pages_word_durations_by_this_function_alone() -> None:

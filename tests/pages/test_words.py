@@ -1,13 +1,14 @@
 """Words of others: what is escaped, what stays, what is left out. How it looks: tests/browser/test_words.py."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.figures.style import literal
-from pages.kit.words import MOST_CHARACTERS, plain, sentence_of
+from pages.kit.words import MOST_CHARACTERS, cells, plain, sentence_of
 from tests.pages.reading import as_shown
 
 
@@ -43,3 +44,18 @@ def test_plotly_gets_neither_tags_nor_templates() -> None:
 def test_names_in_a_sentence_stand_as_code() -> None:
     assert sentence_of("`a_b` has _7_ values; `c") == "`a_b` has \\_7\\_ values; \\`c"
     assert sentence_of("``x`` - `![p](u)`") == "\\``x`` - `!\\[p\\](u)\\`"
+
+
+def test_tables_that_are_saved_as_csv_hold_no_formula() -> None:
+    rows = [{"=1": "=cmd()", "Tags": ["@a", "b"], "RMSE": -0.5, "Units": "-", "None": None, "ok": "−1"}]
+    assert cells(rows) == [
+        {"'=1": "'=cmd()", "Tags": ["'@a", "b"], "RMSE": -0.5, "Units": "-", "None": None, "ok": "−1"}
+    ]
+
+
+def test_tables_with_words_of_others_go_through_cells() -> None:
+    """Every data frame of pages on which names, tags, settings or units of others stand."""
+    root = Path(__file__).resolve().parents[2] / "pages"
+    for path in [*(root / "runs").glob("*.py"), root / "downscaling/numbers.py"]:
+        for call in re.findall(r"st\.dataframe\(\s*(\w+)", path.read_text()):
+            assert call == "cells", path

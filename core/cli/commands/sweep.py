@@ -13,6 +13,7 @@ from core.cli.options import add_output_options
 from core.cli.talk import Progress, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
+from core.wording import table_cell
 
 HELP = "scores over a grid of one or two settings"
 Swept = tuple[list[dict[str, Any]], dict[str, Any], str, int, str]
@@ -119,7 +120,7 @@ def tidy(rows: list[dict[str, Any]], offered: Sequence[str]) -> str:
     writer.writerow([*names, *scores, "message"])
     for row in rows:
         cells = [*(row["values"].get(name) for name in names), *(row.get(name) for name in scores)]
-        writer.writerow([*("" if cell is None else repr(cell) for cell in cells), row.get("message", "")])
+        writer.writerow([*("" if cell is None else repr(cell) for cell in cells), table_cell(row.get("message", ""))])
     return stream.getvalue()
 
 

@@ -105,3 +105,19 @@ def test_the_script_in_the_zip_makes_the_run_again(engine: Engine, tmp_path: Pat
         name: run.result[name] for name in ("reached", "seed")
     }
     assert (folder / "again-numbers.txt").read_bytes() == engine.file(run.id, "numbers.txt")
+
+
+def test_the_zip_says_nothing_of_the_machine(engine: Engine, tmp_path: Path) -> None:
+    run = done(engine, toy("count", seed=6, steps=3))
+    status = engine.root / run.id / "status.json"
+    written = json.loads(status.read_text())
+    assert set(written["owner"]) == {"token", "pid", "born", "host"}
+    with zipfile.ZipFile(io.BytesIO(zip_runs(engine, [run.id]))) as archive:
+        given = json.loads(archive.read(f"{run.id}/status.json"))
+        everything = b"".join(archive.read(name) for name in archive.namelist())
+    assert given == {name: value for name, value in written.items() if name not in ("owner", "beat")}
+    assert written["owner"]["token"].encode() not in everything and written["owner"]["host"].encode() not in everything
+    for damaged in (b"\xff\xfe{", b'{"owner": {"token"', b"[1]", b""):
+        status.write_bytes(damaged)
+        with zipfile.ZipFile(io.BytesIO(zip_runs(engine, [run.id]))) as archive:
+            assert archive.read(f"{run.id}/status.json") == b"{}"
