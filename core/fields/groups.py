@@ -1,4 +1,4 @@
-"""A NetCDF 4 file's groups as one: their variables side by side, with the dimensions that they share."""
+"""Groups of a NetCDF 4 file or Zarr store as one: variables side by side, with the dimensions that they share."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,10 +23,22 @@ def flat_dimensions(found: list[tuple[str, str, Any]]) -> dict[tuple[str, str], 
     """(path, dimension) → the name that it has among all: its own, or with the groups before it where sizes differ."""
     sizes: dict[str, set[int]] = {}
     for _, _, variable in found:
-        for dim, size in zip(variable.dimensions, variable.shape, strict=True):
+        for dim, size in zip(_dims(variable), variable.shape, strict=True):
             sizes.setdefault(dim, set()).add(size)
     return {
         (path, dim): dim if len(sizes[dim]) == 1 or not path else "_".join([*path.split("/")[1:], dim])
         for path, _, variable in found
-        for dim in variable.dimensions
+        for dim in _dims(variable)
     }
+
+
+def _dims(variable: Any) -> tuple[str, ...]:
+    """Names of dimensions of a variable of xarray or h5netcdf."""
+    return tuple(map(str, variable.dims if hasattr(variable, "dims") else variable.dimensions))
+
+
+def words_on(paths: list[str]) -> list[str]:
+    """A sentence on the groups that the variables are taken from."""
+    groups = [f"`{path[1:]}`" for path in dict.fromkeys(paths) if path]
+    words = f"group {groups[0]}" if len(groups) == 1 else f"groups {', '.join(groups[:6])}"
+    return [f"The variables are those of the file's {words}."] if groups else []

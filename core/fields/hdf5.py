@@ -15,7 +15,7 @@ from h5py import h5d, h5g, h5l, h5o, h5r
 from core.errors import InputError, short
 from core.fields.attributes import Readable
 from core.fields.filters import find_filters, missing_filter
-from core.fields.groups import below, flat_dimensions, flat_names
+from core.fields.groups import below, flat_dimensions, flat_names, words_on
 
 if TYPE_CHECKING:
     from xarray.backends import H5NetCDFStore
@@ -203,6 +203,4 @@ def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str]
         return listed, {}, []
     found = list(below(root))
     listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(found), found, strict=True)}
-    groups = [f"`{inside[1:]}`" for inside in dict.fromkeys(inside for inside, _, _ in found) if inside]
-    words = f"group {groups[0]}" if len(groups) == 1 else f"groups {', '.join(groups[:6])}"
-    return listed, flat_dimensions(found), [f"The variables are those of the file's {words}."] if groups else []
+    return listed, flat_dimensions(found), words_on([inside for inside, _, _ in found])

@@ -64,18 +64,20 @@ def open_store(path: str | Path) -> Fields:
             "every worker must see the same path."
         )
     try:
-        dataset = _lazily(place)
+        dataset, said = _lazily(place)
         for coordinate in dataset.coords.values():
             if coordinate.ndim < 2:
                 coordinate.variable.load()  # labels are asked for again and again
     except ImportError:
         raise InputError(missing_package(place)) from None
+    except InputError:
+        raise
     except _FAULTS as error:
         if place.partition("://")[0] in PACKAGES:
             raise InputError(unreached(place, error)) from error
         raise InputError(f"The Zarr store {name} could not be read ({short(error)}): write it again.") from error
     fields = fields_from_dataset(dataset, source=name, lazy=True)
-    return replace(fields, notes=tuple(f"{name}: {note}" for note in fields.notes))
+    return replace(fields, notes=tuple(f"{name}: {note}" for note in (*said, *fields.notes)))
 
 
 def region(fields: Fields, name: str, select: Mapping[str, int | str], window: Window) -> np.ndarray:
@@ -118,22 +120,14 @@ def _index(fields: Fields, name: str, dim: str, size: int, select: Mapping[str, 
     return index
 
 
-def _lazily(place: str) -> "xr.Dataset":
-    """The decoded dataset; times that cannot be decoded stay numbers."""
-    import xarray as xr
+def _lazily(place: str) -> "tuple[xr.Dataset, list[str]]":
+    """The decoded dataset, and sentences."""
+    from core.fields.zarr_store import open_zarr
 
-    options: dict[str, Any] = {
-        "engine": "zarr", "chunks": None, "cache": False, "decode_timedelta": False, "create_default_indexes": False,
-    }  # fmt: skip
+    options: dict[str, Any] = {}
     if is_reference(place):
-        pieces = {"fo": read_references(Path(place))}
-        options |= {"backend_kwargs": {"storage_options": pieces, "consolidated": False}}
+        options = {"storage_options": {"fo": read_references(Path(place))}, "consolidated": False}
         place = "reference://"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            return xr.open_dataset(place, **options)
-        except (ValueError, OverflowError) as error:
-            if "decode" not in str(error) and "calendar" not in str(error):
-                raise
-            return xr.open_dataset(place, decode_times=False, **options)
+        return open_zarr(place, **options)
