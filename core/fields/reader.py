@@ -13,7 +13,8 @@ DATA_SHARE = 0.3  # of the memory: values are held, decoded and written
 
 def read(source: Path, target: Path, name: str, memory: int) -> None:
     """Open, check the declared size, load, put in order, store; raises ``InputError``."""
-    sys.modules.setdefault("dask", None)  # type: ignore[arg-type]  # xarray would load it, though nothing here needs it
+    for package in ("dask", "matplotlib"):  # xarray and the registry of units load them, for nothing
+        sys.modules.setdefault(package, None)  # type: ignore[arg-type]
     from core.errors import InputError
     from core.fields.decoding import decode
     from core.fields.opening import fields_from_decoded
