@@ -8,6 +8,8 @@ The same as ``streamlit run app.py``, except for what concerns a page's own addr
 - The document at a page's address says where the server is. Otherwise Streamlit's frontend first looks for it below
   that address, and every browser console begins with two errors 404.
 - It answers only to names that are its own, and tells browsers what its pages may load (``scripts.gate``).
+- The document keeps one entry of the browser's history for each visit of a page (`pages/kit/address_bar.js`), so that
+  Back finds the settings that a page had when it was left.
 - It listens on this machine alone. With ``DECONDITIONING_SHARED=true`` it listens on every interface, and each browser
   gets a secret in a cookie, which tells whose runs and uploads are whose.
 """
@@ -38,8 +40,10 @@ from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
+_ADDRESS_BAR = (APP.parent / "pages" / "kit" / "address_bar.js").read_text(encoding="utf-8")
 #: Streamlit's frontend reads this name; "./" is the folder of the page's address, also behind a proxy's prefix.
-WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href }</script>'
+_SERVER = 'window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href };'
+WHERE = f"<script>{_SERVER}\n{_ADDRESS_BAR}</script>"
 logger = logging.getLogger("streamlit.deconditioning")
 #: Seconds that the server has, after a signal to end, to close what it has open.
 END_S = 6.0

@@ -1,8 +1,9 @@
 """Named settings of page Conditional mean embeddings, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 
-PRESETS = (
+PRESETS = keeping(
+    ("e-view",),
     Preset("Interpolates", "λ next to nothing: each bag keeps its own sampling noise.", fixed(e_lam=1e-6)),
     Preset("Shrunk to the middle", "λ so large that all bags look alike.", fixed(e_lam=10.0)),
     Preset(

@@ -1,8 +1,9 @@
 """Named settings of page Distribution regression, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 
-PRESETS = (
+PRESETS = keeping(
+    ("d-data", "d-beside"),
     Preset("Few measures", "Twenty measures of each subject: distributions are known badly.", fixed(d_m=20)),
     Preset(
         "Subjects that differ", "A small concentration: distributions far apart are easy to tell.", fixed(d_alpha=2.0)

@@ -5,15 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pages.kit.record import Control
-from pages.kit.tools import Controls, Preset, fixed
+from pages.kit.tools import Controls, Preset, fixed, keeping
 
-_HYPERPARAMETER = re.compile(r"(m-)?[a-z]+\d(-\d+-\d+)?|noise|point|lam")
+#: What is looked at, and by which model.
+_KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "*dim-*", "model")
 _PLACE = re.compile(r"latitude|longitude|projection|unit vector|\b[xyz]\b", re.IGNORECASE)
-
-
-def _learned(controls: Controls) -> dict[str, Any]:
-    """Every hyperparameter where the sliders began."""
-    return {key: control.default for key, control in controls.items() if _HYPERPARAMETER.fullmatch(key)}
 
 
 def _of(controls: Controls, letter: str, place: bool) -> list[Control]:
@@ -31,22 +27,28 @@ def _times(factor: float, found: list[Control]) -> dict[str, float]:
     return {control.key: control.default * factor for control in found}
 
 
+def _learned(controls: Controls) -> Mapping[str, Any]:
+    """Nothing differs from where the sliders begin, σ² as little as the others."""
+    return {"noise": controls["noise"].default} if "noise" in controls else {}
+
+
 def _too_smooth(controls: Controls) -> Mapping[str, Any]:
-    return _learned(controls) | _times(8.0, _of(controls, "l", True)) | {"noise": 1.0}
+    return _times(8.0, _of(controls, "l", True)) | {"noise": 1.0}
 
 
 def _trusting(controls: Controls) -> Mapping[str, Any]:
     more, less = _of(controls, "s", False), _of(controls, "s", True)
     short = [one for one in _of(controls, "l", False) if one.label.startswith("Lengthscale")]
-    return _learned(controls) | _times(30.0, more) | _times(0.1, short) | _times(0.01, less)
+    return _times(30.0, more) | _times(0.1, short) | _times(0.01, less)
 
 
 def _without(controls: Controls) -> Mapping[str, Any]:
     slopes = [one for one in _of(controls, "l", False) if not one.label.startswith("Lengthscale")]
-    return _learned(controls) | _times(1e-4, _of(controls, "s", False)) | _times(1e-3, slopes)
+    return _times(1e-4, _of(controls, "s", False)) | _times(1e-3, slopes)
 
 
-PRESETS = (
+PRESETS = keeping(
+    _KEPT,
     Preset("The evidence's choice", "Hyperparameters as they were learned, or begin.", _learned),
     Preset("Too smooth", "Long lengthscales and much noise: the map forgets what the cells say.", _too_smooth),
     Preset(

@@ -1,8 +1,9 @@
 """Named settings of page Filtering, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 
-PRESETS = (
+PRESETS = keeping(
+    ("f-system",),
     Preset("Few examples", "Forty steps of training: the filter has hardly seen the circle.", fixed(f_train=40)),
     Preset("Many examples", "Six hundred steps of training.", fixed(f_train=600)),
     Preset("Too smooth", "A lengthscale so long that all looks are alike.", fixed(f_beta=5.0)),

@@ -11,5 +11,7 @@ PRESETS = (
     ),
     Preset("Regularised away", "ε so large that the observation hardly matters.", fixed(k_eps=0.5, k_delta=0.5)),
     Preset("Twenty pairs", "Too few samples to stand for a joint distribution.", fixed(k_n=20)),
-    Preset("An odd observation", "Out in the tail, where hardly a sample lies (one dimension).", fixed(k_y0=8.0)),
+    Preset(
+        "An odd observation", "Out in the tail, where hardly a sample lies; in one dimension.", fixed(k_dim=1, k_y0=8.0)
+    ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit.record import seen
+from pages.kit.record import same, seen
 from pages.kit.words import plain
 
 #: Longer values are nobody's settings; the longest are edits of points (`core.datasets.edited`).
@@ -77,6 +77,23 @@ def correct(key: str, texts: list[str]) -> None:
     st.query_params[key] = texts
     with _parameters() as parameters:
         parameters.set_initial_query_params_from_current()
+
+
+def complete() -> None:
+    """Let the address say what the controls hold; at a page's end.
+
+    Streamlit writes a setting when it is changed. Where it is the control's own value that changes, as hyperparameters
+    to begin with do with the cells that are told, it leaves out what stays, and what a person moves while the program
+    writes is overwritten.
+    """
+    controls = [each for each in seen().controls.values() if each.value is not None]
+    wrong = [each for each in controls if not same(each.asked(st.query_params.get_all(each.key) or None), each.value)]
+    with _parameters() as parameters:
+        for each in wrong:
+            if each.differs:
+                parameters.set_corrected_value(each.key, each.words, "string_array_value")
+            else:
+                parameters.remove_param(each.key)
 
 
 def _take_out(keys: dict[str, list[str]]) -> None:

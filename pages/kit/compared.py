@@ -10,7 +10,7 @@ from core.figures.difference import difference_map
 from pages.kit import history, record
 from pages.kit.essential import name_of
 from pages.kit.plotly_live import plotly_live
-from pages.kit.record import Seen, Table, seen
+from pages.kit.record import Seen, Table, same, seen
 from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES
 
 
@@ -22,7 +22,7 @@ def show() -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("**A** is pinned, **B** is live: dotted curves and the left of divided maps are A.")
-            st.button("Back to A", key="lab-back", on_click=history.wish, args=(first.values(),))
+            st.button("Back to A", key="lab-back", on_click=history.wish_values, args=(first.values(),))
             st.button("Swap", key="lab-swap", on_click=_swap, help="Pin B, and go to the settings of A")
             st.button("Unpin", key="lab-unpin", on_click=record.unpin)
         left, right = st.columns([1.3, 1])
@@ -37,7 +37,7 @@ def _swap() -> None:
     first = record.pinned()
     if first is not None:
         record.pin()
-        history.wish(first.values())
+        history.wish_values(first.values())
 
 
 def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
@@ -45,7 +45,7 @@ def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
     rows = []
     for key in dict.fromkeys([*second.controls, *first.controls]):
         a, b = first.controls.get(key), second.controls.get(key)
-        if a is None or b is None or not history.same(a.value, b.value):
+        if a is None or b is None or not same(a.value, b.value):
             named = b or a
             assert named is not None
             rows.append((name_of(named), a.text if a else "–", b.text if b else "–"))

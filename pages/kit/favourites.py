@@ -12,7 +12,7 @@ from core.figures.sketch import figure_sketch
 from pages.kit import history
 from pages.kit.essential import name_of
 from pages.kit.pages import page_link
-from pages.kit.record import Control, Seen, seen
+from pages.kit.record import Control, Seen, same, seen
 from pages.kit.state import get_engine
 from pages.kit.unfold import fold, unfold
 from pages.kit.visitor import UPLOADS
@@ -91,12 +91,12 @@ def _take(favourite: Favourite) -> None:
 
 def _is_shown(query: Mapping[str, list[str]]) -> bool:
     """Whether the page stands there already."""
-    return all(history.same(each.asked(query.get(key)), each.value) for key, each in seen().controls.items())
+    return all(same(each.asked(query.get(key)), each.value) for key, each in seen().controls.items())
 
 
 def _differing(page: Seen) -> list[Control]:
     """Every control that does not hold what it would by itself."""
-    return [each for each in page.controls.values() if not history.same(each.value, each.default)]
+    return [each for each in page.controls.values() if each.differs]
 
 
 def _usual_name(page: Seen) -> str:

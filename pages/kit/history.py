@@ -1,51 +1,44 @@
 """Undo and redo of a page's settings, and settings that the program puts back as a whole.
 
 Setting one control may change what others hold or offer, so a wish (earlier settings, a preset, the defaults) is put
-again at the end of a run until the page agrees with it.
+again at the end of a run until the page agrees with it. States are kept as an address says them, so that the browser's
+tab can hold them over a reload (`pages.kit.tab`).
 """
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pages.kit.address import tell_of
+from pages.kit.address import complete, tell_of
 from pages.kit.asked import ask, set_values
-from pages.kit.record import seen
+from pages.kit.record import Control, same, seen
 from pages.kit.state import recall, remember, remembered
 
 _HISTORY, _WISH = "_history", "_wish"
 #: States that can be gone back to, and how often a wish is put again.
 KEPT, ROUNDS = 60, 4
+#: Controls' words by their keys.
+State = Mapping[str, Sequence[str]]
+#: The values that the page's controls are to hold, by their keys.
+Asked = Callable[[Mapping[str, Control]], Mapping[str, Any]]
 
 
 @dataclass
 class History:
     """A page's states in the order in which they were seen, and the one that is shown."""
 
-    states: list[dict[str, Any]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     at: int = -1
 
 
 @dataclass
 class Wish:
-    """Settings a page is to have: values by key, or those of an ``address`` (the worked example: an empty one).
-
-    ``steps`` moves in the history at its end.
-    """
+    """Settings that a page is to have; ``steps`` moves in the history at its end."""
 
     page: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    address: Mapping[str, Sequence[str]] | None = None
+    asked: Asked
     steps: int = 0
     rounds: int = 0
-
-    def asked(self) -> dict[str, Any]:
-        """What the page's controls are to hold."""
-        controls = seen().controls
-        if self.address is not None:
-            return {key: control.asked(self.address.get(key)) for key, control in controls.items()}
-        return {key: value for key, value in self.values.items() if key in controls}
 
 
 def history() -> History:
@@ -67,7 +60,8 @@ def go(steps: int) -> None:
     """
     if can_go(steps):
         found, every = history(), _under_way() + steps
-        wish(found.states[found.at + every], every)
+        state = found.states[found.at + every]
+        wish(lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every)
 
 
 def _under_way() -> int:
@@ -76,13 +70,25 @@ def _under_way() -> int:
     return wanted.steps if wanted is not None and wanted.page == seen().page else 0
 
 
-def wish(values: Mapping[str, Any] | None, steps: int = 0) -> None:
-    """Ask for these settings of the page, or with None for its worked example; call it in a button's callback."""
-    if values is None:
-        wish_address({})
-        return
-    remember(_WISH, Wish(seen().page, dict(values), None, steps))
-    ask(values)
+def wish(asked: Asked, steps: int = 0) -> None:
+    """Ask for settings of the page; call it in a button's callback."""
+    remember(_WISH, Wish(seen().page, asked, steps))
+    ask(asked(seen().controls))
+
+
+def wish_values(values: Mapping[str, Any]) -> None:
+    """Ask for these values of the page's controls."""
+    wish(lambda controls: {key: value for key, value in values.items() if key in controls})
+
+
+def wish_defaults() -> None:
+    """Ask for the page's worked example."""
+    wish(defaults)
+
+
+def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
+    """What every control holds by itself."""
+    return {key: control.default for key, control in controls.items()}
 
 
 def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
@@ -90,19 +96,24 @@ def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) 
 
     What the page cannot have is said above it, as of any address.
     """
-    wanted = Wish(page or seen().page, {}, {key: list(words) for key, words in address.items()})
-    remember(_WISH, wanted)
+    words = {key: list(each) for key, each in address.items()}
+
+    def asked(controls: Mapping[str, Control]) -> dict[str, Any]:
+        return {key: control.asked(words.get(key)) for key, control in controls.items()}
+
     if page is None:
-        tell_of(wanted.page, address)
-        ask(wanted.asked())
+        tell_of(seen().page, address)
+        wish(asked)
+    else:
+        remember(_WISH, Wish(page, asked))
 
 
 def moved_last(keys: Collection[str]) -> str | None:
     """The control among these that was changed last; None where none was."""
-    found = history()
+    found, controls = history(), seen().controls
     for before, after in zip(found.states[found.at - 1 :: -1], found.states[found.at : 0 : -1], strict=False):
-        for key in before.keys() & after.keys() & set(keys):
-            if not same(before[key], after[key]):
+        for key in before.keys() & after.keys() & controls.keys() & set(keys):
+            if not same(controls[key].asked(before[key]), controls[key].asked(after[key])):
                 return key
     return None
 
@@ -118,42 +129,54 @@ def settle() -> None:
         remember(_WISH, None)
         if wanted.steps:
             _moved(wanted.steps)
+            complete()
             return
-    _keep(now.values())
+    _keep(now.words())
+    complete()
 
 
 def _missing(wanted: Wish) -> dict[str, Any]:
     """What the page's controls are to hold and do not."""
     controls = seen().controls
-    return {key: value for key, value in wanted.asked().items() if not same(value, controls[key].value)}
-
-
-def same(first: Any, second: Any) -> bool:
-    """Whether two values of a control read the same."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second))
-    if numbers and not (isinstance(first, int) and isinstance(second, int)):
-        return math.isclose(first, second, rel_tol=5e-4, abs_tol=1e-12)
-    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
-        return len(first) == len(second) and all(map(same, first, second))
-    return bool(first == second)
+    return {key: value for key, value in wanted.asked(controls).items() if not same(value, controls[key].value)}
 
 
 def _moved(steps: int) -> None:
     found = history()
     found.at = min(max(found.at + steps, 0), len(found.states) - 1)
-    found.states[found.at] = seen().values()
+    found.states[found.at] = seen().words()
 
 
-def _keep(values: dict[str, Any]) -> None:
+def _keep(state: State) -> None:
     found = history()
-    if not values or (found.states and _alike(found.states[found.at], values)):
+    if not state or (found.states and is_shown(found.states[found.at])):
         return
     del found.states[found.at + 1 :]
-    found.states.append(values)
+    found.states.append(state)
     del found.states[:-KEPT]
     found.at = len(found.states) - 1
 
 
-def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether the controls that both states have agree; others come and go with the model."""
-    return all(same(first[key], second[key]) for key in first.keys() & second.keys())
+def is_shown(state: State) -> bool:
+    """Whether the page's controls agree with a state in all that it knows of them; others come and go with the
+    model."""
+    controls = seen().controls
+    return all(same(controls[key].asked(state[key]), controls[key].value) for key in controls.keys() & state.keys())
+
+
+def join(before: History) -> None:
+    """Put what an earlier session of this tab went through before what this one has."""
+    now = history()
+    if now.states:
+        both = joined(before, now, is_shown(before.states[before.at]))
+        now.states, now.at = both.states, both.at
+
+
+def joined(before: History, now: History, again: bool) -> History:
+    """One history of two; ``again``: the second goes on where the first stood, else what lay ahead of that is gone."""
+    past, ahead = before.states[: before.at + 1], before.states[before.at + 1 :]
+    if again:
+        past = past[:-1]
+    states = past + now.states + (ahead if again and len(now.states) == 1 else [])
+    left_out = max(0, len(states) - KEPT)
+    return History(states[left_out:], max(0, len(past) + now.at - left_out))

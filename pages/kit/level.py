@@ -10,7 +10,6 @@ import streamlit as st
 from pages.kit.address import correct
 from pages.kit.asked import ask
 from pages.kit.essential import Essentials, essential
-from pages.kit.history import same
 from pages.kit.record import Control, seen
 from pages.kit.state import put, recall, remember
 
@@ -90,7 +89,7 @@ def beyond() -> list[Control]:
     """Controls that the level hides and that do not hold what the worked example has."""
     now = seen()
     hidden = [] if now.shows_all else [each for key, each in now.controls.items() if essential(key) is None]
-    return [each for each in hidden if not each.in_picture and not same(each.value, each.default)]
+    return [each for each in hidden if not each.in_picture and each.differs]
 
 
 def tell() -> None:

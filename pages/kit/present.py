@@ -19,7 +19,6 @@ from core.slides.printed import powerpoint, report
 from pages.kit import level
 from pages.kit.deck import slides
 from pages.kit.essential import name_of
-from pages.kit.history import same
 from pages.kit.link import own_address
 from pages.kit.plotly_live import Prepared
 from pages.kit.record import seen
@@ -72,7 +71,7 @@ def exhibit() -> Exhibit:
     """What the page was seen to show in this run."""
     now = seen()
     figures = [figure for key, figure in now.figures.items() if not key.startswith(_OF_TOOLS)]
-    differ = [control for control in now.controls.values() if not same(control.value, control.default)]
+    differ = [control for control in now.controls.values() if control.differs]
     return Exhibit(
         now.title,
         now.question,

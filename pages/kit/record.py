@@ -1,5 +1,6 @@
 """What a page shows in this run: its controls, pictures and scores, for undo, pinning and links."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,16 @@ def unreadable(words: Sequence[str]) -> Any:
     raise ValueError(words)
 
 
+def same(first: Any, second: Any) -> bool:
+    """Whether two values of a control read the same."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second))
+    if numbers and not (isinstance(first, int) and isinstance(second, int)):
+        return math.isclose(first, second, rel_tol=5e-4, abs_tol=1e-12)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
 @dataclass(frozen=True)
 class Control:
     """A control in the address: what it is called, holds, would hold by itself, and how that reads on the page.
@@ -48,6 +59,11 @@ class Control:
             return self.default if words is None else self.read(words)
         except ValueError:
             return self.default
+
+    @property
+    def differs(self) -> bool:
+        """Whether it holds something else than it would by itself."""
+        return not same(self.value, self.default)
 
 
 @dataclass(frozen=True)
@@ -94,6 +110,10 @@ class Seen:
     def values(self) -> dict[str, Any]:
         """The controls' values by their keys."""
         return {key: control.value for key, control in self.controls.items()}
+
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """What the controls hold, by their keys, as an address says it."""
+        return {key: control.words for key, control in self.controls.items()}
 
     def said(self) -> dict[str, float]:
         """Every number that the page has told of: those of its tables as "model.score", and those by names."""

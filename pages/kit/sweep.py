@@ -15,7 +15,7 @@ from pages.kit import bound, history
 from pages.kit.essential import name_of
 from pages.kit.layout import refusal
 from pages.kit.level import KEY
-from pages.kit.record import seen
+from pages.kit.record import same, seen
 from pages.kit.run_panel import follow, is_busy, tell_whose
 from pages.kit.state import get_engine, offer_only, put, recall, remember, slider_text, take
 from pages.kit.sweep_results import draw, titled
@@ -212,7 +212,7 @@ def _found(found: Sweepable, run: Run, known: Swept) -> None:
     now = {name: given.now for name, given in found.offers.items() if name in known.rows[0]["values"]}
 
     def pick(row: Row) -> None:
-        history.wish(found.controls(run.spec.settings, row["values"]))
+        history.wish_values(found.controls(run.spec.settings, row["values"]))
         st.rerun()
 
     _elsewhere(found, run, known)
@@ -228,7 +228,7 @@ def _elsewhere(found: Sweepable, run: Run, known: Swept) -> None:
     moved = [
         f"{plain(name_of(controls[key]))} = {slider_text(value) if isinstance(value, float) else value}"
         for key, value in kept.items()
-        if key in controls and key not in swept_now and not history.same(controls[key].value, value)
+        if key in controls and key not in swept_now and not same(controls[key].value, value)
     ]
     if moved:
         st.caption(f"Swept at {', '.join(moved)}, which the page has otherwise now; adopting a setting brings it back.")

@@ -1,14 +1,15 @@
 """The line of tools above a page: undo, redo, pin as A, star, link, slides, presets, the worked example again."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import streamlit as st
 
-from pages.kit import compared, exercises, favourites, history, level, present, record
+from pages.kit import compared, exercises, favourites, history, level, present, record, tab
 from pages.kit.link import own_address, show_link
-from pages.kit.record import Control, seen
+from pages.kit.record import Control, same, seen
 from pages.kit.unfold import unfold
 
 Controls = Mapping[str, Control]
@@ -17,11 +18,30 @@ _NAMED = "It names what differs from this page's own settings, numbers to four d
 
 @dataclass(frozen=True)
 class Preset:
-    """Named settings that tell something: ``values`` makes them from the page's controls, by their keys."""
+    """Named settings that tell something: ``values`` makes them from the page's controls, by their keys.
+
+    Every other control takes its default, but those that it ``keeps``: keys, in which ``*`` stands for anything.
+    """
 
     name: str
     about: str
     values: Callable[[Controls], Mapping[str, Any]]
+    keeps: tuple[str, ...] = ()
+
+    def asked(self, controls: Controls) -> dict[str, Any]:
+        """What the page's controls are to hold."""
+        begin = history.defaults(controls).items()
+        others = {key: value for key, value in begin if not any(fnmatchcase(key, kept) for kept in self.keeps)}
+        return others | self.offered(controls)
+
+    def offered(self, controls: Controls) -> dict[str, Any]:
+        """Its own settings of those that the page has now."""
+        return {key: value for key, value in self.values(controls).items() if key in controls}
+
+
+def keeping(keys: Sequence[str], *presets: Preset) -> tuple[Preset, ...]:
+    """Presets of a page that all keep these controls: what is looked at, not how it is set."""
+    return tuple(replace(preset, keeps=tuple(keys)) for preset in presets)
 
 
 def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
@@ -67,6 +87,7 @@ def finish() -> None:
     with now.places["present-here"]:
         present.show_page()
     present.take_home()
+    tab.keep()
 
 
 def _link() -> None:
@@ -93,21 +114,16 @@ def _presets() -> None:
     for index, preset in enumerate(seen().presets):
         st.button(preset.name, key=f"lab-preset-{index}", type="tertiary", help=preset.about, on_click=_take,
                   args=(preset,), disabled=not _changes(preset))  # fmt: skip
-    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary", on_click=history.wish,
-              args=(None,), help="Every control as this page opens: the worked example")  # fmt: skip
+    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary", on_click=history.wish_defaults,
+              help="Every control as this page opens: the worked example")  # fmt: skip
 
 
 def _take(preset: Preset) -> None:
-    """The preset's settings, of those that this page has now."""
-    history.wish(_offered(preset))
-
-
-def _offered(preset: Preset) -> dict[str, Any]:
-    controls = seen().controls
-    return {key: value for key, value in preset.values(controls).items() if key in controls}
+    history.wish(preset.asked)
 
 
 def _changes(preset: Preset) -> bool:
     """Whether the page has the preset's controls and does not stand there already."""
     controls = seen().controls
-    return any(not history.same(controls[key].value, value) for key, value in _offered(preset).items())
+    asked = preset.asked(controls)
+    return bool(preset.offered(controls)) and any(not same(controls[key].value, value) for key, value in asked.items())

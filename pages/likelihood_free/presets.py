@@ -1,9 +1,10 @@
 """Named settings of page Likelihood-free inference, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 from pages.likelihood_free.controls import BY_HAND, BY_Q
 
-PRESETS = (
+PRESETS = keeping(
+    ("lf-problem", "lf-shown", "lf-also"),
     Preset(
         "Set by the evidence", "ε and ℓ of the largest approximate evidence q̄, inside its limits.", fixed(lf_mode=BY_Q)
     ),

@@ -1,8 +1,9 @@
 """Named settings of page One dimension, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 
-PRESETS = (
+PRESETS = keeping(
+    ("o-view", "o-method", "o-across", "o-up"),
     Preset(
         "Too smooth", "A lengthscale of k so long that f loses its bends; the evidence falls.", fixed(o_k_scale=4.0)
     ),

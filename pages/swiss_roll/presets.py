@@ -1,8 +1,9 @@
 """Named settings of page Swiss roll, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from pages.kit.tools import Preset, fixed, keeping
 
-PRESETS = (
+PRESETS = keeping(
+    ("r-model", "r-left", "r-right"),
     Preset(
         "A bag GP in disguise",
         "λ next to nothing: the conditional mean process becomes a GP on bags.",

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine.favourites import Favourite, Favourites
-from pages.kit import history
+from pages.kit.record import same
 from tests.pages.reading import as_shown
 from tests.pages.sliders import log_slider, moved
 
@@ -76,7 +76,7 @@ def test_what_a_later_version_no_longer_has_is_a_sentence(open_page, runs_folder
     assert "o-k-family=gone, which is none of the choices here: Gaussian is used" in words
     assert "o-k-scale=1e9, which is outside its limits" in words
     assert log_slider(page, "o-k-scale").value == 20.0
-    assert history.same(page.session_state["o-lam"], 0.01)
+    assert same(page.session_state["o-lam"], 0.01)
 
 
 def test_page_runs_opens_renames_deletes_and_brings_back(open_page, runs_folder: Path) -> None:

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.kit import compared, history, record
 from pages.kit.pages import PAGES
-from pages.kit.record import Control, Seen, Table
+from pages.kit.record import Control, Seen, Table, same
 from tests.pages.sliders import log_slider, moved
 
 WITHOUT = ("start", "story", "exercises", "replicated", "benchmarks", "runs", "glossary")
@@ -24,7 +24,7 @@ def held(page: AppTest) -> dict[str, object]:
 
 def elsewhere(page: AppTest, opening: dict[str, object]) -> list[str]:
     """Controls that do not stand where they stood; some, such as those of prints, come when a picture is exact."""
-    return [key for key, value in held(page).items() if key in opening and not history.same(value, opening[key])]
+    return [key for key, value in held(page).items() if key in opening and not same(value, opening[key])]
 
 
 def wrong(page: AppTest) -> list[str]:
@@ -34,7 +34,7 @@ def wrong(page: AppTest) -> list[str]:
 def misread(page: AppTest) -> list[str]:
     """Controls that would hold something else if they were read from their words in an address, as a favourite is."""
     controls = page.session_state["_seen"].controls
-    return [key for key, each in controls.items() if not history.same(each.asked(each.words), each.value)]
+    return [key for key, each in controls.items() if not same(each.asked(each.words), each.value)]
 
 
 @pytest.mark.parametrize("name", WITH_TOOLS)
@@ -44,6 +44,7 @@ def test_every_preset_changes_the_page_can_be_undone_and_the_worked_example_come
     page = open_page(name)
     opening, presets = held(page), page.session_state["_seen"].presets
     assert 3 <= len(presets) <= 5 and page.button(key="lab-undo").disabled
+    alone = {}
     changing = [i for i in range(len(presets)) if not page.button(key=f"lab-preset-{i}").disabled]
     assert len(changing) >= 3
     for index in changing:
@@ -51,13 +52,36 @@ def test_every_preset_changes_the_page_can_be_undone_and_the_worked_example_come
         wanted = presets[index].values(page.session_state["_seen"].controls)
         now = held(page)
         assert wrong(page) == []
-        assert any(not history.same(now[key], opening[key]) for key in wanted if key in opening and key in now)
+        assert any(not same(now[key], opening[key]) for key in wanted if key in opening and key in now)
         assert misread(page) == []
+        alone[index] = now
         press(page, "undo")
         assert elsewhere(page, opening) == []
-    press(page, f"preset-{changing[0]}")
+    for index in changing:  # what another one changed is taken back
+        press(page, f"preset-{index}")
+        assert elsewhere(page, alone[index]) == []
     press(page, "reset")
     assert elsewhere(page, opening) == []
+
+
+def test_the_address_says_settings_whose_defaults_have_changed(open_page: Callable[..., AppTest]) -> None:
+    """Hyperparameters begin elsewhere when cells are hidden: those that stay where they were are settings then."""
+    page = open_page("downscaling")
+    moved(page, "s0", 2)
+    page.slider(key="withhold").set_value(0.3).run()
+    said = {key: page.query_params[key] for key in page.query_params}
+    assert {"s0", "s1", "l0", "l2", "withhold"} <= said.keys()
+    again = open_page("downscaling", **said)
+    assert elsewhere(again, held(page)) == [] and elsewhere(page, held(again)) == []
+
+
+def test_a_preset_keeps_the_data_and_the_model(open_page: Callable[..., AppTest]) -> None:
+    page = open_page("downscaling", data="ukv-75m", withhold="0.3", seed="7")
+    page.selectbox(key="model").set_value("bag_gp").run()
+    press(page, "preset-1")
+    assert page.selectbox(key="data").value == "ukv-75m" and page.selectbox(key="model").value == "bag_gp"
+    assert page.slider(key="withhold").value == held(open_page("downscaling", data="ukv-75m"))["withhold"]
+    assert page.number_input(key="seed").value == 0 and not wrong(page)
 
 
 def test_undo_and_redo_go_through_what_was_done(open_page: Callable[..., AppTest]) -> None:
@@ -85,7 +109,7 @@ def test_a_second_press_before_the_page_has_settled_goes_on_from_the_first(open_
         moved(page, "o-k-scale", step)
     kept = page.session_state["_history"][page.session_state["_seen"].page]
     assert len(kept.states) == 3 and kept.at == 2
-    page.session_state["_wish"] = history.Wish(page.session_state["_seen"].page, dict(kept.states[1]), None, -1)
+    page.session_state["_wish"] = history.Wish(page.session_state["_seen"].page, lambda controls: {}, -1)
     press(page, "undo")
     assert kept.at == 0 and log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
 
@@ -116,7 +140,7 @@ def test_what_is_pinned_stands_beside_what_is_live(open_page: Callable[..., AppT
     assert "σ²" in settings and f"{before['o-noise']:g}" in settings and f"{now:g}" in settings
     assert "Lengthscale" not in settings and "RMSE" in scores and ("better" in scores or "worse" in scores)
     press(page, "swap")
-    assert history.same(log_slider(page, "o-noise").value, before["o-noise"])
+    assert same(log_slider(page, "o-noise").value, before["o-noise"])
     press(page, "back")
     assert log_slider(page, "o-noise").value == now
     press(page, "unpin")
@@ -149,7 +173,7 @@ def test_scores_of_other_models_are_compared_as_the_pages_own() -> None:
      ((1.0, 2.0), [1.0, 2.0], True), ((1.0, 2.0), (1.0,), False), (None, "a", False)],
 )  # fmt: skip
 def test_values_that_read_the_same(first: object, second: object, alike: bool) -> None:
-    assert history.same(first, second) is alike
+    assert same(first, second) is alike
 
 
 def test_nothing_is_pinned_on_another_page(open_page: Callable[..., AppTest]) -> None:

@@ -1,0 +1,73 @@
+"""The browser's Back and reload keep the work: settings as they were left, and the steps that Undo goes back."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import move_slider, opened, settled
+
+SHOWN = """() => [...document.querySelectorAll('[data-testid=stSlider]')].map(slider =>
+  slider.closest('[class*=st-key-]').className.match(/st-key-(\\S+)/)[1] + ' ' +
+  [...slider.querySelectorAll('[data-testid=stSliderThumbValue]')].map(each => each.innerText).join(' to '))"""
+ENTRIES = "() => history.length"
+
+
+def go_to(page: Page, title: str) -> None:
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+    expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text(title)
+    settled(page)
+
+
+@pytest.mark.parametrize(
+    ("link", "slider", "said"),
+    [("/line?o-k-scale=0.5", "Lengthscale of k", "o-k-scale=0.63"), ("/bayes", "Pairs", "k-n=220"),
+     ("/downscale?s0=5&withhold=0.3", "^Lengthscale", "l0=")],
+)  # fmt: skip
+def test_back_finds_a_page_as_it_was_left(page: Page, link: str, slider: str, said: str) -> None:
+    opened(page, link)
+    entries = page.evaluate(ENTRIES)
+    move_slider(page, slider, 2)
+    page.wait_for_url(re.compile(re.escape(said)))
+    settled(page)
+    address, shown = page.url, page.evaluate(SHOWN)
+    go_to(page, "Glossary")
+    assert page.evaluate(ENTRIES) == entries + 1  # neither the link nor the bare page lies in between
+    page.go_back()
+    page.wait_for_url(address)
+    expect(page.get_by_role("slider", name=re.compile(slider)).first).to_be_visible()
+    settled(page)
+    assert page.url == address and page.evaluate(SHOWN) == shown and not page.errors
+
+
+def test_a_reload_keeps_what_undo_goes_back_to(page: Page) -> None:
+    opened(page, "/line")
+    undo, redo = (page.get_by_role("button", name=name, exact=True) for name in ("Undo", "Redo"))
+    for said in ("o-k-scale=1.41", "o-k-scale=2"):
+        move_slider(page, "Lengthscale of k", 3)
+        page.wait_for_url(lambda url, said=said: said in url)
+        settled(page)
+    undo.click()
+    page.wait_for_url(re.compile("o-k-scale=1.41"))
+    settled(page)
+    page.reload()
+    expect(undo).to_be_enabled()
+    settled(page)
+    redo.click()
+    page.wait_for_url(re.compile("o-k-scale=2"))
+    settled(page)
+    for _ in range(2):
+        undo.click()
+        settled(page)
+    page.wait_for_url(lambda url: "o-k-scale" not in url)
+    expect(undo).to_be_disabled()
+    assert not page.errors
+
+
+def test_another_window_has_a_history_of_its_own(new_page: Callable[..., Page]) -> None:
+    first = opened(new_page(), "/line")
+    move_slider(first, "Lengthscale of k", 3)
+    expect(first.get_by_role("button", name="Undo", exact=True)).to_be_enabled()
+    second = opened(new_page(), "/line")
+    expect(second.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
