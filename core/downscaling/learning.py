@@ -13,6 +13,7 @@ from core.downscaling.learning_data import centre_of_priors, learning_gram, thin
 from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from core.downscaling.prediction import matched_data, reads_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
+from core.downscaling.stages import choose_stage, ran_away
 from core.engine.reporting import Quiet
 from core.errors import Cancelled, Check, InputError
 from core.fields import DownscalingProblem
@@ -39,7 +40,19 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
             return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
         if checked.found is not None and checked.found.model != settings.model:
             settings = other
+    try:
+        stage = choose_stage(problem, settings, context)
+    except Cancelled:
+        return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+    settings = replace(settings, stage_one=stage.way)
+    checked = checked if stage.found is None else _Checked(True, stage.found)
     learned, guard = _learned(problem, settings, context)
+    if stage.said and ran_away(stage, learned):
+        stage = stage.turned_back(learned)
+        learned, guard = _learned(problem, replace(settings, stage_one=stage.way), context)
+        checked = _Checked()
+    if stage.said:
+        learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.said}})
     if learned.cancelled:
         return learned, guard
     if not checked.looked:

@@ -74,6 +74,7 @@ class OneScaleUp:
     values : of every scored cell, by the names of ``VALUES``.
     chosen_over : the model that was asked for, where this one was taken instead because it came nearer, or the one that
         might have been; None where there was no choice.
+    stage_one : which way of stage one was taken because it came nearer, in a sentence; "" where there was no choice.
     """
 
     model: str
@@ -89,6 +90,7 @@ class OneScaleUp:
     within: float | None
     values: dict[str, tuple[float, ...]]
     chosen_over: str | None = None
+    stage_one: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -113,6 +115,7 @@ class OneScaleUp:
             None if within is None else float(within),
             each,
             None if value.get("chosen_over") is None else str(value["chosen_over"]),
+            str(value.get("stage_one") or ""),
         )
         whole = {len(row) for row in each.values()} == {found.cells}
         if not whole or len(found.held) != len(LEVELS) or not {found.model, "bilinear"} <= found.rmse.keys():
@@ -138,10 +141,10 @@ class OneScaleUp:
 
     @property
     def choice(self) -> str | None:
-        """Why this model was taken, where there was a choice."""
+        """Why this model, or this way to learn it, was taken, where there was a choice."""
         other = self.chosen_over
         if other is None or other not in OTHERS or other not in self.rmse:
-            return None
+            return self.stage_one or None
         return (
             f"Chosen one scale up: {OTHERS[self.model]} comes nearer to the known cells than {OTHERS[other]}, RMSE "
             f"{self._size(self.rmse[self.model])} against {self._size(self.rmse[other])}."

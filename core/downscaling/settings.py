@@ -24,6 +24,8 @@ START_LAMBDA_TIMES_BAGS = 1e-3
 PARTIAL_LAMBDA_TIMES_BAGS = 0.04
 #: Stands for the model that suits the problem: ``usual_model``.
 AUTO = "auto"
+#: Stands for the way of stage one that comes nearer one scale up (`core.downscaling.stages`).
+CHOOSE = "choose"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class DownscaleSettings:
     choose : whether learning may take the other of the two models that suit cells matched through mediators, where
         one scale up it comes nearer; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
+    stage_one : as in ``LearningOptions``, or "choose": whichever of leaving bags out and joint learning comes nearer
+        one scale up, where λ and ℓ can be found in either way.
     points : points per bag while learning (k-means coreset); the posterior uses all.
     every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`); ``None``
         for the model's own.
@@ -67,7 +71,7 @@ class DownscaleSettings:
     placement: str = "kmeans"
     choose: bool | None = None
     learn: bool = True
-    stage_one: str = "leave_one_bag_out"
+    stage_one: str = CHOOSE
     method: str = "lbfgs"
     restarts: int | None = None
     steps: int = 100
@@ -120,7 +124,10 @@ class DownscaleSettings:
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
         restarts = Start.restarts if self.restarts is None else self.restarts
-        return LearningOptions.of(self, hold=self.hold or (), prior_sd=self.prior_sd or 0.0, restarts=restarts)
+        way = LearningOptions.stage_one if self.stage_one == CHOOSE else self.stage_one
+        return LearningOptions.of(
+            self, stage_one=way, hold=self.hold or (), prior_sd=self.prior_sd or 0.0, restarts=restarts
+        )
 
     def inducing_points(self, there: int) -> Inducing:
         """Where a sparse model keeps its inducing points; a plain number is cut to the points there are."""

@@ -28,7 +28,8 @@ class NamedModel:
     ``formula`` writes W in TeX, ``ridge`` what its λ is multiplied by, "N" points or "B" bags. ``mediated`` tells
     whether W comes from mediators (and λ matters); ``replicated`` whether labels are replicated over bags, which weighs
     bags by their size; ``sparse`` whether the posterior goes through inducing points; ``centroids`` whether each bag is
-    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ. ``trend`` says that k
+    replaced by its mean point; ``correlated`` whether what W leaves unknown of g is part of Σ, ``misfit`` whether what
+    leaving each bag out shows that W misses of f is (`Misfit`). ``trend`` says that k
     begins as that of a field in space: an unknown mean, straight lines of the covariates, a rough term of the place
     and, where it is ``smooth``, one of the covariates (`core.models.area_to_point`). ``partial`` says that W mediates
     only what a target's footprint does not tell: terms of the place alone are averaged over the footprint itself.
@@ -45,6 +46,7 @@ class NamedModel:
     sparse: bool = False
     centroids: bool = False
     correlated: bool = False
+    misfit: bool = False
     trend: bool = False
     smooth: bool = True
     partial: bool = False
@@ -62,13 +64,13 @@ class NamedModel:
     @property
     def unknown_formula(self) -> str:
         """``unknown`` in TeX, to stand behind the other parts of Σ; "" where there is none."""
-        if self.partial:
+        if self.misfit:
             return r" + \operatorname{diag}(v)"
         return _UNKNOWN if self.correlated else ""
 
     def approximation(self, inducing: int) -> str:
         """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
-        said = _PARTIAL if self.partial else ""
+        said = _PARTIAL if self.partial else _MISFIT if self.misfit else ""
         said += (
             "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
         )
@@ -106,13 +108,13 @@ class NamedModel:
     @property
     def knows_unknown(self) -> bool:
         """Whether part of Σ tells what W leaves unknown."""
-        return self.correlated or self.partial
+        return self.correlated or self.misfit
 
     def unknown(
         self, grams: MediatorGrams, weights: Float[Tensor, "n M"], regularisation: float | Tensor
     ) -> Callable[[Float[Tensor, "n n"]], Float[Tensor, "M M"]] | None:
         """The part of Σ that tells what W leaves unknown, as a function of K̄; None where the model has none."""
-        if self.partial:
+        if self.misfit:
             return Misfit.of(grams, weights[: len(grams.within)], regularisation)
         if not self.correlated:
             return None
@@ -151,6 +153,10 @@ _SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
 _PARTIAL = (
     "What the place alone tells is averaged over each target's own footprint, only the rest of $k$ goes through the "
     "mediators: $\\bar K$ is block-diagonal, and $v$ is what leaving each bag out shows that they miss. "
+)
+_MISFIT = (
+    "The conditional mean operator is an estimate: $v$, what leaving each bag out shows that $W$ misses of its own bag "
+    "under $\\bar K$, is part of $\\Sigma$. "
 )
 _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"
 
@@ -195,8 +201,20 @@ MODELS: dict[str, NamedModel] = {
             source="this project: only what a footprint does not tell is mediated",
             formula=r"W = \begin{pmatrix}(L + B\lambda I)^{-1}\tilde L\\ I\end{pmatrix}",
             ridge="B",
+            misfit=True,
             trend=True,
             partial=True,
+        ),
+        NamedModel(
+            "uncertain_cmp",
+            "Shrinkage conditional mean process with an uncertain operator",
+            shrinkage_weights,
+            mediated=True,
+            replicated=False,
+            source="this project: what the estimated operator misses, bags left out, is part of the noise",
+            formula=_SHRINKAGE,
+            ridge="B",
+            misfit=True,
         ),
         NamedModel(
             "cmp",
@@ -236,6 +254,17 @@ MODELS: dict[str, NamedModel] = {
             source="Chau et al. 2021, App. B and E.2.2",
             formula=_REPLICATED,
             ridge="N",
+            sparse=True,
+        ),
+        NamedModel(
+            "variational_shrinkage_cmp",
+            "Variational shrinkage conditional mean process",
+            shrinkage_weights,
+            mediated=True,
+            replicated=False,
+            source="Chau et al. 2021, eq. 10 and App. C, through inducing points as in App. B",
+            formula=_SHRINKAGE,
+            ridge="B",
             sparse=True,
         ),
         NamedModel(

@@ -102,7 +102,10 @@ def fit_stochastic(
     options = options or StochasticOptions()
     trainable = Trainable(spec, data, columns, joint=joint, regularisation=regularisation, hold=hold)
     if trainable.inducing is None:
-        raise InputError(f"The model '{spec.model}' has no inducing points: choose variational_cmp or vbagg.")
+        raise InputError(
+            f"The model '{spec.model}' has no inducing points: choose variational_cmp, variational_shrinkage_cmp or "
+            "vbagg."
+        )
     climb = _Climb(trainable, data, options, report, check)
     cancelled = False
     try:

@@ -9,7 +9,7 @@ import streamlit as st
 from core.downscaling import interactive
 from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.one_scale_up import OneScaleUp
-from core.downscaling.settings import DownscaleSettings, may_choose, spec_to_settings
+from core.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
 from core.engine import Run, RunSpec
 from core.fields import DownscalingProblem, DownscalingSpec
 from core.fields.several import keys_of
@@ -35,6 +35,7 @@ from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 
 STAGES = {
+    "choose": "Whichever of leaving bags out and learning all jointly comes nearer one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
     "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
     "joint": "All jointly by the evidence (can run away)",
@@ -86,7 +87,7 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
     """How to learn: controls in an expander."""
     start = start_of(model, problem.matched)
     with group("How to learn"):
-        stage = "leave_one_bag_out"
+        stage = CHOOSE
         if named(model).mediated and not named(model).partial:
             stage = bound.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
         method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")

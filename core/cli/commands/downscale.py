@@ -71,8 +71,8 @@ def _model_arguments(group: Any) -> None:
     group.add_argument(
         "--model",
         help="area_to_point_gp (default; without coordinates bag_gp for matched cells and shrinkage_cmp for others), "
-        "partial_cmp, regression_kriging, shrinkage_cmp, cmp, bag_gp, task_transformed_gp, variational_cmp, vbagg, "
-        "centroid_gp or variational_gp",
+        "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
+        "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp or variational_gp",
     )
     group.add_argument(
         "--choose", action=argparse.BooleanOptionalAction, default=None,
@@ -110,8 +110,9 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument("--no-learn", dest="learn", action="store_false", help="keep the hyperparameters as given")
     group.add_argument(
         "--stage-one",
-        choices=("leave_one_bag_out", "target_gp", "joint"),
-        help="how λ and the mediators' lengthscales are found (leave_one_bag_out)",
+        choices=("choose", "leave_one_bag_out", "target_gp", "joint"),
+        help="how λ and the mediators' lengthscales are found (choose: leave_one_bag_out or joint, whichever comes "
+        "nearer one scale up)",
     )
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
     group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")

@@ -23,6 +23,10 @@ from core.models.defaults import CANDIDATES
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
+#: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
+JOINT = "shrinkage_joint"
+#: Name of a row → the model, and the settings that it changes.
+OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {JOINT: ("shrinkage_cmp", {"stage_one": "joint"})}
 #: The peer that is no Gaussian process.
 BOOSTING = "gradient_boosting"
 #: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
@@ -55,7 +59,7 @@ MEDIATORS: dict[str, dict[str, Any]] = {
 CASES = MEDIATED | MATCHED | MEDIATORS
 #: When mediation helps; all with priors, as the evidence of few targets runs away without.
 MEDIATION: dict[str, Any] = {
-    "models": ("task_transformed_gp", "shrinkage_cmp", "bag_gp"),
+    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, "bag_gp"),
     "cases": tuple(MEDIATORS),
     "seeds": tuple(range(10)),
     "settings": {"prior_sd": 1.0},
@@ -83,7 +87,7 @@ class DownscalingBenchmark:
     def __post_init__(self) -> None:
         for model in self.models:
             if model != BOOSTING:
-                named(model)
+                named(OTHER_WAYS.get(model, (model, {}))[0])
         unknown = [case for case in self.cases if case not in CASES]
         if unknown:
             raise InputError(f"The case '{unknown[0]}' is unknown: choose among {', '.join(CASES)}.")
@@ -147,7 +151,8 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
         scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
         return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
                 "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
-    settings = DownscaleSettings.from_dict({**item["settings"], "model": item["model"], "seed": item["seed"]})
+    model, way = OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
+    settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
     learned, guard = learn_model(problem, replace(settings, learn=True))
     found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
@@ -220,6 +225,17 @@ def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
             first, other = sorted(CANDIDATES, key=above.__getitem__)
             pairs.append((models[first]["scores"]["rmse"], models[other]["scores"]["rmse"]))
     return pairs
+
+
+def chosen_stages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each case and seed the row of the shrinkage CMP whose way of stage one learning chooses, the nearer one one
+    scale up (`core.downscaling.stages`)."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["model"] in ("shrinkage_cmp", JOINT) and row["scores"]:
+            found.setdefault((row["case"], row["seed"]), []).append(row)
+    return [min(pair, key=lambda row: row["one_scale_up"]["rmse"]["shrinkage_cmp"]) for pair in found.values()
+            if len(pair) == 2]  # fmt: skip
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

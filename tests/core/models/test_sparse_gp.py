@@ -26,8 +26,17 @@ from core.models.stochastic import (
 from core.models.trainable import Trainable
 from tests.core.models.small import COLUMNS, assert_gradient, dense, model, normal, problem
 
-SPARSE = ["variational_cmp", "vbagg", "variational_gp"]
-EXACT = {"variational_cmp": "cmp", "vbagg": "bag_gp", "variational_gp": "centroid_gp"}
+EXACT = {
+    "variational_cmp": "cmp",
+    "variational_shrinkage_cmp": "shrinkage_cmp",
+    "vbagg": "bag_gp",
+    "variational_gp": "centroid_gp",
+}
+ON_BAGS = [name for name in EXACT if not MODELS[name].centroids]
+
+
+def test_every_model_through_inducing_points_has_its_exact_one():
+    assert EXACT.keys() == {name for name, each in MODELS.items() if each.sparse}
 
 
 def case(name, count=6, point_noise=0.2):
@@ -44,7 +53,7 @@ def through_all_points(name, **changes):
     return replace(spec, inducing=Inducing(len(rows), locations=rows)), data
 
 
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("point_noise", [0.0, 0.2])
 def test_with_every_input_as_inducing_point_the_bound_is_the_evidence_and_the_posterior_exact(name, point_noise):
     spec, data = through_all_points(name, point_noise=point_noise)
@@ -59,7 +68,7 @@ def test_with_every_input_as_inducing_point_the_bound_is_the_evidence_and_the_po
         assert torch.allclose(values, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
+@pytest.mark.parametrize("name", ON_BAGS)
 @pytest.mark.parametrize("point_noise", [0.0, 0.2])
 def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(name, point_noise):
     spec, data = case(name, point_noise=point_noise)
@@ -96,6 +105,20 @@ def test_the_bound_and_posterior_equal_the_dense_formulas_of_the_joint_gaussian(
     assert torch.allclose(found.variance(at), cov.diagonal(), atol=1e-8)
 
 
+def test_equal_bags_are_weighed_alike_replicated_or_shrunk_and_unequal_ones_are_not():
+    """``N λ D⁻¹ = B λ I`` where all n_j are the same: one model then, two where sizes differ."""
+    at = normal(7, 3, seed=9)
+    for sizes, same in (((4, 4, 4, 4), True), ((1, 9, 2, 12), False)):
+        data = problem(sizes)
+        replicated, shrunk = (
+            replace(model(name, 1e-1), inducing=Inducing(6, seed=1))
+            for name in ("variational_cmp", "variational_shrinkage_cmp")
+        )
+        means = [sparse_posterior(spec, data, COLUMNS).mean(at) for spec in (replicated, shrunk)]
+        bounds = [bound(spec, data, COLUMNS) for spec in (replicated, shrunk)]
+        assert torch.allclose(*means, atol=1e-9) == same and (abs(bounds[0] - bounds[1]) < 1e-8) == same
+
+
 @pytest.mark.usefixtures("few_features")
 def test_draws_have_the_posterior_mean_and_covariance():
     spec, data = case("variational_cmp")
@@ -115,7 +138,7 @@ def terms_of(name, point_noise=0.2, learned=False, singly=True):
     return trainable, data, projected(trainable, data, sort_bags(data.bags), prior, lambda: None, singly=singly)
 
 
-@pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
+@pytest.mark.parametrize("name", ON_BAGS)
 @pytest.mark.parametrize("point_noise", [0.0, 0.2])
 def test_the_elbo_at_the_optimal_q_is_the_collapsed_bound_and_no_other_q_is_better(name, point_noise):
     with torch.no_grad():
@@ -130,7 +153,7 @@ def test_the_elbo_at_the_optimal_q_is_the_collapsed_bound_and_no_other_q_is_bett
             assert float(elbo(projection, variances, targets, near)) < top
 
 
-@pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
+@pytest.mark.parametrize("name", ON_BAGS)
 def test_the_average_over_all_minibatches_is_the_full_elbo(name):
     with torch.no_grad():
         _, data, (targets, projection, variances) = terms_of(name)
@@ -157,7 +180,7 @@ def test_where_w_is_the_identity_looking_at_some_bags_alone_is_unbiased():
         assert float(parts) == pytest.approx(float(value(data)), abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
+@pytest.mark.parametrize("name", ON_BAGS)
 def test_the_gradient_of_the_bound_equals_central_differences_inducing_points_included(name):
     trainable, data, _ = terms_of(name, learned=True)
     objective = collapsed_objective(trainable, data, lambda: None)
@@ -165,7 +188,7 @@ def test_the_gradient_of_the_bound_equals_central_differences_inducing_points_in
     assert trainable.inducing is not None and float(trainable.inducing.grad.abs().max()) > 1e-4
 
 
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", EXACT)
 def test_learning_raises_the_bound_and_keeps_the_inducing_points_it_used(name):
 
     spec, data = case(name, count=4)
@@ -180,7 +203,7 @@ def test_learning_raises_the_bound_and_keeps_the_inducing_points_it_used(name):
     assert ModelSpec.from_dict(learned.spec.to_dict()) == learned.spec
 
 
-@pytest.mark.parametrize("name", ["variational_cmp", "vbagg"])
+@pytest.mark.parametrize("name", ON_BAGS)
 def test_minibatches_climb_close_to_the_collapsed_bound(name):
     spec, data = case(name, count=5)
     fitted = fit_stochastic(spec, data, COLUMNS, StochasticOptions(steps=250, rate=0.03, batch=2))
@@ -273,7 +296,7 @@ def test_the_bag_gram_of_one_subset_is_a_block_of_the_whole():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", EXACT)
 def test_the_gpu_gives_the_same_numbers(name):
     spec, data = case(name)
     at = normal(7, 3, seed=9)

@@ -1,0 +1,136 @@
+"""Which way of stage one learning takes: the nearer one one scale up, with a way back from what ran away."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.downscaling import learning, stages
+from core.downscaling.learning import learn_model
+from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from core.downscaling.run import downscale
+from core.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from core.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
+from core.engine.reporting import Quiet
+from core.errors import Cancelled, InputError, never
+from core.fields import DownscalingProblem
+from core.models.catalogue import MODELS
+from core.models.learning import Learned
+from tests.core.downscaling.test_partial import QUICK, problem
+
+SETTINGS = DownscaleSettings("shrinkage_cmp", restarts=1, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def given() -> DownscalingProblem:
+    return problem()
+
+
+def found(rmse: float, model: str = "shrinkage_cmp") -> OneScaleUp:
+    return OneScaleUp(model, 1, 1, "K", 0.0, {model: rmse, "bilinear": 9.0}, {}, 1.0, (0.5, 0.9, 0.95), (1.0,), None,
+                      {name: (0.0,) for name in ("cell", "known", "joined", "mean", "sd")})  # fmt: skip
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, rmse: dict[str, float | None]) -> list[str]:
+    """One scale up finds these errors by way of stage one; the ways that were asked for."""
+    asked: list[str] = []
+
+    def check(problem, settings, check):
+        asked.append(settings.stage_one)
+        error = rmse[settings.stage_one]
+        return None if error is None else found(error)
+
+    monkeypatch.setattr(stages, "one_scale_up", check)
+    return asked
+
+
+def test_mediated_models_without_a_covariance_of_their_own_have_two_ways() -> None:
+    assert {name for name in MODELS if has_two_ways(name)} == {
+        "shrinkage_cmp", "uncertain_cmp", "cmp", "variational_cmp", "variational_shrinkage_cmp",
+    }  # fmt: skip
+    assert DownscaleSettings().stage_one == CHOOSE
+    assert DownscaleSettings().learning().stage_one == WAYS[0]
+    assert DownscaleSettings(stage_one="joint").learning().stage_one == "joint"
+
+
+@pytest.mark.parametrize(("apart", "joint", "way"), [(2.0, 1.0, "joint"), (1.0, 23.9, WAYS[0]), (1.0, 1.0, WAYS[0])])
+def test_the_nearer_way_one_scale_up_is_taken_and_said(monkeypatch, given, apart, joint, way) -> None:
+    asked = pretend(monkeypatch, {WAYS[0]: apart, "joint": joint})
+    stage = choose_stage(given, SETTINGS, Quiet())
+    assert asked == list(WAYS) and stage.way == way
+    assert f"{min(apart, joint):.3g} K" in stage.said and stage.found is not None
+    assert stage.found.rmse["shrinkage_cmp"] == min(apart, joint) and stage.found.choice == stage.said
+    assert OneScaleUp.from_dict(stage.found.to_dict()) == stage.found
+
+
+def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> None:
+    asked = pretend(monkeypatch, {})
+    one_way = [replace(SETTINGS, model=name) for name in ("bag_gp", "task_transformed_gp", "partial_cmp")]
+    for settings in (replace(SETTINGS, stage_one="joint"), *one_way):
+        expected = "joint" if settings.stage_one == "joint" else WAYS[0]
+        assert choose_stage(given, settings, Quiet()) == Stage(expected)
+    assert asked == []
+
+
+def test_where_one_scale_up_cannot_be_asked_bags_are_left_out(monkeypatch, given) -> None:
+    asked = pretend(monkeypatch, {WAYS[0]: None})
+    stage = choose_stage(given, SETTINGS, Quiet())
+    assert (stage.way, stage.found) == (WAYS[0], None) and "cannot be asked" in stage.said and asked == [WAYS[0]]
+
+    def refuses(*_):
+        raise InputError("too few")
+
+    monkeypatch.setattr(stages, "one_scale_up", refuses)
+    assert choose_stage(given, SETTINGS, Quiet()).way == WAYS[0]
+
+
+def test_learning_by_choice_is_learning_by_the_nearer_way(given) -> None:
+    settings = completed(given, SETTINGS)
+    errors = {}
+    for way in WAYS:
+        checked = one_scale_up(given, replace(settings, stage_one=way), never)
+        assert checked is not None
+        errors[way] = checked.rmse["shrinkage_cmp"]
+    assert errors[WAYS[0]] != errors[WAYS[1]]
+    nearer = min(WAYS, key=errors.__getitem__)
+    chosen, guard = learn_model(given, SETTINGS)
+    asked, _ = learn_model(given, replace(SETTINGS, stage_one=nearer))
+    assert chosen.spec == asked.spec and chosen.stages["chosen"]["way"] == nearer
+    assert guard.one_scale_up is not None and guard.one_scale_up.rmse["shrinkage_cmp"] == errors[nearer]
+    assert f"{errors[nearer]:.3g}" in (guard.one_scale_up.choice or "")
+
+
+def test_a_joint_learning_that_runs_away_is_turned_back(monkeypatch, given) -> None:
+    pretend(monkeypatch, {WAYS[0]: 2.0, "joint": 1.0})
+    learned_ways: list[str] = []
+    honest = learning._learned
+
+    def learns(problem, settings, context):
+        learned_ways.append(settings.stage_one)
+        learned, guard = honest(problem, replace(settings, stage_one=WAYS[0]), context)
+        if settings.stage_one == "joint":
+            first, *rest = learned.spec.kernel.terms
+            kernel = replace(learned.spec.kernel, terms=(replace(first, scale=400.0), *rest))
+            learned = replace(learned, spec=replace(learned.spec, kernel=kernel))
+        return learned, guard
+
+    monkeypatch.setattr(learning, "_learned", learns)
+    learned, guard = learn_model(given, SETTINGS)
+    assert learned_ways == ["joint", WAYS[0]] and learned.spec.kernel.variance < 100
+    assert learned.stages["chosen"]["way"] == WAYS[0] and "ran away to 2" in learned.stages["chosen"]["said"]
+    assert not ran_away(Stage(WAYS[0]), learned)
+    assert guard.one_scale_up is not None and not guard.one_scale_up.stage_one
+
+
+def test_cancelling_the_choice_keeps_the_start(monkeypatch, given) -> None:
+    def cancelled(*_):
+        raise Cancelled("stop")
+
+    monkeypatch.setattr(stages, "one_scale_up", cancelled)
+    learned, _ = learn_model(given, SETTINGS)
+    assert isinstance(learned, Learned) and learned.cancelled
+
+
+def test_a_result_says_which_way_was_taken(given) -> None:
+    told = downscale(given, {**QUICK, "model": "shrinkage_cmp", "restarts": 1}).diagnostics
+    assert told["stages"]["chosen"]["way"] in WAYS
+    assert told["one_scale_up"]["stage_one"] == told["stages"]["chosen"]["said"]
