@@ -51,10 +51,34 @@ def add_filter_options(parser: Options, tolerance: float) -> None:
 
 
 def add_series_options(parser: Options, runs: int) -> None:
-    """``--train``, ``--test`` and ``--runs`` of series that are simulated and followed."""
+    """``--train``, ``--test``, ``--runs`` and ``--seeds`` of series that are simulated and followed."""
     parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
     parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
-    parser.add_argument("--runs", type=int, default=runs, help="training and test series, seeds from 0")
+    add_runs_options(parser, runs, "training and test series")
+
+
+def add_runs_options(parser: Options, runs: int, of: str) -> None:
+    """``--runs`` and ``--seeds``: how many of them, or which."""
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--runs", type=int, help=f"{of}: how many, seeds from 0 ({runs})")
+    either.add_argument("--seeds", nargs="+", metavar="SEED", help=f"{of}: their seeds, numbers or ranges such as 0-9")
+    parser.set_defaults(usual_runs=runs)
+
+
+def seeds_asked(options: argparse.Namespace) -> list[int]:
+    """The seeds of ``add_runs_options``, which ``options.seeds`` holds from then on, and ``options.runs`` their number.
+
+    Raises ``InputError`` for no run, and for anything that is no seed.
+    """
+    if options.seeds is None:
+        runs = options.usual_runs if options.runs is None else options.runs
+        if not 1 <= runs <= MOST_SEEDS:
+            raise InputError(f"{runs} runs were asked for: give 1 to {MOST_SEEDS:,}.")
+        options.seeds = list(range(runs))
+    else:
+        options.seeds = seeds_of([str(word) for word in options.seeds])
+    options.runs = len(options.seeds)
+    return options.seeds
 
 
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.kernels.families.registry import family_of
 from core.kernels.spec import KernelSpec
-from core.models.area_to_point import area_to_point_kernel, cell_width
+from core.models.area_to_point import area_to_point_kernel, cell_width, with_linear_mean
 from core.models.catalogue import named
 from core.models.centroids import singletons
 from core.models.defaults import CANDIDATES, Start, default_kernel, start_of, usual_model
@@ -38,6 +38,8 @@ class DownscaleSettings:
         are matched and shrinkage_cmp where they are matched through mediators.
     kernel, mediator_kernel : a family for the columns that are no coordinates ("rbf", "matern32" …), or a whole
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
+    linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
+        fields in space have it anyhow.
     spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
@@ -63,6 +65,7 @@ class DownscaleSettings:
     mediator_kernel: Any = None
     spatial: str | None = None
     structure: str = "sum"
+    linear_mean: bool = False
     regularisation: float | None = None
     noise: float | None = None
     point_noise: float | None = None
@@ -159,8 +162,11 @@ def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> Ke
     """k as given, or as the model has it."""
     model, bags, names = named(settings.model), problem.data.bags, problem.columns
     spatial = settings.spatial or start_of(settings.model, problem.matched).spatial
-    if isinstance(settings.kernel, dict) or not model.trend:
-        return _kernel(settings.kernel, bags.inputs, names, problem, settings.structure, spatial)
+    if isinstance(settings.kernel, dict):
+        return KernelSpec.from_dict(settings.kernel)
+    if not model.trend:
+        kernel = _kernel(settings.kernel, bags.inputs, names, problem, settings.structure, spatial)
+        return with_linear_mean(kernel, names, coordinate_names(problem)) if settings.linear_mean else kernel
     smooth = (settings.kernel or "rbf") if model.smooth else None
     place, structure = coordinate_names(problem), settings.structure
     return area_to_point_kernel(bags, names, place, spatial=spatial, covariates=smooth, structure=structure)

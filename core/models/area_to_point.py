@@ -55,6 +55,19 @@ def area_to_point_kernel(
     return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates, across)
 
 
+def with_linear_mean(kernel: KernelSpec, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
+    """The kernel of ``m + f`` with a prior mean linear in the covariates, ``m(x) = b₀ + Σ_j b_j c_j``.
+
+    Its coefficients are not known, ``b₀ ~ N(0, v₀)``, ``b_j ~ N(0, 1/s_j²)``, and are integrated out: ``k + v₀ +
+    Σ_j c_j c_j′/s_j²``. Whatever bags and mediators do to f they do to m too, ``E[m(X) | ỹ] ≈ Wᵀm̄``; the posterior mean
+    is that of generalised least squares where v₀ and 1/s² are large. Source: Rasmussen and Williams 2006, §2.7.
+    """
+    rest = tuple(name for name in names if name not in coordinates)
+    linear = (Term((Factor("linear", rest, (INVERSE_SLOPE,) * len(rest)),)),) if rest else ()
+    constant = Term((Factor("constant", rest or names, ()),), MEAN_VARIANCE)
+    return KernelSpec((*kernel.terms, *linear, constant))
+
+
 def held_to(
     kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...], across: float | None = None
 ) -> KernelSpec:

@@ -34,7 +34,7 @@ OFFERED = {
 #: Stands for the family that the model has of itself.
 OWN = "own"
 #: The controls of the kernel's families where a model has its own.
-OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum"}
+OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum", "linmean": False}
 #: Under which name the session keeps what the sliders were put to by the last learning.
 LEARNED = "_learned_sliders"
 #: And from which problem.
@@ -70,6 +70,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             kernel=_family("Covariates", "fam", "rbf", OFFERED) if named(name).smooth else None,
             spatial=None if place == OWN else place,
             structure=_structure() if named(name).smooth else "sum",
+            linear_mean=not named(name).trend and _linear_mean(),
             local_scale=_local_scale(problem, name),
         )
         if named(name).trend:
@@ -88,6 +89,16 @@ def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[s
     words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
     chosen = bound.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
     return values.get(chosen)
+
+
+def _linear_mean() -> bool:
+    return bound.checkbox(
+        "A prior mean linear in the covariates",
+        False,
+        key="linmean",
+        help="Without it f varies around zero, the mean of the targets. With it around b₀ + Σ bⱼcⱼ, whose coefficients "
+        "are unknown and integrated out; cells and mediators average it as they do f.",
+    )
 
 
 def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
@@ -118,13 +129,17 @@ def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
 def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
     trend = named(model).trend
+    linear_mean = any(factor.kind.without_scales for term in kernel.terms for factor in term.factors)
     terms = [
-        term for term in kernel.terms if not (trend and len(term.factors) == 1 and term.factors[0].kind.degenerate)
+        term
+        for term in kernel.terms
+        if not ((trend or linear_mean) and len(term.factors) == 1 and term.factors[0].kind.degenerate)
     ]
     factors = [factor for term in terms for factor in term.factors]
     values = {"fam" if set(f.columns) <= set(covariates) else "place": f.family for f in factors}
     return {key: family for key, family in values.items() if family in OFFERED} | {
-        "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum"
+        "struct": "product" if any(len(term.factors) > 1 for term in kernel.terms) else "sum",
+        **({} if trend else {"linmean": linear_mean}),
     }
 
 
@@ -167,8 +182,8 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
     values."""
     mark = json.dumps(
         [choice.source.to_dict(), choice.spec.target, choice.spec.covariates, choice.spec.mediators, choice.spec.select,
-         choice.spec.coarse_select,
-         settings.model, settings.kernel, settings.spatial, settings.structure]
+         choice.spec.coarse_select, settings.model, settings.kernel, settings.spatial, settings.structure,
+         settings.linear_mean]
     )  # fmt: skip
     spec = choice.spec
     cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh]

@@ -25,6 +25,7 @@ MODEL_SETTINGS = (
     "mediator_kernel",
     "spatial",
     "structure",
+    "linear_mean",
     "regularisation",
     "noise",
     "point_noise",
@@ -85,6 +86,11 @@ def _model_arguments(group: Any) -> None:
         "--spatial", metavar="FAMILY",
         help="family on coordinates (powered_exponential for area_to_point_gp, partial_cmp and regression_kriging, "
         "matern12 for bag_gp, else matern32)",
+    )  # fmt: skip
+    group.add_argument(
+        "--linear-mean", action=argparse.BooleanOptionalAction, default=None,
+        help="an unknown prior mean that is linear in the covariates (area_to_point_gp, partial_cmp and "
+        "regression_kriging have it anyhow)",
     )  # fmt: skip
     group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
     group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")

@@ -3,7 +3,13 @@
 import argparse
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_device_option, add_filter_options, add_output_options
+from core.cli.options import (
+    add_device_option,
+    add_filter_options,
+    add_output_options,
+    add_runs_options,
+    seeds_asked,
+)
 from core.cli.talk import say, stdout_kept_clean
 
 #: Of `core.kernels.lanczos`, which is not loaded for the help alone.
@@ -21,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="kbr_gauss, kbr_tr, kalman_matrix, kalman_quaternion, nearest (all)")  # fmt: skip
     parser.add_argument("--train", type=int, default=400, help="training frames T (the paper's: 1800)")
     parser.add_argument("--test", type=int, default=100, help="frames that are followed and scored (the paper's: 1800)")
-    parser.add_argument("--runs", type=int, default=1, help="training and test series, seeds from 0")
+    add_runs_options(parser, 1, "training and test series")
     parser.add_argument("--tilt", type=float, default=20.0, help="degrees the camera may lean, 180: all rotations")
     parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
     parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
@@ -38,6 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every method on every run of every noise; the summary is over all of them."""
     check_writable(options.json)
+    seeds = seeds_asked(options)
     with stdout_kept_clean():
         import torch
 
@@ -46,12 +53,10 @@ def run(options: argparse.Namespace) -> None:
 
         torch.set_num_threads(1)  # matrices this small are slower on several
         noises, methods = tuple(options.noise or PAPER_NOISES), tuple(options.methods or METHODS)
-        results = [
-            result for noise in noises for seed in range(options.runs) for result in _one(options, noise, seed, methods)
-        ]
+        results = [result for noise in noises for seed in seeds for result in _one(options, noise, seed, methods)]
         device = str(choose(options.device))
-    names = ("train", "test", "runs", "tilt", "speed", "field_of_view", "room", "scale", "epsilon", "tolerance",
-             "full_rank")  # fmt: skip
+    names = ("train", "test", "runs", "seeds", "tilt", "speed", "field_of_view", "room", "scale", "epsilon",
+             "tolerance", "full_rank")  # fmt: skip
     settings = {name: getattr(options, name) for name in names} | {"noise": list(noises), "methods": list(methods)}
     write(document(options.command, settings, results, by=("noise",), device=device), options.json)
 

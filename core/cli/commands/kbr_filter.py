@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_device_option, add_filter_options, add_output_options, add_series_options, chosen
+from core.cli.options import (
+    add_device_option,
+    add_filter_options,
+    add_output_options,
+    add_series_options,
+    chosen,
+    seeds_asked,
+)
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -36,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every method on every run."""
     check_writable(options.json)
+    seeds_asked(options)
     with stdout_kept_clean():
         from core.device import choose
         from core.studies.filtering.study import FilterSettings, compare
@@ -50,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
                     where = ", ".join(f"{name} {value}" for name, value in about.items())
                     say(f"{where}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
         device = str(choose(options.device))
-    said = ("system", "generator", "series", "states", "observations", "train", "test", "runs", "tolerance")
+    said = ("system", "generator", "series", "states", "observations", "train", "test", "runs", "seeds", "tolerance")
     settings_said = chosen(options, said)
     by = ("train",) if options.series else ("system", "train")
     write(document(options.command, settings_said, results, device=device, by=by), options.json)
@@ -74,5 +82,5 @@ def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int
     for name in options.system:
         system = RotationSystem.named(name, options.generator)
         for train in options.train:
-            for seed in range(options.runs):
+            for seed in options.seeds:
                 yield rotation_problem(system, train, options.test, seed), seed, {"system": name, "train": train}

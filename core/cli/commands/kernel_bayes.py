@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options
+from core.cli.options import add_output_options, add_runs_options, seeds_asked
 from core.cli.talk import say, stdout_kept_clean
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--simulations", nargs="+", type=int, default=[20_000], metavar="S", help="of rejection ABC, one or several"
     )
     parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
-    parser.add_argument("--runs", type=int, default=3, help="drawn problems, seeds from 0")
+    add_runs_options(parser, 3, "drawn problems")
     parser.add_argument(
         "--methods",
         nargs="+",
@@ -39,11 +39,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Every method on every run of every dimension; the summary is over all of them."""
     check_writable(options.json)
+    seeds = seeds_asked(options)
     with stdout_kept_clean():
         from core.studies.kernel_bayes.study import METHODS, GaussianSpec, compare_rules
 
         methods, results = tuple(options.methods or METHODS), []
-        for dimension, pairs, seed in product(options.dimension, options.pairs, range(options.runs)):
+        for dimension, pairs, seed in product(options.dimension, options.pairs, seeds):
             spec = GaussianSpec(dimension, pairs, options.prior or pairs, options.tests, seed)
             for size, row in _rows(spec, methods, options, compare_rules):
                 more = {"dimension": dimension, "size": size}
@@ -53,7 +54,8 @@ def run(options: argparse.Namespace) -> None:
                 if not options.quiet:
                     say(f"d = {dimension}, {row['model']} of {size}, run {seed}: MSE {row['scores']['mse']:.4g}")
     settings = {
-        name: getattr(options, name) for name in ("dimension", "pairs", "prior", "simulations", "tests", "runs")
+        name: getattr(options, name)
+        for name in ("dimension", "pairs", "prior", "simulations", "tests", "runs", "seeds")
     }
     said = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
     write(said, options.json)

@@ -23,6 +23,20 @@ def test_rules_in_the_one_shape(command) -> None:
     assert all(r["scores"]["mse"] > 0 for r in answer.document["results"])
 
 
+def test_seeds_are_chosen_by_number_or_range_and_give_the_rows_of_their_runs(command) -> None:
+    given = ("kernel-bayes", "--dimension", 1, "--pairs", 30, "--tests", 4, "--methods", "kbr", "--quiet")
+    scores = []
+    for asked in (("--runs", 5), ("--seeds", "3-4"), ("--seeds", 4, 3)):
+        answer = command(*given, *asked)
+        assert answer.code == 0, answer.err
+        settings = answer.document["settings"]
+        assert settings["runs"] == len(settings["seeds"]) == len(answer.document["results"])
+        scores.append({row["seed"]: row["scores"]["mse"] for row in answer.document["results"]})
+    assert scores[1] == scores[2] == {seed: scores[0][seed] for seed in (3, 4)} and scores[0].keys() == set(range(5))
+    answer = command("kbr-filter", "--train", 60, "--test", 20, "--seeds", 7, "--methods", "ekf", "--quiet")
+    assert answer.code == 0 and [row["seed"] for row in answer.document["results"]] == [7]
+
+
 def test_sizes_are_summarised_apart_and_rejection_runs_once(command) -> None:
     sizes = ("--pairs", 30, 50, "--simulations", 100, 400, "--methods", "kbr_theorem", "abc", "--tests", 4)
     answer = command("kernel-bayes", "--dimension", 1, *sizes, "--runs", 2, "--quiet")
@@ -54,6 +68,11 @@ def test_a_series_of_ones_own_is_followed(command, tmp_path) -> None:
         (("kbr-filter", "--methods", "nonsense"), "unknown"),
         (("kernel-bayes", "--dimension", 0), "at least 1"),
         (("kernel-bayes", "--methods", "nonsense"), "unknown"),
+        (("kernel-bayes", "--seeds", "-1"), "seed"),
+        (("kernel-bayes", "--seeds", "1", "1"), "each seed once"),
+        (("kernel-bayes", "--runs", 0), "0 runs were asked for"),
+        (("kernel-bayes", "--runs", 2, "--seeds", 1), "not allowed with"),
+        (("kbr-smoother", "--seeds", "x"), "is no number"),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_two(command, command_line, word) -> None:
