@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
+from core.studies.downscaling.benchmark import with_chosen
+
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, KEPT = ROOT / "tests" / "benchmarks" / "results", ROOT / "data" / "benchmarks"
 Row = dict[str, Any]
@@ -42,7 +44,8 @@ class Table:
 def rows(name: str, folder: Path = MEASURED) -> list[Row]:
     """The stored rows of a benchmark."""
     kept = json.loads((folder / f"{name}.json").read_text())
-    return kept["rows"] if "rows" in kept else kept["results"]
+    found = kept["rows"] if "rows" in kept else kept["results"]
+    return with_chosen(found) if name == "mediation" else found
 
 
 def row(name: str, what: str, size: str = "") -> Row:
@@ -437,7 +440,9 @@ def _case_cell(name: str, case: str, model: str) -> str | None:
 
 _MODELS = {"area-to-point GP": "area_to_point_gp", "partial CMP": "partial_cmp", "S-CMP": "shrinkage_cmp", "CMP": "cmp",
            "bag GP": "bag_gp", "GP on centroids": "centroid_gp", "variational CMP": "variational_cmp", "VBAgg": "vbagg",
-           "variational GP": "variational_gp", "task-transformed GP": "task_transformed_gp"}  # fmt: skip
+           "variational GP": "variational_gp", "task-transformed GP": "task_transformed_gp",
+           "S-CMP, joint": "shrinkage_joint", "S-CMP, chosen": "shrinkage_chosen",
+           "uncertain CMP": "uncertain_cmp"}  # fmt: skip
 _CASES = {"UKV 645 m": "ukv-645m", "UKV 75 m": "ukv-75m", "ERA5": "era5-t2m", "GDAS": "gdas-ttop",
           "planets, 2°": "planets-2deg", "planet, 0.5°": "planet-half-deg"}  # fmt: skip
 

@@ -102,12 +102,8 @@ def _model_arguments(group: Any) -> None:
         help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
         "regression_kriging do, where cells are matched, and partial_cmp)",
     )  # fmt: skip
-    group.add_argument(
-        "--gradient-boosting",
-        action="store_true",
-        default=None,
-        help="gradient boosting joins the baselines (some seconds)",
-    )
+    about = "gradient boosting joins the baselines (some seconds)"
+    group.add_argument("--gradient-boosting", action="store_true", default=None, help=about)
     group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
     add_device_option(group, None)
 

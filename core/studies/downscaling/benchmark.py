@@ -25,6 +25,8 @@ EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 #: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
 JOINT = "shrinkage_joint"
+#: The nearer of both, as one scale up tells.
+CHOSEN = "shrinkage_chosen"
 #: Name of a row → the model, and the settings that it changes.
 OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {JOINT: ("shrinkage_cmp", {"stage_one": "joint"})}
 #: The peer that is no Gaussian process.
@@ -59,7 +61,7 @@ MEDIATORS: dict[str, dict[str, Any]] = {
 CASES = MEDIATED | MATCHED | MEDIATORS
 #: When mediation helps; all with priors, as the evidence of few targets runs away without.
 MEDIATION: dict[str, Any] = {
-    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, "bag_gp"),
+    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, "uncertain_cmp", "bag_gp"),
     "cases": tuple(MEDIATORS),
     "seeds": tuple(range(10)),
     "settings": {"prior_sd": 1.0},
@@ -227,15 +229,16 @@ def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
     return pairs
 
 
-def chosen_stages(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of each case and seed the row of the shrinkage CMP whose way of stage one learning chooses, the nearer one one
-    scale up (`core.downscaling.stages`)."""
+def with_chosen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, and as ``CHOSEN`` those of the shrinkage CMP by the way of stage one that learning chooses: the nearer
+    one one scale up (`core.downscaling.stages`)."""
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
         if row["model"] in ("shrinkage_cmp", JOINT) and row["scores"]:
             found.setdefault((row["case"], row["seed"]), []).append(row)
-    return [min(pair, key=lambda row: row["one_scale_up"]["rmse"]["shrinkage_cmp"]) for pair in found.values()
-            if len(pair) == 2]  # fmt: skip
+    pairs = [pair for pair in found.values() if len(pair) == 2]
+    chosen = [min(pair, key=lambda row: row["one_scale_up"]["rmse"]["shrinkage_cmp"]) for pair in pairs]
+    return [*rows, *({**row, "model": CHOSEN} for row in chosen)]
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:

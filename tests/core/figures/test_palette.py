@@ -39,7 +39,14 @@ LEAST_DIFFERENCE = {"all cones": 13, "no green cones": 10, "no red cones": 9}
 #: Models that stand on one page.
 TOGETHER = {
     "swiss roll": (*GENERAL, "truth"),
-    "when mediation helps": ("task_transformed_gp", "shrinkage_cmp", "shrinkage_joint", "bag_gp"),
+    "when mediation helps": (
+        "task_transformed_gp",
+        "shrinkage_cmp",
+        "shrinkage_joint",
+        "shrinkage_chosen",
+        "uncertain_cmp",
+        "bag_gp",
+    ),
     "downscaling": (
         "area_to_point_gp",
         "regression_kriging",
