@@ -126,7 +126,7 @@ def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
     )
 
 
-def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, str]:
+def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, Any]:
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
     trend = named(model).trend
     linear_mean = any(factor.kind.without_scales for term in kernel.terms for factor in term.factors)
