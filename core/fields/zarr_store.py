@@ -113,7 +113,7 @@ def _name_dimensions(array: Any) -> None:
     """Give an array of netCDF's own Zarr the names of its dimensions, which xarray looks for elsewhere."""
     attributes = array.metadata.attributes
     said = attributes.get("_nczarr_array", attributes.get("_NCZARR_ARRAY", {}))
-    paths = said.get("dimension_references", said.get("dimrefs", [])) if isinstance(said, dict) else []
+    paths: Any = said.get("dimension_references", said.get("dimrefs", [])) if isinstance(said, dict) else []
     if len(paths) == len(array.shape) and "_ARRAY_DIMENSIONS" not in attributes:
         attributes["_ARRAY_DIMENSIONS"] = [str(path).rpartition("/")[2] for path in paths]
 
@@ -124,7 +124,7 @@ def _marked(store: ZarrStore, name: str, variable: "xr.Variable") -> "xr.Variabl
     Format 2 has no other word for them, but 0 is its default: it is a mark only where the file calls it so or packs the
     data. In format 3 the fill value is none, unless it is a number that can be nothing else.
     """
-    array = store.members[name]
+    array: Any = store.members[name]
     said, fill = set(array.metadata.attributes), array.fill_value
     if variable.dtype.kind not in "biuf" or fill is None or set(MARKS) & said:
         return variable
