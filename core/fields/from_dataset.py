@@ -15,6 +15,7 @@ from core.fields.holes import LEAST_PLACED, fill_positions, placed
 from core.fields.lines import bounded, line, scale_of
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
 from core.fields.roles import role
+from core.fields.selecting import REPEATED
 from core.fields.sphere import wrap_longitude
 from core.fields.times import read_odd
 from core.fields.validity import look_at_values
@@ -39,7 +40,22 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Not on the grid and left out: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
-    return Fields(kept, grid, tuple(notes + said), _source(dataset.attrs, source), licences, lazy)
+    found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy)
+    return replace(found, notes=tuple(notes + said + _repeated(found, fields)))
+
+
+def _repeated(fields: Fields, names: list[str]) -> list[str]:
+    """Sentences on values that occur more than once along a dimension, which only their index tells apart."""
+    notes = []
+    for dim in dict.fromkeys(str(d) for name in names for d in fields.dataset.variables[name].dims[:-2]):
+        again = [label for label in fields.labels(dim) if REPEATED.search(label)]
+        if again:
+            some = ", ".join(again[:4]) + (" …" if len(again) > 4 else "")
+            notes.append(
+                f"{len(again)} values along `{dim}` occur more than once, {some}: choose those by index, such as "
+                f"`{dim}=#{fields.labels(dim).index(again[0])}`."
+            )
+    return notes
 
 
 def _plain(dataset: "xr.Dataset") -> "xr.Dataset":

@@ -8,9 +8,9 @@ import numpy as np
 
 from core.errors import InputError, short
 from core.fields.grid import Grid
-from core.fields.selecting import index_of
+from core.fields.selecting import distinct, index_of
 from core.fields.static import is_static
-from core.fields.times import is_dates, label_of, text_of, words_of
+from core.fields.times import is_dates, labels_of, text_of, words_of
 from core.fields.validity import DOUBTFUL, look, only_valid
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Fields:
     def _describe(self, name: str) -> Variable:
         array = self.dataset.variables[name]
         attributes = array.attrs
-        extra = {str(dim): self._labels(str(dim), array.sizes[dim]) for dim in array.dims[:-2]}
+        extra = {str(dim): self.labels(str(dim)) for dim in array.dims[:-2]}
         return Variable(
             name,
             str(attributes.get("long_name", name)),
@@ -93,18 +93,19 @@ class Fields:
             extra,
         )
 
-    def _labels(self, dim: str, size: int) -> tuple[str, ...]:
+    def labels(self, dim: str) -> tuple[str, ...]:
+        """What each place along a dimension is called; those that no word tells apart carry their index, (#5)."""
         if dim not in self.dataset.coords:
-            return tuple(str(i) for i in range(size))
+            return tuple(str(i) for i in range(self.dataset.sizes[dim]))
         coordinate = self.dataset.coords[dim]
-        units = str(coordinate.attrs.get("units", "")).strip()
         values = coordinate.values
         if is_dates(values):
-            return tuple(label_of(v) for v in values)
+            return distinct(labels_of(values))
+        units = str(coordinate.attrs.get("units", "")).strip()
         units = "" if units == "1" else units
         if values.dtype.kind in "fiu":
-            return tuple(f"{text} {units}".strip() for text in _number_texts(values))
-        return tuple(str(v) for v in values)
+            return distinct([f"{text} {units}".strip() for text in _number_texts(values)])
+        return distinct([str(v) for v in values])
 
     def check(self, name: str) -> Variable:
         """The description of a field; ``InputError`` where the file has no such numeric field on its grid."""
@@ -197,7 +198,7 @@ class Fields:
             elif is_dates(self.dataset.coords[dim].values):
                 words, dated = [words_of(self.dataset.coords[dim].values[index]), *words], True
             else:
-                words.append(f"{_plain(dim)} {self._labels(dim, self.dataset.sizes[dim])[index]}")
+                words.append(f"{_plain(dim)} {self.labels(dim)[index]}")
         time = None if dated else self._time(name, select)
         words += [
             f"{_plain(str(key))} {value:g} {value.attrs.get('units', '')}".strip()

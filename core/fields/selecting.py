@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: An index as it is written: ``#0`` is the first.
 _INDEX = re.compile(r"#\s*(-?\d+)")
+#: How a label ends that only its index tells from another.
+REPEATED = re.compile(r" \(#\d+\)$")
 _SHORT = re.compile(r"\d{1,3}")
 _DATE = re.compile(r"-?\d{4,}-\d\d-\d\d( |$)")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)?")
@@ -34,14 +36,33 @@ def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
         return found[0]
     if found:
         first, last = found[0], found[-1]
+        between = "or" if len(found) == 2 else "to"
         raise InputError(
             f"`{dim}={wanted}` fits {len(found)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
-            f"write more of the one you mean, or its index, `{dim}=#{first}` to `{dim}=#{last}`."
+            f"write more of the one you mean, or its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
         )
     raise InputError(
         f"Dimension `{dim}` has no value `{wanted}`, it has {what_there_is(labels)}: give one of its values, or an "
         f"index with `#`, `{dim}=#0` to `{dim}=#{max(0, len(labels) - 1)}`."
     )
+
+
+def distinct(labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels, those that occur again with their index: ``1965-12-27 00:00 (#11)``."""
+    again = repeats(labels)
+    if not again:
+        return tuple(labels)
+    return tuple(f"{label} (#{n})" if label in again else label for n, label in enumerate(labels))
+
+
+def repeats(labels: Sequence[str]) -> dict[str, list[int]]:
+    """Labels that occur more than once, with their indices."""
+    if len(set(labels)) == len(labels):
+        return {}
+    places: dict[str, list[int]] = {}
+    for n, label in enumerate(labels):
+        places.setdefault(label, []).append(n)
+    return {label: indices for label, indices in places.items() if len(indices) > 1}
 
 
 def what_there_is(labels: Sequence[str]) -> str:

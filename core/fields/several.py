@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import InputError
 from core.fields.gridded import Fields, Variable
 from core.fields.sampling import how_sampled, sample
+from core.fields.selecting import REPEATED, distinct
 from core.fields.times import is_dates
 
 #: Stands between the names of files that are read as one.
@@ -220,16 +221,20 @@ def _row(name: str, held: list[Fields]) -> Row | None:
 
 def _along(name: str, dim: str, held: list[Fields], labels: list[tuple[str, ...]]) -> Row:
     """The files one after the other, by date where the dimension has dates."""
-    entries = [(label, (one, place)) for one, own in zip(held, labels, strict=True) for place, label in enumerate(own)]
+    entries = [
+        (REPEATED.sub("", label), (one, place))
+        for one, own in zip(held, labels, strict=True)
+        for place, label in enumerate(own)
+    ]
     dated = dim == "time" or all(dim in f.dataset.coords and is_dates(f.dataset.coords[dim].values) for f in held)
     if dated:
         entries.sort(key=lambda entry: entry[0])
-    order = [label for label, _ in entries]
-    double = next((label for label in order if order.count(label) > 1), None)
-    if double is not None:
-        both = [one.name for label, (one, _) in entries if label == double]
-        raise InputError(f"`{name}` has {dim} {double} in {both[0]} and in {both[1]}: leave one of them out.")
-    return Row(dim, tuple(order), tuple(place for _, place in entries))
+    holder: dict[str, Fields] = {}
+    for label, (one, _) in entries:
+        if holder.setdefault(label, one) is not one:
+            both = f"{holder[label].name} and in {one.name}"
+            raise InputError(f"`{name}` has {dim} {label} in {both}: leave one of them out.")
+    return Row(dim, distinct([label for label, _ in entries]), tuple(place for _, place in entries))
 
 
 def _size(fields: Fields) -> str:

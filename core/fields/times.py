@@ -38,9 +38,14 @@ def text_of(date: Any) -> str:
     return f"{date.year:04d}-{date.month:02d}-{date.day:02d}T{date.hour:02d}:{date.minute:02d}"
 
 
-def label_of(date: Any) -> str:
-    """``2001-02-30 06:00``, as lists show it."""
-    return text_of(date).replace("T", " ")
+def labels_of(dates: np.ndarray) -> list[str]:
+    """``2001-02-30 06:00``, as lists show them; with seconds where minutes do not tell them apart."""
+    labels = [text_of(date).replace("T", " ") for date in dates]
+    if len(set(labels)) == len(labels) or dates.dtype.kind != "M":
+        return labels
+    fine = np.datetime_as_string(dates, unit="s")
+    exact = [label if text == "NaT" else str(text).replace("T", " ") for label, text in zip(labels, fine, strict=True)]
+    return exact if len(set(exact)) > len(set(labels)) else labels
 
 
 def words_of(date: Any) -> str:
