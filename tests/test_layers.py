@@ -10,19 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-GROUND = {
-    "errors",
-    "lazy",
-    "wording",
-    "device",
-    "expressions",
-    "jail",
-    "plain_data",
-    "sandbox",
-    "seccomp",
-    "separated",
-    "sweeps",
-}
+GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "seccomp", "sweeps"}
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
 SUMS = KERNELS | {"bag_sums"}
@@ -45,7 +33,6 @@ ALLOWED = {
     "jail": {"errors", "seccomp"},
     "seccomp": set(),
     "sandbox": {"errors", "jail"},
-    "separated": {"errors"},
     "sweeps": {"errors"},
     "observations": {"errors"},
     "mediator_shift": RECORDS | {"linalg"},
@@ -55,8 +42,8 @@ ALLOWED = {
     "embeddings": SUMS,
     "models": METHODS,
     "filtering": METHODS | FIELDS | TABLES,
-    "distribution_regression": METHODS | {"models"},
-    "likelihood_free": METHODS,
+    "distribution_regression": METHODS | {"models"} | FIELDS | TABLES,
+    "likelihood_free": METHODS | FIELDS | TABLES,
     "fields": GROUND | {"observations", "mediator_shift"},
     "tables": FIELDS,
     "datasets": FIELDS,

@@ -1,18 +1,16 @@
 """A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import InputError, one_line
+from core.errors import InputError
 from core.sandbox import read_apart
-from core.separated import refuse_long_rows
+from core.tables.cells import MISSING
 
 if TYPE_CHECKING:
     from core.distribution_regression.subjects import Subjects
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 300_000_000, 200_000
 #: The most subjects: their n × n matrix is factorised.
 MOST_SUBJECTS = 6000
-_LONGEST_HEADER = 1_000_000
-_NO_TEXT = "The table is no text in UTF-8: save it as CSV."
 _GUESSES = {
     "subject": ("subject", "id", "seqn", "person", "participant", "patient"),
     "value": ("value", "x", "measure", "measurement", "count", "activity", "log_count"),
@@ -49,25 +45,26 @@ class Roles:
             raise InputError(f"The column '{twice}' has two roles: give each column one.")
 
 
-def open_table(source: str | Path | bytes) -> IO[str]:
-    """The text of a table from a path or an upload's bytes, read as it is asked for; ``InputError`` if too large."""
+def _checked(source: str | Path | bytes) -> Path | bytes:
+    """A path or an upload's bytes; ``InputError`` where there is none, or too much of it."""
     if isinstance(source, bytes):
         size, name = len(source), "The table"
     else:
-        path = Path(source)
-        if not path.is_file():
-            raise InputError(f"There is no file {path}: check the name.")
-        size, name = path.stat().st_size, str(path)
+        source = Path(source)
+        if not source.is_file():
+            raise InputError(f"There is no file {source}: check the name.")
+        size, name = source.stat().st_size, str(source)
     if size > MOST_BYTES:
         raise InputError(f"{name} has {size / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read: thin it out.")
-    file: Any = io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb")
-    return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    return source
 
 
 def columns_of(source: str | Path | bytes) -> tuple[str, ...]:
-    """The names in the header."""
-    with open_table(source) as text:
-        return tuple(_header(text)[0])
+    """The names of the columns."""
+    from core.tables.dialect import sniff
+
+    dialect = sniff(_checked(source), "the table")
+    return dialect.names[dialect.counted :]
 
 
 def guess_roles(names: Sequence[str]) -> Roles | None:
@@ -86,24 +83,6 @@ def guess_roles(names: Sequence[str]) -> Roles | None:
     return Roles(found["subject"], (found["value"],), found["outcome"], tuple(free))
 
 
-def _header(text: IO[str]) -> tuple[list[str], str]:
-    try:
-        first = text.readline(_LONGEST_HEADER)
-    except UnicodeDecodeError:
-        raise InputError(_NO_TEXT) from None
-    if not first.strip():
-        raise InputError("The table is empty: its first line should name the columns.")
-    separator = max((",", ";", "\t"), key=first.count)
-    try:
-        names = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
-    except csv.Error as error:
-        raise InputError(f"The header cannot be read ({error}): give every column a name of its own.") from None
-    if len(set(names)) < len(names) or any(not name for name in names):
-        said = one_line(", ".join(names))[:200] or "(nothing)"
-        raise InputError(f"The header reads {said}: give every column a name of its own.")
-    return names, separator
-
-
 def open_subjects(path: Path, roles: Roles) -> "Subjects":
     """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
     settings = json.dumps(asdict(roles))
@@ -115,7 +94,7 @@ def open_subjects(path: Path, roles: Roles) -> "Subjects":
 
 
 def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
-    """Subjects from a CSV table (comma, semicolon or tab), one row a measurement, in pieces of 200,000 rows.
+    """Subjects from a text table (`core.tables.text`), one row a measurement.
 
     Subjects come in the order in which they first appear. Raises ``InputError``, naming row and column, for missing or
     unreadable cells, an outcome or covariate that differs within a subject, and what ``make_subjects`` refuses.
@@ -126,12 +105,8 @@ def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
 def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
     """The numbers of a table; ``InputError`` as ``read_table``."""
     gathered = _Gathering(roles)
-    with open_table(source) as text:
-        try:
-            for frame, first in _pieces(text, roles):
-                gathered.add(frame, first)
-        except UnicodeDecodeError:
-            raise InputError(_NO_TEXT) from None
+    for frame, first in _pieces(_checked(source), roles):
+        gathered.add(frame, first)
     return gathered.all()
 
 
@@ -168,33 +143,22 @@ def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
     )  # fmt: skip
 
 
-def _pieces(text: IO[str], roles: Roles) -> Iterator[tuple[Any, int]]:
-    """Data frames of the wanted columns, and the number of each one's first row (the header is row 1)."""
+def _pieces(source: Path | bytes, roles: Roles) -> Iterator[tuple[Any, np.ndarray]]:
+    """Data frames of the wanted columns, and the lines of the file that each one's rows stand in."""
     import pandas as pd
 
-    names, separator = _header(text)
+    from core.tables.text import read_text
+
+    names = columns_of(source)
     wanted = [roles.subject, *roles.values, roles.outcome, *roles.covariates]
     missing = [name for name in wanted if name not in names]
     if missing:
         raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
-    first = 2
-    refuse_long_rows(text, separator, len(names), "the table")
-    text.seek(0)
-    text.readline()
-    try:
-        reader = pd.read_csv(
-            text, sep=separator, header=None, names=names, usecols=wanted, dtype={roles.subject: str},
-            chunksize=CHUNK, skip_blank_lines=True, skipinitialspace=True, index_col=False,
-        )  # fmt: skip
-        for frame in reader:
-            if first - 2 + len(frame) > MOST_ROWS:
-                raise InputError(
-                    f"The table has more than {MOST_ROWS:,} rows, the most that are read: thin out the measurements."
-                )
-            yield frame, first
-            first += len(frame)
-    except pd.errors.ParserError as error:
-        raise InputError(f"The table cannot be read ({error}): give every row the header's columns.") from None
+    found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted)
+    subjects = found.columns[roles.subject].str.strip()
+    frame = pd.DataFrame({**found.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
+    for first in range(0, len(frame), CHUNK):
+        yield frame.iloc[first : first + CHUNK].reset_index(drop=True), found.lines[first : first + CHUNK]
 
 
 class _Gathering:
@@ -207,16 +171,16 @@ class _Gathering:
         self.owner: list[np.ndarray] = []
         self.told: list[np.ndarray] = []  # of each subject: outcome and covariates
 
-    def add(self, frame: Any, first: int) -> None:
-        """One piece; ``first`` is the number of its first row."""
+    def add(self, frame: Any, lines: np.ndarray) -> None:
+        """One piece; ``lines`` are the numbers of its rows."""
         roles = self.roles
         numbers = [*roles.values, roles.outcome, *roles.covariates]
         for name in numbers:
-            frame[name] = _numeric(frame[name], name, first)
+            frame[name] = _numeric(frame[name], name, lines)
         bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))
         empty = frame[roles.subject].isna().to_numpy() | bad.any(1)
         if empty.any() and not roles.drop_missing:
-            raise InputError(_missing(frame, bad, empty, roles, numbers, first))
+            raise InputError(_missing(frame, bad, empty, roles, numbers, lines))
         names = frame[roles.subject][~frame[roles.subject].isna()]
         for name in names.unique():
             self.number.setdefault(name, len(self.number))
@@ -228,7 +192,7 @@ class _Gathering:
         owner = whole[roles.subject].map(self.number).to_numpy(dtype=np.int64)
         self.values.append(whole[list(roles.values)].to_numpy(dtype=float))
         self.owner.append(owner)
-        self._tell(whole, owner, np.flatnonzero(~empty) + first)
+        self._tell(whole, owner, lines[~empty])
 
     def _tell(self, frame: Any, owner: np.ndarray, rows: np.ndarray) -> None:
         """Outcome and covariates: one value a subject, the same in each of its rows."""
@@ -271,21 +235,26 @@ class _Gathering:
         return Gathered(values, owner, known, np.array(names, dtype=np.str_))
 
 
-def _numeric(column: Any, name: str, first: int) -> Any:
+def _numeric(column: Any, name: str, lines: np.ndarray) -> Any:
     """A column as numbers; empty cells are NaN, words are refused."""
     import pandas as pd
 
-    found = pd.to_numeric(column, errors="coerce")
-    words = found.isna() & column.notna()
+    if column.dtype.kind == "f":
+        return column
+    text = column.astype(str).str.strip()
+    found = pd.to_numeric(text, errors="coerce")
+    words = found.isna() & ~text.str.lower().isin(MISSING)
+    if not words.any():
+        words = words | True  # numbers of more than one kind, or dates
     if words.any():
         at = int(np.flatnonzero(words.to_numpy())[0])
         raise InputError(
-            f"'{name}' reads \"{column.iloc[at]}\" in row {first + at}: it must hold numbers; code categories 0 and 1."
+            f"'{name}' reads \"{column.iloc[at]}\" in row {lines[at]}: it must hold numbers; code categories 0 and 1."
         )
     return found
 
 
-def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names: list[str], first: int) -> str:
+def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names: list[str], lines: np.ndarray) -> str:
     """The sentence on missing cells; a subject all of whose values are missing is named."""
     at = int(np.flatnonzero(empty)[0])
     where = roles.subject if not bad[at].any() else names[int(np.flatnonzero(bad[at])[0])]
@@ -293,10 +262,10 @@ def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names
     own = (frame[roles.subject] == subject).to_numpy()
     if where in roles.values and bad[own][:, : len(roles.values)].any(1).all():
         return (
-            f"Subject {subject} has no measurement: '{where}' is empty in row {first + at} and in all rows of that "
+            f"Subject {subject} has no measurement: '{where}' is empty in row {lines[at]} and in all rows of that "
             "subject; leave the subject out."
         )
     return (
-        f"{int(empty.sum()):,} row(s) have a missing cell, the first is '{where}' in row {first + at}: fill it in, or "
+        f"{int(empty.sum()):,} row(s) have a missing cell, the first is '{where}' in row {lines[at]}: fill it in, or "
         "have rows with missing cells left out."
     )

@@ -54,8 +54,15 @@ def plane_plot(
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
-    picture["meta"]["alt"] = f"Step {step + 1}: truth at ({at[0]:.2f}, {at[1]:.2f}); away from it by: {said}."
+    known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); away from it by: {said}" if np.isfinite(at).all() else "no truth"
+    picture["meta"]["alt"] = f"Step {step + 1}: {known}."
     return {"data": traces, "layout": picture}
+
+
+def _mean_so_far(squares: np.ndarray) -> np.ndarray:
+    """Means of the squares up to each step, of those that are known."""
+    known = np.isfinite(squares)
+    return np.where(known, squares, 0.0).cumsum() / np.maximum(known.cumsum(), 1)
 
 
 def errors_plot(
@@ -65,7 +72,7 @@ def errors_plot(
     steps = np.arange(1, len(truth) + 1)
     traces, last = [], {}
     for name, values in means.items():
-        so_far = np.cumsum(((values - truth) ** 2).sum(1)) / steps
+        so_far = _mean_so_far(((values - truth) ** 2).sum(1))
         last[name] = float(so_far[-1])
         traces.append(
             {

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import gpytorch
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from core import linalg
@@ -49,6 +49,8 @@ class KernelBayesFilter:
     Parameters
     ----------
     states : X_1 … X_{T+1} (T + 1, d), in order.  observations : Y_1 … Y_T (T, q).
+    begins : rows of ``states`` (T,) that the observations belong to and that the next row follows one step later, where
+        the series has gaps, so that not all rows do.
     kernel, observation_kernel : k on states and on observations.
     regularisation, second_regularisation : ε (inside Tε) and δ.
     tolerance : share of the trace that the low-rank factors may leave out; 0 keeps all matrices dense.
@@ -69,10 +71,11 @@ class KernelBayesFilter:
     tolerance: float = 1e-4
     state_tolerance: float | None = None
     iterative: float = 0.0
+    begins: Int[Tensor, " T"] | None = None
 
     def __post_init__(self) -> None:
         steps = len(self.observations)
-        if len(self.states) != steps + 1:
+        if len(self.states) != steps + 1 and self.begins is None:
             raise InputError(
                 f"There are {len(self.states)} states and {steps} observations: give one state more than observations."
             )
@@ -88,6 +91,21 @@ class KernelBayesFilter:
             raise InputError("ε and δ must both be positive.")
         if not 0 <= self.iterative < 1:
             raise InputError(f"An accuracy of {self.iterative} was given for Lanczos steps: choose from 0 to below 1.")
+
+    @property
+    def _rows(self) -> Tensor | slice:
+        """Rows of the states that a step begins from."""
+        return slice(0, -1) if self.begins is None else self.begins
+
+    @property
+    def now(self) -> Float[Tensor, "T d"]:
+        """X_t of every training step."""
+        return self.states[self._rows]
+
+    @property
+    def after(self) -> Float[Tensor, "T d"]:
+        """X_{t+1} of every training step."""
+        return self.states[1:][self._rows if self.begins is not None else slice(None)]
 
     @property
     def length(self) -> int:
@@ -125,7 +143,7 @@ class KernelBayesFilter:
             with torch.no_grad():
                 gram = evaluate(self.kernel, self.states, self.states)
             root = linalg.root(gram, "kernel matrix of the states")
-        return root[:-1], root[1:]
+        return root[self._rows], root[1:] if self.begins is None else root[self.begins + 1]
 
     @cached_property
     def _observation_root(self) -> Tensor:
@@ -221,7 +239,7 @@ class KernelBayesFilter:
 
     def start_from(self, prior: KernelMean, observation: Float[Tensor, "S q"]) -> FilterState:
         """The state after the first observation, from a prior of the state."""
-        weights = self._state_ridge.solve(prior.at(self.states[:-1]))
+        weights = self._state_ridge.solve(prior.at(self.now))
         return self._observed(weights.expand(len(observation), -1), self.near(observation))
 
     def step(self, state: FilterState, observation: Float[Tensor, "S q"]) -> FilterState:
@@ -246,7 +264,7 @@ class KernelBayesFilter:
     def has_mass(self) -> bool:
         """Whether Σμ says anything: whether the states' kernel can tell the constant 1, as Tr(ABᵀ) on all of SO(3)
         cannot."""
-        even = torch.full_like(self.states[:-1, 0], 1 / self.length)
+        even = torch.full_like(self.now[:, 0], 1 / self.length)
         return float(self.transition_weights(even[None]).sum()) > 0.5
 
     def _massless(self, weights: Float[Tensor, "S T"]) -> Bool[Tensor, " S"]:
@@ -266,7 +284,7 @@ class KernelBayesFilter:
         for _ in range(steps - 1):
             state = self.skip(state)
         weights = self.transition_weights(state.weights)
-        return [KernelMean(self.states[1:], row, self.kernel) for row in weights]
+        return [KernelMean(self.after, row, self.kernel) for row in weights]
 
     def smooth(self, states: list[FilterState], regularisation: float = SMOOTHING) -> list[Float[Tensor, "S T"]]:
         """Weights of every step given all observations, backwards by Bayes' rule on the transition:
@@ -285,25 +303,45 @@ class KernelBayesFilter:
 
     def embeddings(self, weights: Float[Tensor, "S T"]) -> list[KernelMean]:
         """One weighted sample a series."""
-        return [KernelMean(self.states[:-1], row, self.kernel) for row in weights]
+        return [KernelMean(self.now, row, self.kernel) for row in weights]
 
     def estimate(self, weights: Float[Tensor, "S T"], *, ahead: bool = False) -> Float[Tensor, "S d"]:
         """Point estimates by the pre-image (Gaussian k), one a row of weights on X_1 … X_T, or on X_2 … X_{T+1} where
         they look ``ahead`` (``transition_weights``)."""
         return torch.stack(
-            [image.point for image in preimages(self.states[1:] if ahead else self.states[:-1], weights, self.kernel)]
+            [image.point for image in preimages(self.after if ahead else self.now, weights, self.kernel)]
         )
 
     def run(self, observations: Float[Tensor, "S n q"]) -> list[FilterState]:
-        """All states of S series of n observations."""
+        """All states of S series of n observations; where one is missing (NaN) its series is predicted without update.
+
+        Before a first observation a state is anywhere: all training states weigh the same.
+        """
         states: list[FilterState] = []
+        there = torch.isfinite(observations).all(-1)
+        observations = torch.where(there[:, :, None], observations, torch.zeros_like(observations))
         series, count = observations.shape[:2]
         block = max(1, MOST_NEAR // (series * self.length))
         for begin in range(0, count, block):  # kernels of many steps at once: one at a time costs as much as the rest
             near = self.near(observations[:, begin : begin + block].flatten(0, 1)).unflatten(0, (series, -1))
-            for row in near.unbind(1):
-                states.append(self._started(row) if not states else self._stepped(states[-1], row))
+            for step, row in enumerate(near.unbind(1), begin):
+                found = self._started(row) if not step else self._stepped(states[-1], row)
+                if not bool(there[:, step].all()):
+                    missed = self.skip(states[-1]) if step else self._anywhere(series)
+                    found = _chosen(there[:, step], found, missed)
+                states.append(found)
         return states
+
+    def _anywhere(self, series: int) -> FilterState:
+        even = torch.full((series, self.length), 1 / self.length, dtype=self.states.dtype, device=self.states.device)
+        none = torch.zeros(series, dtype=torch.bool, device=self.states.device)
+        return FilterState(even, even.sum(1), none, none)
+
+
+def _chosen(which: Tensor, one: FilterState, other: FilterState) -> FilterState:
+    """For each series one state or the other."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("weights", "mass", "lost", "far"))
+    return FilterState(*(torch.where(which[:, None] if a.ndim > 1 else which, a, b) for a, b in pairs))
 
 
 def _eye(like: Tensor) -> Tensor:

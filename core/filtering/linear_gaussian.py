@@ -38,7 +38,7 @@ class LinearGaussian:
     shrinkage: float
 
     def follow(self, observations: np.ndarray) -> np.ndarray:
-        """Filtered means (n, d) of a series of observations (n, q)."""
+        """Filtered means (n, d) of a series of observations (n, q); a missing one (NaN) is predicted through."""
         from filterpy.kalman import KalmanFilter
 
         size = len(self.mean)
@@ -53,7 +53,7 @@ class LinearGaussian:
         for step, seen in enumerate((observations - self.level) @ self.reduce.T):
             if step:
                 kalman.predict(u=self.offset, B=np.eye(size))
-            kalman.update(seen)
+            kalman.update(seen if np.isfinite(seen).all() else None)
             means.append(kalman.x.copy())
         return np.array(means)
 
@@ -62,19 +62,25 @@ def fit_linear_gaussian(states: np.ndarray, observations: np.ndarray) -> LinearG
     """Least squares for A, a, H, h on X_1 … X_{T+1} (T + 1, d) and Y_1 … Y_T (T, q), which is maximum likelihood; Q is
     the residuals' covariance, R theirs shrunk to a scaled identity (Ledoit and Wolf 2004), since q may exceed T.
 
-    Raises ``InputError`` where lengths do not belong together or the series is too short for d states.
+    Steps with a gap (NaN) in either state or in the observation are left out. Raises ``InputError`` where lengths do
+    not belong together or the series is too short for d states.
     """
     from sklearn.covariance import ledoit_wolf
 
-    steps, size = len(observations), states.shape[1]
-    if len(states) != steps + 1:
+    if len(states) != len(observations) + 1:
         raise InputError(
-            f"There are {len(states)} states and {steps} observations: give one state more than observations."
+            f"There are {len(states)} states and {len(observations)} observations: give one state more than "
+            "observations."
         )
+    known = np.isfinite(states).all(1)
+    usable = known[:-1] & known[1:] & np.isfinite(observations).all(1)
+    before, after, observations = states[:-1][usable], states[1:][usable], observations[usable]
+    states = states[known]
+    steps, size = len(observations), states.shape[1]
     if steps < 2 * (size + 1):
         raise InputError(f"A series of {steps} steps was given: {size} states need at least {2 * (size + 1)}.")
-    now = np.column_stack([states[:-1], np.ones(steps)])
-    onward, left = _least_squares(now, states[1:])
+    now = np.column_stack([before, np.ones(steps)])
+    onward, left = _least_squares(now, after)
     seen, unseen = _least_squares(now, observations)
     spread, shrinkage = ledoit_wolf(unseen, assume_centered=True)
     observe, reduce, noise = seen[:-1].T, np.eye(observations.shape[1]), spread

@@ -1,10 +1,9 @@
-"""A user's own simulations: a CSV table of parameters and summaries, and the row that was observed."""
+"""A user's own simulations: a table of parameters and summaries, and the row that was observed."""
 
-import csv
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,10 @@ from core.errors import InputError
 from core.likelihood_free.prior import Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations
 from core.sandbox import read_apart
+from core.tables.cells import MISSING
+
+if TYPE_CHECKING:
+    from core.tables.text import TextTable
 
 #: Largest tables: kernel matrices have one row and column a simulation.
 MOST_ROWS, MOST_BYTES, MOST_COLUMNS = 3_000, 50_000_000, 60
@@ -22,13 +25,14 @@ _STARTS = ("theta", "θ", "param")
 class Table:
     """A table that was read: ``columns``, finite ``values`` (n, c), and cells ``observed`` by column where given.
 
-    ``suggested`` are the columns that look like parameters.
+    ``suggested`` are the columns that look like parameters, ``notes`` say what was unusual and how it was read.
     """
 
     columns: tuple[str, ...]
     values: np.ndarray
     observed: dict[str, float]
     suggested: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def open_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
@@ -46,10 +50,9 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
     of numbers, repeated names, or no single observation.
     """
     _refuse_large(data, name)
-    columns, rows = _parse(data, name)
-    numbers = [[_number(cell, column, line, name) for cell, column in zip(row, columns, strict=True)]
-               for line, row in rows]  # fmt: skip
-    values = np.array(numbers, dtype=float).reshape(len(rows), len(columns))
+    found = _parse(data, name)
+    columns, rows = tuple(found.columns), found.lines
+    values = np.stack(list(found.columns.values()), axis=1).reshape(len(rows), len(columns))
     partly = np.flatnonzero(np.isnan(values).any(1))
     own: dict[str, float] = {}
     suggested = tuple(c for c in columns if c.lower().startswith(_STARTS))
@@ -73,7 +76,7 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
         suggested = suggested or tuple(c for c in columns if c not in own)
     if len(values) < 10:
         raise InputError(f"{name} holds {len(values)} simulations: give at least 10 rows below the names.")
-    return Table(columns, values, own, suggested)
+    return Table(columns, values, own, suggested, found.notes)
 
 
 def _refuse_large(data: bytes, name: str) -> None:
@@ -86,51 +89,39 @@ def _refuse_large(data: bytes, name: str) -> None:
         )
 
 
-def _parse(data: bytes, name: str) -> tuple[tuple[str, ...], list[tuple[int, list[str]]]]:
-    """Column names, and (line number, cells) of every row that is not empty."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name} is not text in UTF-8: save it as CSV.") from None
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    try:
-        lines = list(enumerate(csv.reader(io.StringIO(text), delimiter=separator), 1))
-    except csv.Error as error:
-        raise InputError(f"{name} is not a CSV table ({error}): save it as CSV.") from None
-    rows = [(number, cells) for number, cells in lines if any(cell.strip() for cell in cells)]
-    if not rows:
-        raise InputError(f"{name} is empty: give a row of names and a row a simulation.")
-    columns = tuple(cell.strip() for cell in rows[0][1])
-    twice = [column for column in columns if columns.count(column) > 1 or not column]
-    if twice or len(columns) > MOST_COLUMNS:
-        what = f"the name '{twice[0]}' is empty or comes twice" if twice else f"{len(columns)} columns are too many"
-        raise InputError(f"In the first row of {name} {what}: give at most {MOST_COLUMNS} different names.")
-    for number, cells in rows[1:]:
-        if len(cells) != len(columns):
+def _parse(data: bytes, name: str) -> "TextTable":
+    """The columns; ``InputError`` for repeated names, too many of them, words in place of numbers, infinite values."""
+    from core.tables.text import read_text
+
+    found = read_text(data, name, most_rows=MOST_ROWS + 1)
+    if len(found.columns) > MOST_COLUMNS:
+        raise InputError(
+            f"In the first row of {name} {len(found.columns)} columns are too many: give at most {MOST_COLUMNS} names."
+        )
+    for column, cells in found.columns.items():
+        if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
+            odd = np.isinf(cells)
+            text = cells.astype(str)
+        else:
+            text = np.array([str(cell).strip() for cell in cells])
+            odd = np.array([not _is_number(cell) for cell in text], dtype=bool)
+            odd = odd if odd.any() else np.ones(len(text), dtype=bool)
+        if odd.any():
+            row = int(odd.argmax())
             raise InputError(
-                f"Row {number} of {name} has {len(cells)} cells, the first row has {len(columns)} names: give one cell "
-                "a name."
+                f"Row {found.lines[row]} of {name} has '{text[row][:40]}' under '{column}': give a finite number."
             )
-    return columns, rows[1:]
+    return found
 
 
-def _number(cell: str, column: str, line: int, name: str) -> float:
-    """The cell as a number; NaN for an empty one."""
-    if not cell.strip() or cell.strip().lower() in ("nan", "na", "null"):
-        return float("nan")
+def _is_number(cell: str) -> bool:
     try:
-        value = float(cell)
+        return bool(np.isfinite(float(cell or "0")))
     except ValueError:
-        value = float("inf")
-    if not np.isfinite(value):
-        raise InputError(f"Row {line} of {name} has '{cell.strip()[:40]}' under '{column}': give a finite number.")
-    return value
+        return cell.lower() in MISSING
 
 
-def _refuse_gaps(
-    values: np.ndarray, columns: tuple[str, ...], rows: list[tuple[int, list[str]]], partly: np.ndarray, name: str
-) -> None:
+def _refuse_gaps(values: np.ndarray, columns: tuple[str, ...], rows: np.ndarray, partly: np.ndarray, name: str) -> None:
     if not len(partly):
         raise InputError(
             f"{name} has no observation: add one row whose parameters are empty, or give that row as its own file."
@@ -138,27 +129,26 @@ def _refuse_gaps(
     first = partly[0]
     column = columns[int(np.flatnonzero(np.isnan(values[first]))[0])]
     raise InputError(
-        f"{len(partly)} rows of {name} have missing cells, the first in row {rows[first][0]} under '{column}': fill or "
+        f"{len(partly)} rows of {name} have missing cells, the first in row {rows[first]} under '{column}': fill or "
         "remove them; only the observed row may leave its parameters empty."
     )
 
 
 def _read_observed(data: bytes) -> dict[str, float]:
     _refuse_large(data, "The observed row")
-    columns, rows = _parse(data, "The observed row")
-    if len(rows) != 1:
-        raise InputError(f"The observed file has {len(rows)} rows below the names: give one.")
-    cells = [_number(cell, column, rows[0][0], "the observed row")
-             for cell, column in zip(rows[0][1], columns, strict=True)]  # fmt: skip
-    missing = [column for column, cell in zip(columns, cells, strict=True) if np.isnan(cell)]
+    found = _parse(data, "The observed row")
+    if len(found.lines) != 1:
+        raise InputError(f"The observed file has {len(found.lines)} rows below the names: give one.")
+    cells = {column: float(values[0]) for column, values in found.columns.items()}
+    missing = [column for column, cell in cells.items() if np.isnan(cell)]
     if missing:
         raise InputError(f"The observed row is empty under '{missing[0]}': fill it, or leave that column out.")
-    return dict(zip(columns, cells, strict=True))
+    return cells
 
 
 def write_table(table: Table, target: Path) -> None:
     """A table in an .npz archive, for ``load_table`` in another process."""
-    words = np.array(json.dumps([table.columns, table.observed, table.suggested]))
+    words = np.array(json.dumps([table.columns, table.observed, table.suggested, table.notes]))
     with open(target, "wb") as file:
         np.savez(file, words=words, values=table.values)
 
@@ -166,8 +156,8 @@ def write_table(table: Table, target: Path) -> None:
 def load_table(path: Path) -> Table:
     """A table back from ``write_table``; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
-        columns, observed, suggested = json.loads(str(archive["words"]))
-        return Table(tuple(columns), archive["values"], observed, tuple(suggested))
+        columns, observed, suggested, notes = json.loads(str(archive["words"]))
+        return Table(tuple(columns), archive["values"], observed, tuple(suggested), tuple(notes))
 
 
 def problem_of_table(

@@ -1,16 +1,17 @@
 """The process that opens an uploaded table: see ``core.sandbox``."""
 
+import json
 import sys
 from pathlib import Path
 
 from core.sandbox import serve
 
 
-def read(source: Path, target: Path, name: str, memory: int) -> None:
-    """Read and store; raises ``InputError``."""
+def read(source: Path, target: Path, name: str, memory: int, settings: str = "null") -> None:
+    """Read and store; ``settings`` are marks of missing values as JSON. Raises ``InputError``."""
     from core.tables.table import read_table, write_table
 
-    write_table(read_table(source, name), target)
+    write_table(read_table(source, name, json.loads(settings)), target)
 
 
 if __name__ == "__main__":

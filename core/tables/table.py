@@ -1,29 +1,32 @@
-"""Named columns from a CSV or NetCDF file; what is wrong with a cell is said with its row."""
+"""Named columns from a text or NetCDF file; what is wrong with a cell is said with its row."""
 
-import csv
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from core.errors import InputError
 from core.sandbox import read_apart
-from core.separated import refuse_long_rows
+from core.tables.cells import MISSING, Column
+from core.tables.text import read_text
 
 #: Longer tables are refused.
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 512
 #: A second dimension up to this length makes columns `name[0]`, `name[1]` …
 MOST_PARTS = 64
-_NO_TEXT = "{} is neither NetCDF nor text in UTF-8: save it as CSV (UTF-8) first."
 
 
 @dataclass(frozen=True)
 class Table:
-    """``columns`` (name → N values, float64 or words) in the order of the file, and its ``source`` name."""
+    """``columns`` (name → N values: float64, ``datetime64[s]`` or words) in the order of the file, its ``source`` name,
+    and ``notes``, sentences on what was unusual and how it was read."""
 
     columns: Mapping[str, np.ndarray]
     source: str = "the table"
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -35,20 +38,25 @@ class Table:
 
     def numbers(self, names: list[str]) -> np.ndarray:
         """Those columns side by side (N, k); ``InputError`` for an unknown name, words, gaps or infinite values."""
+        values = self.with_gaps(names)
+        for name, column in zip(names, values.T, strict=True):
+            if (bad := ~np.isfinite(column)).any():
+                raise InputError(
+                    f"Column '{name}' of {self.source} has {int(bad.sum())} empty or infinite cells, the first in row "
+                    f"{int(bad.argmax()) + 1}: fill them or remove those rows."
+                )
+        return values
+
+    def with_gaps(self, names: list[str]) -> np.ndarray:
+        """Those columns side by side (N, k), NaN where a cell is empty; ``InputError`` for an unknown name or words."""
         found = []
         for name in names:
             values = self.column(name)
             if values.dtype.kind != "f":
-                row = next(i for i, cell in enumerate(values) if not _is_number(cell))
+                row = _first_word(values)
                 raise InputError(
-                    f"Column '{name}' of {self.source} holds '{values[row][:40]}' in row {row + 1}: choose a column of "
-                    "numbers, or mend the cell."
-                )
-            bad = ~np.isfinite(values)
-            if bad.any():
-                raise InputError(
-                    f"Column '{name}' of {self.source} has {int(bad.sum())} empty or infinite cells, the first in row "
-                    f"{int(bad.argmax()) + 1}: fill them or remove those rows."
+                    f"Column '{name}' of {self.source} holds '{str(values[row])[:40]}' in row {row + 1}: choose a "
+                    "column of numbers, or mend the cell."
                 )
             found.append(values)
         return np.stack(found, axis=1) if found else np.empty((len(self), 0))
@@ -60,25 +68,38 @@ class Table:
         return self.columns[name]
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
+def _first_word(values: np.ndarray) -> int:
+    """The first cell that is no number, with the decimal mark that most cells have."""
+    import pandas as pd
+
+    column = Column()
+    column.add(pd.Series(values.astype(np.str_), dtype=str))
+    mark = min(".,", key=lambda each: column.words[each])
+    text = pd.Series(values.astype(np.str_), dtype=str)
+    odd = np.isnan(column.values[mark][0]) & ~text.str.strip().str.lower().isin(MISSING).to_numpy()
+    return int(odd.argmax())
 
 
 def _listed(names: list[str], most: int = 12) -> str:
     return ", ".join(f"'{name}'" for name in names[:most]) + (" …" if len(names) > most else "")
 
 
-def open_table(data: bytes, name: str, *, memory_mb: int = 1500, seconds: float = 20) -> Table:
+def open_table(
+    data: bytes, name: str, missing: Collection[float] | None = None, *, memory_mb: int = 1500, seconds: float = 20
+) -> Table:
     """The table of an uploaded file, read in a process of its own; ``InputError`` on anything wrong with it."""
-    return read_apart("core.tables.reader", data, name, load_table, memory_mb=memory_mb, seconds=seconds)
+    settings = "" if missing is None else json.dumps(sorted(missing))
+    return read_apart(
+        "core.tables.reader", data, name, load_table, memory_mb=memory_mb, seconds=seconds, settings=settings
+    )
 
 
-def read_table(path: str | Path, name: str | None = None) -> Table:
-    """The table of a trusted file, CSV unless its first bytes are NetCDF's."""
+def read_table(path: str | Path, name: str | None = None, missing: Collection[float] | None = None) -> Table:
+    """The table of a trusted file, text unless its first bytes are NetCDF's.
+
+    ``missing`` are numbers that mark missing values; None: −9999 and other usual marks, where they lie apart from all
+    other values of a column. Raises ``InputError`` with one sentence on anything wrong with the file.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"There is no file {path.name}: give the path of a CSV or NetCDF file.")
@@ -86,52 +107,26 @@ def read_table(path: str | Path, name: str | None = None) -> Table:
     with open(path, "rb") as file:
         head = file.read(8)
     netcdf = head.startswith((b"CDF", b"\x89HDF"))
-    columns = _netcdf_columns(path, name) if netcdf else _csv_columns(path, name)
-    if not columns or not len(next(iter(columns.values()))):
+    table = Table(_netcdf_columns(path, name), name) if netcdf else _text_table(path, name, missing)
+    columns = table.columns
+    if not columns or not len(table):
         raise InputError(f"{name} holds no rows: give a table with a header and at least one row.")
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{name} has {len(columns)} columns, at most {MOST_COLUMNS} are read: keep those you need.")
-    return Table(columns, name)
+    return table
 
 
-def _csv_columns(path: Path, name: str) -> dict[str, np.ndarray]:
-    import pandas as pd
-
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            start = file.read(8192)
-    except UnicodeDecodeError:
-        raise InputError(_NO_TEXT.format(name)) from None
-    if "\x00" in start:
-        raise InputError(f"{name} is neither NetCDF nor text: save it as CSV (UTF-8) first.")
-    first = start.splitlines()[0] if start.strip() else ""
-    separator = max(",;\t", key=first.count) if any(mark in first for mark in ",;\t") else ","
-    decimal = "," if separator == ";" and "." not in start else "."
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            names = next(csv.reader(file, delimiter=separator, skipinitialspace=True), [])
-            refuse_long_rows(file, separator, max(1, len(names)), name)
-        frame = pd.read_csv(
-            path, sep=separator, decimal=decimal, encoding="utf-8-sig", nrows=MOST_ROWS + 1, skipinitialspace=True,
-            low_memory=False, quoting=csv.QUOTE_MINIMAL, index_col=False, compression=None,
-        )  # fmt: skip
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{name} is empty: give a table with a header and at least one row.") from None
-    except UnicodeDecodeError:
-        raise InputError(_NO_TEXT.format(name)) from None
-    except (pd.errors.ParserError, csv.Error) as error:
-        said = " ".join(str(error).split())[:100].rstrip(".")
-        raise InputError(f"{name} is no regular table ({said}): give the same number of cells in every row.") from None
-    if len(frame) > MOST_ROWS:
-        raise InputError(f"{name} has more than {MOST_ROWS:,} rows, the most that are read: keep those you need.")
-    return {str(label).strip(): _plain(frame[label].to_numpy()) for label in frame.columns}
+def _text_table(path: Path, name: str, missing: Collection[float] | None) -> Table:
+    found = read_text(path, name, most_rows=MOST_ROWS, missing=missing)
+    columns = {
+        label: values if isinstance(values, np.ndarray) else _plain(values) for label, values in found.columns.items()
+    }
+    return Table(columns, name, found.notes)
 
 
-def _plain(values: np.ndarray) -> np.ndarray:
-    """Numbers as float64, all else as words; a missing word is empty."""
-    if values.dtype.kind in "fiub":
-        return values.astype(np.float64)
-    return np.array(["" if cell is None or cell != cell else str(cell) for cell in values])
+def _plain(values: Any) -> np.ndarray:
+    """Words as an array; a missing word is empty."""
+    return np.array([str(cell).strip() for cell in values], dtype=np.str_)
 
 
 def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
@@ -164,7 +159,7 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
 
 def write_table(table: Table, target: Path) -> None:
     """Columns in an .npz archive, for ``load_table`` in another process."""
-    names = np.array([table.source, *table.columns])
+    names = np.array(json.dumps([table.source, list(table.notes), list(table.columns)]))
     with open(target, "wb") as file:
         columns = {f"c{number}": column for number, column in enumerate(table.columns.values())}
         np.savez(file, names=names, **columns)  # type: ignore[arg-type]
@@ -173,5 +168,5 @@ def write_table(table: Table, target: Path) -> None:
 def load_table(path: Path) -> Table:
     """A table back from ``write_table``; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
-        source, *names = (str(name) for name in archive["names"])
-        return Table({name: archive[f"c{number}"] for number, name in enumerate(names)}, source)
+        source, notes, names = json.loads(str(archive["names"]))
+        return Table({name: archive[f"c{number}"] for number, name in enumerate(names)}, source, tuple(notes))

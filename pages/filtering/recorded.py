@@ -8,6 +8,7 @@ from core.figures.filtering import column_plot, errors_plot, plane_plot
 from core.filtering.kernel_bayes_filter import FEWEST
 from core.filtering.oscillator import oscillator_table
 from core.filtering.series import MOST_TRAIN, Series
+from core.filtering.steps import time_column
 from core.studies.filtering.study import FilterSettings, Followed, follow, series_problem
 from core.tables import Table, open_table
 from pages.filtering import words
@@ -21,6 +22,7 @@ from pages.kit.words import plain
 
 #: Columns of the state that get a picture each.
 MOST_PICTURES = 3
+AS_THEY_STAND = "rows as they stand"
 
 
 @st.cache_resource(show_spinner="Reading the series …", max_entries=4)
@@ -38,7 +40,9 @@ def show() -> None:
     with st.sidebar:
         table = choose_table()
         states, observations = choose_columns(table)
-        series = Series.from_table(table, states, observations)
+        series = Series.from_table(table, states, observations, choose_time(table, [*states, *observations]))
+        for note in (*table.notes, *series.notes):
+            st.caption(plain(note))
         steps = choose_length(series)
         settings = words.choose_filter()
     found = _followed(series, steps, settings)
@@ -92,6 +96,17 @@ def choose_columns(table: Table) -> tuple[list[str], list[str]]:
     observations = st.multiselect("Observed", names, moving[half:], key=f"f-seen-{mark}",
                                   help=f"Left over: {plain(', '.join(rest))}.")  # fmt: skip
     return states, observations
+
+
+def choose_time(table: Table, taken: list[str]) -> str | None:
+    """The column by which rows are sorted and gaps are found; None for rows as they stand."""
+    dated = [name for name, values in table.columns.items() if values.dtype.kind == "M"]
+    offered = [name for name in (*dated, *table.numeric) if name not in taken]
+    guess = time_column(table, taken)
+    options = [AS_THEY_STAND, *offered]
+    found = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
+                         help="Rows are sorted by it; steps without a row are predicted through.")  # fmt: skip
+    return None if found == AS_THEY_STAND else found
 
 
 def _is_clock(values: np.ndarray) -> bool:

@@ -33,6 +33,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step a row")
     parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
     parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
+    parser.add_argument(
+        "--time", metavar="COLUMN",
+        help="column of times of the series, by which rows are sorted and gaps found (the one that is), or none",
+    )  # fmt: skip
+    parser.add_argument(
+        "--missing", nargs="*", type=float, metavar="NUMBER",
+        help="numbers that mark missing values (-9999 and other usual ones that lie far from all others)",
+    )  # fmt: skip
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
     add_series_options(parser, 3)
     add_filter_options(parser, 1e-4)
@@ -73,9 +81,14 @@ def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int
     if options.series:
         if not options.states or not options.observations:
             raise InputError("A series needs --states and --observations: name their columns.")
+        from core.filtering.steps import GUESSED
         from core.tables import read_table
 
-        series = Series.from_table(read_table(options.series), options.states, options.observations)
+        table = read_table(options.series, missing=options.missing)
+        time = None if options.time == "none" else options.time or GUESSED
+        series = Series.from_table(table, options.states, options.observations, time)
+        for note in (*table.notes, *series.notes):
+            say(f"Note: {note}")
         for train in options.train:
             yield series_problem(series, train)[0], 0, {"train": train}
         return

@@ -62,7 +62,9 @@ def build_filter(
     states: torch.Tensor, observations: torch.Tensor, scale: float, epsilon: float, tolerance: float,
     iterative: float = 0.0,
 ) -> KernelBayesFilter:  # fmt: skip
-    """Gaussian kernels of lengthscale β × median distance on both sides, ``δ = 2ε``."""
+    """Gaussian kernels of lengthscale β × median distance on both sides, ``δ = 2ε``; steps with a gap (NaN) in either
+    state or in the observation are left out."""
+    states, observations, begins = _whole_steps(states, observations)
     kernels = []
     for values in (states, observations):
         names = tuple(f"c{index}" for index in range(values.shape[1]))
@@ -70,8 +72,21 @@ def build_filter(
         spec = KernelSpec((Term((Factor("rbf", names, (width,)),)),))
         kernels.append(spec.build(names).to(values.device))
     return KernelBayesFilter(
-        states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance, iterative=iterative
+        states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance, None, iterative, begins
     )
+
+
+def _whole_steps(
+    states: torch.Tensor, observations: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """States without gaps, observations of the steps that can be learned from, and the states' rows where these begin
+    (None where all can)."""
+    known, seen = torch.isfinite(states).all(1), torch.isfinite(observations).all(1)
+    if bool(known.all()) and bool(seen.all()):
+        return states, observations, None
+    usable = known[:-1] & known[1:] & seen
+    row = known.cumsum(0) - 1
+    return states[known], observations[usable], row[:-1][usable]
 
 
 def train(states: np.ndarray, observations: np.ndarray, settings: FilterSettings, check: Check = never) -> Trained:
@@ -103,7 +118,7 @@ def _half_error(x: torch.Tensor, y: torch.Tensor, half: int, settings: FilterSet
         x[: half + 1], y[:half], settings.scale, settings.regularisation, settings.tolerance, settings.iterative
     )
     found = estimates(candidate, candidate.run(y[None, half:]))[0]
-    return float(((found - x[half:-1]) ** 2).sum(1).mean())
+    return mse(found.cpu().numpy(), x[half:-1].cpu().numpy())
 
 
 @one_thread()
@@ -123,8 +138,11 @@ def estimates(trained: KernelBayesFilter, states: list[FilterState]) -> torch.Te
 
 
 def mse(found: np.ndarray, truth: np.ndarray) -> float:
-    """Mean over steps of the squared distance, summed over coordinates."""
-    return float(((found - truth) ** 2).sum(-1).mean())
+    """Mean over steps, of which the truth is known, of the squared distance, summed over coordinates."""
+    known = np.isfinite(truth).all(-1)
+    if not known.any():
+        raise InputError("The truth is missing at every step: nothing can be scored.")
+    return float(((found - truth)[known] ** 2).sum(-1).mean())
 
 
 @dataclass(frozen=True)
@@ -158,6 +176,8 @@ def rotation_problem(system: RotationSystem, train_steps: int, test_steps: int, 
 
 def series_problem(series: Series, train_steps: int) -> tuple[FilterProblem, Scaling]:
     """A recorded series: its first part teaches, the rest is followed, all columns scaled by the training part.
+
+    Steps with a gap teach nothing, and are predicted through where they are followed.
 
     Nobody knows equations here; beside stand a Kalman filter that learns a linear model from the same part, where that
     can be done, and the state of the nearest training observation. The state's columns are
@@ -238,7 +258,7 @@ def follow(problem: FilterProblem, settings: FilterSettings, check: Check = neve
         return torch.stack([getattr(step, name)[0] for step in steps]).cpu().numpy()
 
     return Followed(
-        problem.truth, problem.seen, means, kept.states[:-1].cpu().numpy(), rows("weights"), rows("mass"),
+        problem.truth, problem.seen, means, kept.now.cpu().numpy(), rows("weights"), rows("mass"),
         rows("lost"), rows("far"), kept.ranks, words, seconds,
     )  # fmt: skip
 

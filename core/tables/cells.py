@@ -1,0 +1,114 @@
+"""Columns of text as numbers: decimal points and commas, thousands, percent signs, marks for missing cells."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: Words for a missing cell, in small letters; the last ones are Excel's, in English and German.
+MISSING = ("", "na", "n/a", "n.a.", "nan", "-nan", "null", "none", "nil", "<na>", "-", "--", "---", ".", "?", "*", "nv",
+           "k.a.", "missing", "#n/a", "#na", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!",
+           "#zahl!", "#name?", "#null!", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")  # fmt: skip
+_GAP = "[\u0020\u00a0\u202f\u2009'\u2019]"
+#: One or more groups of three digits after a group of one to three; alone, ``1.234`` may also be a decimal number.
+_GROUPS = {mark: rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+" for mark in ".,"}
+_DECIMAL = {mark: rf"[+-]?(?:\d+{re.escape(mark)}?\d*|{re.escape(mark)}\d+)(?:[eE][+-]?\d+)?" for mark in ".,"}
+_OTHER = {".": ",", ",": "."}
+
+
+@dataclass
+class Column:
+    """What the pieces of one column hold so far, with a decimal point and with a decimal comma.
+
+    ``values`` under each mark, NaN where a cell is missing or no number; ``words`` how many cells are no number under
+    it; ``only`` how many are numbers under this mark alone; ``either`` how many under both, with other values;
+    ``filled`` cells that are not missing, ``percent`` those with a percent sign.
+    """
+
+    values: dict[str, list[np.ndarray]] = field(default_factory=lambda: {".": [], ",": []})
+    words: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
+    only: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
+    either: int = 0
+    filled: int = 0
+    percent: int = 0
+
+    def add(self, text: Any) -> None:
+        """A piece: a pandas Series of text."""
+        text, missing = tidy(text)
+        percent = text.str.endswith("%")
+        self.percent += int(percent.sum())
+        if percent.any():
+            text = text.str.replace(r"\s*%$", "", regex=True)
+        self.filled += int((~missing).sum())
+        both = {mark: _numbers(text, mark) for mark in ".,"}
+        for mark, values in both.items():
+            here, there = ~np.isnan(values), ~np.isnan(both[_OTHER[mark]])
+            self.values[mark].append(values)
+            self.words[mark] += int((~missing & ~here).sum())
+            self.only[mark] += int((here & ~there).sum())
+        self.either += int((np.isfinite(both["."]) & np.isfinite(both[","]) & (both["."] != both[","])).sum())
+
+    @property
+    def evidence(self) -> str:
+        """The decimal mark that the column shows; both where it shows both, nothing where it shows none."""
+        return "".join(mark for mark in ".," if self.only[mark])
+
+    def numbers(self, usual: str) -> np.ndarray | None:
+        """All values with the column's own mark, or the ``usual`` one; None where a cell is no number."""
+        mark = self.evidence or usual
+        if len(mark) != 1 or self.words[mark] or (self.percent and self.percent < self.filled):
+            return None
+        return np.concatenate(self.values[mark]) if self.values[mark] else np.empty(0)
+
+
+def tidy(text: Any) -> tuple[Any, np.ndarray]:
+    """Cells without outer spaces, gaps between thousands and long minus signs, and which of them are missing."""
+    text = text.fillna("").str.strip().str.replace("\u2212", "-", regex=False)
+    if text.str.contains(_GAP).any():
+        grouped = text.str.fullmatch(rf"[+-]?\d{{1,3}}(?:{_GAP}\d{{3}})+(?:[.,]\d*)?")
+        text = text.where(~grouped, text.str.replace(_GAP, "", regex=True))
+    return text, text.str.lower().isin(MISSING).to_numpy()
+
+
+def _numbers(text: Any, mark: str) -> np.ndarray:
+    """Values of tidy cells with this decimal mark and the other one between thousands; NaN where they are none."""
+    import pandas as pd
+
+    other = _OTHER[mark]
+    plain = text
+    if mark == "," or text.str.contains(other, regex=False).any():
+        thousands = text.str.fullmatch(rf"{_GROUPS[other]}(?:{re.escape(mark)}\d*)?")
+        plain = text.where(~thousands, text.str.replace(other, "", regex=False))
+        if mark == ",":
+            plain = plain.where(plain.str.fullmatch(_DECIMAL[","] + "|[+-]?(?:inf|infinity)"), "")
+            plain = plain.str.replace(",", ".", regex=False)
+    return pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+#: Digits of marks for missing values: nines, and limits of integers.
+_NINES, _LIMITS = re.compile(r"9{3,}|9+"), (32767, 32768, 2147483647, 2147483648, 6999, 7777, 8888, 88888)
+
+
+def marks_in(values: np.ndarray) -> list[float]:
+    """Usual marks of missing values at the ends of a column, farther from all others than these from one another."""
+    rest, found = values[np.isfinite(values)], []
+    for _ in range(4):
+        for end in (np.min, np.max):
+            others = rest[rest != (mark := float(end(rest)))] if rest.size else rest
+            if others.size and _is_mark(mark) and _distance(mark, others) > np.ptp(others):
+                found.append(mark)
+                rest = others
+    return found
+
+
+def _distance(mark: float, others: np.ndarray) -> float:
+    return float(np.abs(others - mark).min())
+
+
+def _is_mark(value: float) -> bool:
+    """Whether a number is written as marks of missing values are: −999.9, 9999, 1e20, −32768; of two nines −99."""
+    size = abs(value)
+    digits = f"{size:.6g}".replace(".", "")
+    nines = bool(_NINES.fullmatch(digits)) and (len(digits) > 2 or (value < 0 and digits == "99"))
+    return nines or size in _LIMITS or (size >= 1e10 and f"{size:.0e}".startswith("1e")) or 9.9e36 < size < 1e37

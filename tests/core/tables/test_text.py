@@ -1,0 +1,216 @@
+"""Text tables out of Excel, R, pandas, numpy and loggers: the same numbers however they are written, or a sentence."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from core.errors import InputError
+from core.tables import open_table, read_table
+from core.tables.cells import marks_in
+from core.tables.text import read_text
+
+RNG = np.random.default_rng(3)
+STATE, FLOW = np.round(10 * np.sin(np.arange(90) / 9), 2), np.round(RNG.uniform(-1, 8, 90), 2)
+DATES = np.datetime64("2003-01-15", "s") + np.arange(90) * np.timedelta64(1, "D")
+
+
+def comma(value: float) -> str:
+    """Two digits after a decimal comma."""
+    return f"{value:.2f}".replace(".", ",")
+
+
+def written(names: str, separator: str, *columns: list[str]) -> str:
+    """A table's text."""
+    return "\n".join([names, *(separator.join(cells) for cells in zip(*columns, strict=True))]) + "\n"
+
+
+STEPS = [str(number) for number in range(90)]
+POINTS = [[f"{v:.2f}" for v in STATE], [f"{v:.2f}" for v in FLOW]]
+COMMAS = [[comma(v) for v in STATE], [comma(v) for v in FLOW]]
+PLAIN = written("step,temp,flow", ",", STEPS, *POINTS)
+
+
+def german(form: str = "%d.%m.%Y") -> str:
+    """As Excel saves it in Germany."""
+    return written("Datum;Temp. 2 m;Abfl.", ";", [pd.Timestamp(date).strftime(form) for date in DATES], *COMMAS)
+
+
+ODD = {
+    "german": german(),
+    "german with two-digit years": german("%d.%m.%y"),
+    "german with clocks": german("%d.%m.%Y 12:00"),
+    "sep": "sep=;\r\n" + german(),
+    "quoted sep": '"sep=;"\n' + german(),
+    "comments": "# station 1\n#\n" + PLAIN + "# the end\n",
+    "comment in the middle": PLAIN.replace("\n40,", "\n# the pump failed\n40,"),
+    "title": "Station Potsdam\n\n" + PLAIN,
+    "title of Excel": "Station Potsdam,,\n,,\n" + PLAIN,
+    "units": PLAIN.replace("flow\n", "flow\n-,degC,m3/s\n"),
+    "two rows of units": PLAIN.replace("flow\n", "flow\n-,degC,m3/s\n,Avg,Smp\n"),
+    "logger": '"TOA5","CR1000","1234"\n' + PLAIN.replace("flow\n", "flow\n,degC,m3/s\n"),
+    "quoted commas": written("step,temp,flow", ",", STEPS, *([f'"{cell}"' for cell in column] for column in COMMAS)),
+    "tabs and commas": written("step\ttemp\tflow", "\t", STEPS, *COMMAS),
+    "spaces": written("step  temp flow", "   ", STEPS, *POINTS),
+    "bars": written("step|temp|flow", "|", STEPS, *POINTS),
+    "pandas": pd.DataFrame({"temp": STATE, "flow": FLOW}).to_csv(),
+    "R": written('"temp" "flow"', " ", [f'"{n + 1}"' for n in range(90)], *POINTS),
+    "R, csv": written('"","temp","flow"', ",", [f'"{n + 1}"' for n in range(90)], *POINTS),
+    "numpy": "# step,temp,flow\n" + PLAIN.partition("\n")[2],
+    "empty columns": PLAIN.replace("\n", ",,\n"),
+    "long minus": PLAIN.replace("-", "\u2212"),
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_the_same_numbers_however_they_are_written(tmp_path, text, encoding) -> None:
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    found = read_table(tmp_path / "t.csv")
+    assert len(found) == 90
+    np.testing.assert_array_equal(found.numbers(list(found.columns)[-2:]), np.stack([STATE, FLOW], 1))
+    if "Datum" in found.columns:
+        assert np.array_equal(found.columns["Datum"].astype("datetime64[D]"), DATES.astype("datetime64[D]"))
+
+
+def test_an_upload_is_read_as_it_would_be_here_with_its_notes(tmp_path) -> None:
+    name = "flow ° \u20ac"
+    text = PLAIN.replace(f",{FLOW[7]:.2f}\n", ",-9999\n", 1).replace("flow", name)
+    data = text.encode("cp1252")
+    (tmp_path / "t.csv").write_bytes(data)
+    here, apart = read_table(tmp_path / "t.csv"), open_table(data, "t.csv")
+    assert here.notes == apart.notes and list(here.columns) == list(apart.columns) == ["step", "temp", name]
+    np.testing.assert_array_equal(here.columns[name], apart.columns[name])
+    assert "Windows-1252" in here.notes[0] and "-9999 is taken as missing" in here.notes[1]
+    assert open_table(data, "t.csv", []).column(name).min() == -9999
+    assert np.isnan(open_table(data, "t.csv", [0.0]).column("step")[0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "beside", "values"),
+    [
+        (["1.000,62", "999,5", "-1.234.567,8"], "0,5", [1000.62, 999.5, -1234567.8]),
+        (["1.030", "2.045", "7"], "0,18", [1030, 2045, 7]),
+        (["1,030.25", "2,045.5", "7"], "0.18", [1030.25, 2045.5, 7]),
+        (["1,030", "2,045", "7"], "0.18", [1030, 2045, 7]),
+        (["1.234.567", "2", "3"], "7", [1234567, 2, 3]),
+        (["1\u00a0234,5", "12 345,6", "1"], "7", [1234.5, 12345.6, 1]),
+        (["1\u2019234.5", "12'345.6", "1"], "7", [1234.5, 12345.6, 1]),
+        (["0,123", "1,234", "2,345"], "7", [0.123, 1.234, 2.345]),
+        (["0.123", "1.234", "2.345"], "7", [0.123, 1.234, 2.345]),
+        (["1e-3", "2E5", ".5"], "7", [1e-3, 2e5, 0.5]),
+        (["1e-3", "2,5E5", ",5"], "7", [1e-3, 2.5e5, 0.5]),
+        (["50%", "51 %", "7%"], "7", [50, 51, 7]),
+        (["#NV", "k.A.", "3,5"], "7", [np.nan, np.nan, 3.5]),
+        (["-", "n/a", "3"], "7", [np.nan, np.nan, 3]),
+        (["", "", ""], "7", [np.nan, np.nan, np.nan]),
+        (["TRUE", "False", "true"], "7", [1, 0, 1]),
+    ],
+)
+def test_decimal_marks_and_thousands(cells, beside, values) -> None:
+    found = read_text(written("a;b", ";", cells, [beside] * 3).encode(), "t.csv", most_rows=9)
+    np.testing.assert_array_equal(found.columns["a"], values)
+
+
+@pytest.mark.parametrize(
+    ("cells", "row"),
+    [(["0.5", "0,5", "1.5"], 2), (["50%", "0.5", "1%"], 1), (["1", "x", "3"], 2), (["1,2,3", "1.5"], 1)],
+)
+def test_what_is_no_one_kind_of_number_is_words(tmp_path, cells, row) -> None:
+    (tmp_path / "t.csv").write_text(written("a;b", ";", cells, ["7"] * len(cells)))
+    with pytest.raises(InputError, match=f"'{cells[row - 1]}' in row {row}"):
+        read_table(tmp_path / "t.csv").numbers(["a"])
+
+
+def test_a_number_of_two_readings_is_said() -> None:
+    found = read_text(b"a;b\n1.234;1\n5.678;2\n", "t.csv", most_rows=9)
+    assert found.columns["a"].tolist() == [1.234, 5.678]
+    assert "1.234 of 'a' are read with a decimal point" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        (["2003-04-05", "2003-04-06", "2003-04-07"], "2003-04-05"),
+        (["2003-04-05T06:30:00Z", "2003-04-05T07:30:00Z", ""], "2003-04-05T06:30"),
+        (["2003-04-05 06:30:00+02:00", "2003-04-05 07:30:00+02:00", ""], "2003-04-05T04:30"),
+        (["5.4.2003", "6.4.2003", "17.4.2003"], "2003-04-05"),
+        (["05.04.2003, 06:30", "06.04.2003, 06:30", ""], "2003-04-05T06:30"),
+        (["13/04/2003", "14/04/2003", "15/04/2003"], "2003-04-13"),
+        (["04/13/2003 6:30 PM", "04/14/2003 6:30 PM", ""], "2003-04-13T18:30"),
+        (["01/04/2003", "02/04/2003", "04/04/2003", "05/04/2003"], "2003-04-01"),  # days are even
+        (["05-Apr-2003", "06-Apr-2003", ""], "2003-04-05"),
+        (["2003-04", "2003-05", ""], "2003-04-01"),
+    ],
+)
+def test_dates(cells, first) -> None:
+    found = read_text(written("when|b", "|", cells, ["7"] * len(cells)).encode(), "t.csv", most_rows=9).columns["when"]
+    assert found.dtype == "datetime64[s]" and found[0] == np.datetime64(first)
+    assert np.isnat(found[-1]) == (not cells[-1])
+
+
+def test_dates_of_two_readings_stay_words_and_a_clock_beside_dates_joins_them() -> None:
+    odd = read_text(b"d,b\n01/02/2003,1\n05/07/2003,2\n03/01/2003,3\n", "t.csv", most_rows=9)
+    assert not isinstance(odd.columns["d"], np.ndarray) and "may have day or month first" in odd.notes[0]
+    both = read_text(b"d;Uhrzeit;b\n05.04.2003;06:30;1\n05.04.2003;07:30;2\n", "t.csv", most_rows=9).columns["d"]
+    assert both.tolist() == pd.to_datetime(["2003-04-05 06:30", "2003-04-05 07:30"]).to_pydatetime().tolist()
+    compact = read_text(b"MESS_DATUM;TT\n2003040506;1\n2003040507;2\n", "t.csv", most_rows=9).columns["MESS_DATUM"]
+    assert compact[1] == np.datetime64("2003-04-05T07:00")
+
+
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        ([1.0, 2.5, -9999], [-9999]), ([1.0, 2.5, -99.9, -999.9], [-999.9, -99.9]), ([-5.0, 20, -99], [-99]),
+        ([0.0, 50, 100, 99], []), ([985.0, 1030, 999], []), ([-99.0, -98, -97], []), ([0.0, 1, 1e20], [1e20]),
+        ([1.0, 2, 9.96921e36], [9.96921e36]), ([1.0, 2, -32768], [-32768]), ([-9999.0], []), ([], []), ([np.nan], []),
+    ],
+)  # fmt: skip
+def test_marks_of_missing_values_lie_apart(values, marks) -> None:
+    assert sorted(marks_in(np.array(values))) == sorted(marks)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"1,2,3\n4,5,6\n", "first row of t.csv holds numbers"),
+        (b"a,,b\n1,2,3\n", "name of column 2 is empty"),
+        (b"a,b,a\n1,2,3\n", "'a' comes twice"),
+        (b"# only\n# this\n", "comments only"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is no text"),
+        (b"PK\x03\x04\x14", "is no text"),
+        (b"a;b\n1;2;3\n4;5;6\n", "Line 2 of t.csv has 3 cells"),
+        (b"# one\na,b\n1,2\n# two\n3,4,5\n1,2\n", "Line 5 of t.csv has 3 cells"),
+    ],
+)
+def test_what_is_no_table_is_a_sentence(data, words) -> None:
+    with pytest.raises(InputError, match=words):
+        read_text(data, "t.csv", most_rows=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    some.lists(some.tuples(some.floats(-1e6, 1e6), some.integers(-(10**7), 10**7)), min_size=2, max_size=20),
+    some.sampled_from([",", ";", "\t"]), some.booleans(),
+)  # fmt: skip
+def test_any_numbers_come_back_as_pandas_writes_them(rows, separator, european) -> None:
+    frame, buffer = pd.DataFrame(rows, columns=["x", "n"]), io.StringIO()
+    separator = ";" if european and separator == "," else separator
+    frame.to_csv(buffer, sep=separator, decimal="," if european else ".", index=False, float_format="%.5f")
+    found = read_text(buffer.getvalue().encode(), "t.csv", most_rows=99, missing=())
+    np.testing.assert_allclose(found.columns["x"], frame.x, atol=6e-6)
+    np.testing.assert_array_equal(found.columns["n"], frame.n)
+
+
+def test_names_may_stand_in_a_comment_above_rows_of_words_and_numbers() -> None:
+    found = read_text(b"#id,x,y\na,1,2\nb,3,4\n#c,5,6\n", "t.csv", most_rows=9)
+    assert list(found.columns) == ["id", "x", "y"] and found.columns["y"].tolist() == [2, 4]
+    assert found.notes == ("Lines of t.csv that begin with # are left out, 1 in all.",)
+
+
+def test_line_numbers_are_the_files() -> None:
+    found = read_text(b"# one\na,b\n\n1,2\n# two\n3,4\n", "t.csv", most_rows=9)
+    assert found.lines.tolist() == [4, 6]
