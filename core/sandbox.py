@@ -17,7 +17,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -28,13 +31,16 @@ from core.jail import end_with_parent, lock_in, python_paths, threads_of_user
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
-#: How many files are read at once in one process of the application, how long another waits for its turn, and how many
-#: times its computing time a reader may take by the clock.
-READERS, TURN_S = 2, 60.0
+#: How many files are read at once in one process of the application (one of a visitor at a time), how long another
+#: waits for its turn, and how many times its computing time a reader may take by the clock.
+READERS, TURN_S = 4, 60.0
 PATIENCE = 3
 #: Names the parent's process id in the child's environment, and so many threads may a child have.
 PARENT, THREADS = "DECONDITIONING_PARENT", 64
 _turns = threading.BoundedSemaphore(READERS)
+#: Whose file is read in this thread, where the application serves several people, and a turn for each of them.
+WHOSE: ContextVar[str] = ContextVar("whose", default="")
+_turns_of: defaultdict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(1))
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
 Found = TypeVar("Found")
@@ -61,16 +67,28 @@ def read_apart(
             source.write_bytes(data)
         target.touch()  # the child may write it, but make no file
         words = [str(source), str(target), name, str(memory_mb * 1_000_000), str(seconds), settings]
-        if not _turns.acquire(timeout=TURN_S):
-            raise InputError(
-                f"{name} was not read, {READERS} other files are being read for longer than {TURN_S:g} s: "
-                "try again in a minute."
-            )
-        try:
+        with _turn(name):
             _check(*_run([sys.executable, "-m", module, *words], folder / "said", name, seconds), name)
-        finally:
-            _turns.release()
         return load(target)
+
+
+@contextlib.contextmanager
+def _turn(name: str) -> Iterator[None]:
+    """A place among the readers, first this visitor's own; raises ``InputError`` where none comes free in time."""
+    end = time.monotonic() + TURN_S
+    held: list[threading.BoundedSemaphore] = []
+    try:
+        for turns in [_turns_of[whose], _turns] if (whose := WHOSE.get()) else [_turns]:
+            if not turns.acquire(timeout=max(0.0, end - time.monotonic())):
+                raise InputError(
+                    f"{name} was not read, other files are being read for longer than {TURN_S:g} s: try again in a "
+                    "minute."
+                )
+            held.append(turns)
+        yield
+    finally:
+        for turns in held:
+            turns.release()
 
 
 def _run(command: list[str], said: Path, name: str, seconds: float) -> tuple[int, bytes]:

@@ -7,6 +7,7 @@ The same as ``streamlit run app.py``, except for what concerns a page's own addr
   only when ``/`` has run once.
 - The document at a page's address says where the server is. Otherwise Streamlit's frontend first looks for it below
   that address, and every browser console begins with two errors 404.
+- Uploads go to the disk instead of the server's memory (``scripts.uploads``).
 - It answers only to names that are its own, and tells browsers what its pages may load (``scripts.gate``).
 - The document keeps one entry of the browser's history for each visit of a page (`pages/kit/address_bar.js`), so that
   Back finds the settings that a page had when it was left.
@@ -38,6 +39,7 @@ from streamlit.web.server.starlette import starlette_app
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for
+from scripts.uploads import Uploads
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 _ADDRESS_BAR = (APP.parent / "pages" / "kit" / "address_bar.js").read_text(encoding="utf-8")
@@ -60,7 +62,7 @@ def main() -> None:
 
     def routes(runtime: Runtime) -> list[BaseRoute]:
         tell_who_may_come()
-        return [*page_routes(), *streamlit_routes(runtime)]
+        return [*page_routes(), Uploads(runtime).route(), *streamlit_routes(runtime)]
 
     starlette_app.create_streamlit_routes = routes
     starlette_app.create_streamlit_middleware = lambda: [gate(), *streamlit_middleware()]

@@ -2,19 +2,21 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from core.engine.uploads import UPLOAD, claim, kept, upload_folder, write_upload
+from core.engine.uploads import UPLOAD, claim, kept, upload_folder, used_now, write_upload
 from core.errors import InputError
 from core.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
 from core.fields.several import keys_of, together
 
 
-def keep_upload(data: bytes, name: str, mark: str = "") -> str:
+def keep_upload(data: bytes | Path, name: str, mark: str = "") -> str:
     """Check an uploaded file in a separate process, keep it, and return its key ``upload:<digest>``.
 
-    ``mark`` is the visitor's (``core.engine.visitor``), in whose list it is to be. Raises ``InputError`` with one
-    sentence on anything wrong with the file; nothing is kept then.
+    ``data`` are the file's bytes, or a path from which it is moved. ``mark`` is the visitor's
+    (``core.engine.visitor``), in whose list it is to be. Raises ``InputError`` with one sentence on anything wrong with
+    the file; nothing is kept then.
     """
     from core.fields import open_upload
 
@@ -43,7 +45,8 @@ def open_source(key: str) -> Fields:
     path = upload_folder() / f"{digest}.nc"
     if not digest.isalnum() or not path.is_file():
         raise InputError("This uploaded file is no longer here: upload it again.")
-    return open_upload(path.read_bytes(), kept_uploads().get(key, "the upload"))
+    used_now(path)
+    return open_upload(path, kept_uploads().get(key, "the upload"))
 
 
 @dataclass(frozen=True)

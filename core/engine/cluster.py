@@ -90,6 +90,14 @@ class Cluster:
             cluster.scale(self.workers)  # starts those that are missing
         return len(lost)
 
+    def end_by_force(self, future: Any) -> None:
+        """Cancel a task that does not let go of its worker, and start that worker's process anew."""
+        client = self.client()
+        with contextlib.suppress(Exception):  # the worker may have ended meanwhile: `mend` sees to it
+            busy = [worker for worker, keys in client.processing().items() if future.key in keys]
+            future.cancel()
+            client.restart_workers(busy, timeout=10, raise_for_error=False)
+
     def close(self) -> None:
         """End the embedded processes, or leave the user's scheduler."""
         with self._lock:

@@ -32,6 +32,7 @@ class Engine:
         starts at the first submit. An empty string asks for the embedded one.
     workers : worker processes of the embedded cluster (``$DECONDITIONING_WORKERS``, else 1).
     encrypted : whether the embedded cluster speaks TLS with throw-away certificates: others use this machine, too.
+    limit_s : seconds after which a run is stopped, with its best so far; None for no limit.
     """
 
     def __init__(
@@ -41,12 +42,13 @@ class Engine:
         workers: int | None = None,
         *,
         encrypted: bool = False,
+        limit_s: float | None = None,
     ) -> None:
         folder = root if root is not None else Path(os.environ.get("DECONDITIONING_RUNS") or "runs")
         where = os.environ.get("DASK_SCHEDULER_ADDRESS") if address is None else address
         self._store = Store(Path(folder).resolve())
         self._owner = Owner.here()
-        self._keeper = Keeper(self._store, Cluster(where or None, workers, encrypted=encrypted))
+        self._keeper = Keeper(self._store, Cluster(where or None, workers, encrypted=encrypted), limit_s)
         self._lock = threading.Lock()
 
     @property
@@ -59,17 +61,21 @@ class Engine:
         """The user's scheduler, or None for the embedded cluster."""
         return self._keeper.cluster.address
 
-    def submit(self, spec: RunSpec, owner: str = "") -> str:
+    def active(self, *, owner: str | None = None, address: str | None = None) -> int:
+        """How many runs of this engine wait or go on; of one owner, or asked for from one address."""
+        return self._keeper.count(owner, address)
+
+    def submit(self, spec: RunSpec, owner: str = "", address: str = "") -> str:
         """Queue a run and return its id; does not wait for the embedded cluster to start.
 
-        ``owner`` is a visitor's mark (``core.engine.visitor``), empty for nobody's.
+        ``owner`` is a visitor's mark (``core.engine.visitor``), empty for nobody's; ``address`` where they are.
         Raises ``InputError`` for an unknown task, a folder that cannot be written, or a scheduler
         that does not answer.
         """
         task_path(spec.task)
         if self.address is not None:
             self._keeper.cluster.client()
-        live = Live(Run("", spec, "queued", created=time.time(), owner=owner), self._owner)
+        live = Live(Run("", spec, "queued", created=time.time(), owner=owner), self._owner, address)
         with self._lock:  # until it is taken, its folder looks like that of a run whose engine lost it
             run_id = self._store.create(spec, owner, live.status())
             live.change(id=run_id)

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,14 +15,17 @@ from core.engine.cluster import Cluster
 from core.engine.context import check_file_name
 from core.engine.live import Live
 from core.engine.store import Store
+from core.engine.turns import in_turn
 from core.engine.uploads import packed
 from core.engine.worker import flag_name, run_task
 from core.errors import InputError
+from core.wording import duration
 
 logger = logging.getLogger(__name__)
 _TICK_S = 0.05
 _RETRY_S = 1.0
 _WATCH_S = 3.0
+_GRACE_S = 60.0
 APP_GONE = "The app was closed while this run was going on: its trace and best result so far are kept; run it again."
 _LOST = "The connection to the Dask scheduler was lost: trace and best result so far are kept; run it again."
 _KILLED = (
@@ -36,8 +40,11 @@ _CANCELLED = "Cancelled; the best result so far is kept."
 class Keeper:
     """Keeps this engine's active runs. All writing is done by one thread, in the order of events."""
 
-    def __init__(self, store: Store, cluster: Cluster) -> None:
+    def __init__(self, store: Store, cluster: Cluster, limit_s: float | None = None) -> None:
         self.cluster = cluster
+        self._limit_s = limit_s
+        self._served: dict[str, int] = {}
+        self._durations: deque[float] = deque(maxlen=10)
         self._store = store
         self._topic = f"deconditioning-{uuid.uuid4().hex[:12]}"
         self._inbox: queue.Queue[tuple[str, Any]] = queue.Queue()
@@ -53,6 +60,11 @@ class Keeper:
     def live(self, run_id: str) -> Live | None:
         """The run of that id, if it is ours and active or not wholly on disk."""
         return self._active.get(run_id) or self._unwritten.get(run_id)
+
+    def count(self, owner: str | None = None, address: str | None = None) -> int:
+        """How many runs wait or go on; of one owner, from one address."""
+        every = [*self._active.values()]
+        return sum(owner in (None, live.run.owner) and address in (None, live.address) for live in every)
 
     def forget(self, run_id: str) -> None:
         """Write no more of an ended run: it is to be deleted."""
@@ -112,13 +124,47 @@ class Keeper:
             if time.monotonic() - tended > _TICK_S:
                 tended = time.monotonic()
                 self._tend()
+                self._begin_next()
                 self._retry()
                 self._watch()
 
     def _submit(self, run_id: str) -> None:
-        live = self._active.get(run_id)
-        if live is None:
-            return
+        """A new run: it waits for its turn."""
+        self._begin_next()
+
+    def _waiting(self) -> list[str]:
+        """Runs that have not been given to Dask, in the order in which they will be."""
+        every = [*self._active.values()]
+        waiting = [(live.run.id, live.run.owner) for live in every if live.future is None]
+        return in_turn(waiting, [live.run.owner for live in every if live.future is not None], self._served)
+
+    def _begin_next(self) -> None:
+        """Give runs to Dask: on our own workers as many as there are of them, on the user's all."""
+        for run_id in self._waiting():
+            under_way = sum(live.future is not None for live in self._active.values())
+            if self.cluster.address is None and under_way >= self.cluster.workers:
+                return
+            self._served[self._active[run_id].run.owner] = max(self._served.values(), default=0) + 1
+            self._give(run_id)
+
+    def _tell_waiting(self) -> None:
+        """Say to runs that wait how many come before them, and about how long that takes."""
+        waiting = self._waiting()
+        running = [live.run for live in self._active.values() if live.future is not None]
+        mean = sum(self._durations) / len(self._durations) if self._durations else None
+        left = [run.eta_s if run.eta_s is not None else mean for run in running]
+        ahead = min((one for one in left if one is not None), default=mean)
+        for place, run_id in enumerate(waiting):
+            before = len(running) + place
+            known = ahead is not None and (mean is not None or place == 0)
+            wait = (ahead or 0.0) + place * (mean or 0.0) / self.cluster.workers if known else None
+            runs = "one run comes" if before == 1 else f"{before} runs come"
+            about = f", about {duration(wait)}" if wait is not None else ""
+            self._active[run_id].change(message=f"Waiting for its turn: {runs} before it{about}.")
+
+    def _give(self, run_id: str) -> None:
+        live = self._active[run_id]
+        live.change(message="")
         try:
             client = self.cluster.client()
         except Exception as error:
@@ -197,6 +243,10 @@ class Keeper:
         live = self._active.get(run_id)
         if live is None:
             return
+        if live.overtime and status == "cancelled":
+            message = live.overtime
+        if live.began and status in ("done", "cancelled"):
+            self._durations.append(time.monotonic() - live.began)
         changes = {"status": status, "message": message, "ended": time.time(), "eta_s": None}
         live.change(**changes, **({"progress": 1.0} if status == "done" else {}))
         self._unwritten[run_id] = live  # seen as ended from here on, from memory until the disk tells the whole story
@@ -214,6 +264,7 @@ class Keeper:
             try:
                 if self._store.asked_to_cancel(run_id):
                     self._cancel(run_id)
+                self._stop_overtime(live)
                 if live.due(now):
                     self._save(live)
                 if live.future is not None and live.future.done() and not live.ending:
@@ -224,12 +275,28 @@ class Keeper:
             except InputError:  # the scheduler cannot be asked: the next turn tells
                 continue
 
+    def _stop_overtime(self, live: Live) -> None:
+        """Ask a run that takes longer than it may to stop; one that does not is ended with its worker."""
+        if self._limit_s is None or not live.began:
+            return
+        over = time.monotonic() - live.began - self._limit_s
+        if over > 0 and not live.overtime:
+            live.overtime = (
+                f"Stopped after {duration(self._limit_s)}, the limit of this server; the best so far is kept."
+            )
+            self._cancel(live.run.id)
+        elif over > _GRACE_S and live.future is not None:
+            future = live.future
+            self._end(live.run.id, "cancelled", live.overtime)
+            self.cluster.end_by_force(future)
+
     def _watch(self) -> None:
-        """While runs wait or go on, see that the embedded cluster has its workers."""
+        """While runs wait or go on, see that the embedded cluster has its workers, and that those who wait know why."""
         now = time.monotonic()
         if not self._active or now - self._watched < _WATCH_S:
             return
         self._watched = now
+        self._tell_waiting()
         if self.cluster.mend():
             logger.warning("A worker process of the run engine ended unexpectedly; a new one is being started.")
             for live in self._active.values():

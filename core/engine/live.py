@@ -20,15 +20,19 @@ class Live:
     """The moving part of one run. ``run`` is replaced at every change; ``status`` is what goes to disk.
 
     ``rows`` of the trace, ``result`` and ``files`` are kept until ``save`` has written them; ``trouble`` says why it
-    could not.
+    could not. ``address`` is where the visitor is who asked; ``overtime`` says why it was stopped, where it took too
+    long.
     """
 
-    def __init__(self, run: Run, owner: Owner) -> None:
+    def __init__(self, run: Run, owner: Owner, address: str = "") -> None:
         self.run = run
         self.owner = owner
+        self.address = address
         self.future: Any = None
         self.stopping = False
         self.ending = False
+        self.overtime = ""
+        self.began = 0.0  # by the clock that never jumps
         self.written = 0.0
         self.rows: list[dict[str, Any]] = []
         self.result: dict[str, Any] | None = None
@@ -49,7 +53,7 @@ class Live:
 
     def start(self, now: float) -> None:
         """The task began on a worker (again, when its first worker was lost)."""
-        again = self.run.attempt > 0
+        again, self.began = self.run.attempt > 0, time.monotonic()
         message = "The worker process was lost; the run was started again from its beginning." if again else ""
         self.change(status="running", started=now, heard=now, attempt=self.run.attempt + 1, message=message)
         self.change(progress=None, eta_s=None)

@@ -1,5 +1,6 @@
 """Uploaded files of a run: kept by content beside the runs, and sent along to workers that do not share the folder."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ from core.engine import disk
 from core.errors import InputError
 
 UPLOAD = "upload:"
-_KEY = re.compile(r"upload:([0-9a-f]{16})")
+_KEY, _DIGEST = re.compile(r"upload:([0-9a-f]{16})"), re.compile(r"[0-9a-f]{16}")
 
 
 class NotKept(InputError):
@@ -24,15 +25,19 @@ def upload_folder() -> Path:
     return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
 
 
-def keep(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder of uploads, in that order, each at once and whole.
+def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Write files into a folder of uploads, in that order, each at once and whole; a path is moved there.
 
     Raises `NotKept` with a sentence where the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            disk.write(folder, name, data)
+            if isinstance(data, Path):
+                os.replace(data, folder / name)
+                os.utime(folder / name)
+            else:
+                disk.write(folder, name, data)
     except OSError as error:
         raise NotKept(
             f"The upload cannot be kept ({error.strerror}): make room in the runs folder, or set DECONDITIONING_RUNS "
@@ -66,17 +71,52 @@ def claims(mark: str) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} if folder.is_dir() else {}
 
 
+def delete(digest: str, mark: str) -> None:
+    """Delete an upload from a visitor's list, and for good once it is in nobody's; raises ``InputError`` for others'.
+
+    On one person's machine, where the mark is empty, it is theirs.
+    """
+    if _DIGEST.fullmatch(digest) is None or (mark and digest not in claims(mark)):
+        raise InputError("This upload is not yours, or was deleted already.")
+    if mark:
+        (_claims(mark) / digest).unlink(missing_ok=True)
+    if not any(claims_folder().glob(f"*/{digest}")):
+        forget(digest)
+
+
+def forget(digest: str) -> None:
+    """Delete an upload's files for good."""
+    for folder in (upload_folder(), upload_folder() / "tables"):
+        for ending in (".json", ".nc", ".csv"):  # first what lists it
+            with contextlib.suppress(OSError):
+                (folder / f"{digest}{ending}").unlink()
+
+
+def used_now(path: Path) -> None:
+    """Note that an upload was opened: it stays for longer."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def claims_folder() -> Path:
+    """The visitors' lists, a folder each."""
+    return upload_folder() / "claims"
+
+
 def _claims(mark: str) -> Path:
-    return upload_folder() / "claims" / mark
+    return claims_folder() / mark
 
 
-def digest_of(data: bytes) -> str:
+def digest_of(data: bytes | Path) -> str:
     """What names an upload: the first 16 hexadecimal digits of its SHA-256."""
+    if isinstance(data, Path):
+        with data.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def write_upload(data: bytes, about: bytes) -> str:
-    """Keep a file and what is said about it (JSON bytes); returns its key ``upload:<digest>``."""
+def write_upload(data: bytes | Path, about: bytes) -> str:
+    """Keep a file, which is moved where it is a path, and what is said about it (JSON bytes); its key."""
     digest = digest_of(data)
     keep(upload_folder(), {f"{digest}.nc": data, f"{digest}.json": about})
     return f"{UPLOAD}{digest}"

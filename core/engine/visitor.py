@@ -5,6 +5,7 @@ secret that their browser keeps; the runs folder holds only its hash, the visito
 """
 
 import hashlib
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from core.engine.progress import Progress
 from core.engine.records import Run, RunSpec
 from core.errors import InputError
 
-#: Runs of one visitor that may wait or go on at the same time, so that one person does not fill a room's queue.
-MOST_ACTIVE = 3
+#: Runs that may wait or go on at the same time: of one visitor, from one address (a room may share one), and of all.
+MOST_ACTIVE, MOST_OF_ADDRESS, MOST_OF_ALL = 3, 15, 40
+_begin = threading.Lock()
 
 
 def mark_of(secret: str) -> str:
@@ -34,11 +36,15 @@ class Visitor:
     engine : the server's engine.
     mark : whose eyes these are; empty where the machine is one person's.
     everything : whether all runs are theirs, as for that one person or an administrator.
+    known : whether their browser keeps the secret that tells whose runs are whose; others begin no run.
+    address : where they are.
     """
 
     engine: Engine
     mark: str = ""
     everything: bool = True
+    known: bool = True
+    address: str = ""
 
     @property
     def root(self) -> Path:
@@ -81,12 +87,26 @@ class Visitor:
 
     def submit(self, spec: RunSpec) -> str:
         """Queue a run of this visitor; its id."""
-        if not self.everything and sum(run.active for run in self.runs()) >= MOST_ACTIVE:
+        if not self.known:
+            raise InputError(
+                "A run needs the cookie of this server, by which it is yours: allow it and reload the page."
+            )
+        with _begin:  # of several sessions at once none slips past the limits
+            if not self.everything:
+                self._check_limits()
+            return self.engine.submit(spec, self.mark, self.address)
+
+    def _check_limits(self) -> None:
+        """Raise ``InputError`` where this visitor, or all from here, or all, have as many active runs as they may."""
+        if self.engine.active(owner=self.mark) >= MOST_ACTIVE:
             raise InputError(
                 f"{MOST_ACTIVE} runs of yours are waiting or going on, and a shared server begins no more: cancel one "
                 "on page Runs, or wait."
             )
-        return self.engine.submit(spec, self.mark)
+        if self.address and self.engine.active(address=self.address) >= MOST_OF_ADDRESS:
+            raise InputError(f"{MOST_OF_ADDRESS} runs from your network address are waiting or going on: wait for one.")
+        if self.engine.active() >= MOST_OF_ALL:
+            raise InputError(f"{MOST_OF_ALL} runs are waiting or going on, the server begins no more: try again later.")
 
     def rerun(self, run_id: str) -> str:
         """Submit the same spec again, as this visitor's; the new run's id."""

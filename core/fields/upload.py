@@ -1,16 +1,18 @@
 """Uploads: opened in a separate process under limits, so that no file can harm the application."""
 
+from pathlib import Path
+
 from core.fields.gridded import Fields
 from core.fields.store import load_fields
 from core.sandbox import read_apart
 
 
-def open_upload(data: bytes, name: str, *, memory_mb: int = 1500, seconds: float = 20) -> Fields:
+def open_upload(data: bytes | Path, name: str, *, memory_mb: int = 1500, seconds: float = 20) -> Fields:
     """The fields of an uploaded NetCDF file, read in a fresh process.
 
     Parameters
     ----------
-    data, name : content and name of the file, from anywhere.
+    data, name : content of the file, or the path where it is kept, and its name, from anywhere.
     memory_mb : address space the reader may use; about a third of it may be data.
     seconds : computing time it may take, and three times that by the clock.
 

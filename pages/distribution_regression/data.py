@@ -1,6 +1,5 @@
 """Which subjects: the paper's simulation, the generated stand-in, or an own table."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from pages.kit.asked import ask
 from pages.kit.essential import called, group
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, offer_only, recall, remember
+from pages.kit.uploaded import content_bytes, deletable
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain
 
@@ -120,13 +120,13 @@ def _upload() -> None:
     limits = f"One row a measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
     name, about = called("d-file", "Long table (CSV)", limits)
     file = st.file_uploader(name, type=None, key="d-file", help=about)
+    deletable(kept_tables, "d-table")
     if file is None:
         return
-    data = file.getvalue()
-    mark = f"d-seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
+    mark = f"d-seen-{file.file_id}"
     if not is_known(mark):
         try:
-            key = keep_table(data, file.name, visitor_mark())
+            key = keep_table(content_bytes(file), file.name, visitor_mark())
         except NotKept as error:  # tried again at every run
             refusal(f"{file.name}: {error}")
             return

@@ -24,6 +24,7 @@ from pages.kit.asked import ask
 from pages.kit.essential import group
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, recall, remember
+from pages.kit.uploaded import content, deletable
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain, sentence_of
 
@@ -91,8 +92,8 @@ def _upload() -> None:
     files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
     refused: list[str] = []
     for file in files or []:
-        data = file.getvalue()
-        mark = f"seen-{hashlib.blake2b(data, digest_size=8).hexdigest()}"
+        data = content(file)
+        mark = f"seen-{file.file_id}"
         if is_known(mark):
             refused = [*refused, f"{file.name}: {recall(mark)}"] if isinstance(recall(mark), str) else []
             continue
@@ -109,6 +110,7 @@ def _upload() -> None:
         st.rerun()
     for sentence in refused:
         refusal(sentence)
+    deletable(kept_uploads, "data")
 
 
 def choose(hidden: DeltaGenerator) -> Choice:

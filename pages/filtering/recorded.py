@@ -18,6 +18,7 @@ from pages.kit.layout import refusal
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember
 from pages.kit.theme import is_dark
+from pages.kit.uploaded import content_bytes
 from pages.kit.words import plain
 
 #: Columns of the state that get a picture each.
@@ -65,7 +66,7 @@ def choose_table() -> Table:
     file = st.file_uploader(name, key="f-file", help=about)
     if file is not None:
         try:
-            remember("_f-table", _opened(file.getvalue(), file.name))
+            remember("_f-table", _opened(content_bytes(file), file.name))
         except InputError as error:
             refusal(error)
     table = recall("_f-table")

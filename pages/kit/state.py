@@ -1,6 +1,7 @@
 """State in one place: the engine, controls that live in the address, values set by the program."""
 
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -8,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.errors import InputError
 from pages.kit.address import correct
 from pages.kit.essential import called
 from pages.kit.record import saw_control
-from pages.kit.visitor import is_shared, sees_everything, visitor_mark
+from pages.kit.visitor import is_shared, keeps_cookie, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
     from core.engine import Visitor
@@ -27,7 +29,15 @@ class EngineHolder:
     def __init__(self) -> None:
         from core.engine import Engine
 
-        self.engine = Engine(encrypted=is_shared())
+        self.engine = Engine(encrypted=is_shared(), limit_s=60 * _run_minutes() if is_shared() else None)
+
+
+def _run_minutes() -> float:
+    """How long one run may take on a shared server."""
+    given = os.environ.get("DECONDITIONING_RUN_MINUTES", "60")
+    if not given.isdigit() or not int(given):
+        raise InputError(f"DECONDITIONING_RUN_MINUTES is {given!r}: give a whole number.")
+    return float(given)
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda holder: holder.engine.close())
@@ -39,7 +49,8 @@ def get_engine() -> "Visitor":
     """The run engine, one per server, as this visitor may use it."""
     from core.engine import Visitor
 
-    return Visitor(_holder().engine, visitor_mark(), sees_everything())
+    address = st.context.ip_address if is_shared() else None
+    return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address or "")
 
 
 def recall(name: str, default: Any = None) -> Any:

@@ -5,17 +5,24 @@ Without ``DECONDITIONING_SHARED`` the machine is one person's, there is no cooki
 
 import hmac
 import os
+import re
 import secrets
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from core.errors import InputError
+
 COOKIE = "deconditioning-visitor"
 UPLOADS = "upload"
 _SECRET, _ADMINISTRATOR = "_visitor-secret", "_administrator"
-_WRONG_SECRET_S = 1.0
+_ISSUED = re.compile(r"[0-9a-f]{64}")
+#: Letters that the administrator's secret has at least; seconds that a wrong guess costs, doubled with each, at most.
+SHORTEST_SECRET, _WRONG_S, _LONGEST_WAIT_S = 16, 1.0, 60.0
 
 
 def is_shared() -> bool:
@@ -26,7 +33,12 @@ def is_shared() -> bool:
 def cookie() -> str | None:
     """The secret that this browser keeps, which tells whose runs are whose; None where it keeps none."""
     found = st.context.cookies.get(COOKIE)
-    return found if isinstance(found, str) else None
+    return found if isinstance(found, str) and _ISSUED.fullmatch(found) else None
+
+
+def keeps_cookie() -> bool:
+    """Whether this browser keeps the server's cookie, where it needs one: others begin no run."""
+    return not is_shared() or cookie() is not None
 
 
 def visitor_mark() -> str:
@@ -70,11 +82,43 @@ def put_into_link(*chosen: str | None) -> None:
         st.query_params.pop(UPLOADS, None)
 
 
+class Guesses:
+    """Guesses of the administrator's secret from one address, whatever the session: one at a time, each slower."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wrong, self._until = 0, 0.0
+
+    def right(self, secret: str, wanted: str) -> bool:
+        """Whether a secret is the one that is wanted; a wrong guess delays the next."""
+        if not self._lock.acquire(blocking=False):
+            raise InputError("Another guess is being looked at: try again in a while.")
+        try:
+            if (left := self._until - time.monotonic()) > 0:
+                raise InputError(f"There were {self._wrong} wrong guesses: try again in {left:.0f} s.")
+            if hmac.compare_digest(secret.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")):
+                self._wrong = 0
+                return True
+            self._wrong += 1
+            self._until = time.monotonic() + min(_WRONG_S * 2 ** min(self._wrong - 1, 10), _LONGEST_WAIT_S)
+            return False
+        finally:
+            self._lock.release()
+
+
+_guesses: defaultdict[str, Guesses] = defaultdict(Guesses)
+
+
 def become_administrator(secret: str) -> bool:
-    """Whether the secret is that of ``DECONDITIONING_ADMIN``; if so this session sees everything."""
+    """Whether the secret is that of ``DECONDITIONING_ADMIN``; if so this session sees everything.
+
+    Raises ``InputError`` where guesses come too fast, and where the server's secret is shorter than
+    ``SHORTEST_SECRET``: nobody is the administrator then.
+    """
     wanted = os.environ.get("DECONDITIONING_ADMIN", "")
-    if wanted and hmac.compare_digest(secret.encode(), wanted.encode()):
-        st.session_state[_ADMINISTRATOR] = True
-        return True
-    time.sleep(_WRONG_SECRET_S)  # nobody tries a thousand of them
-    return False
+    if len(wanted) < SHORTEST_SECRET:
+        raise InputError(f"DECONDITIONING_ADMIN has fewer than {SHORTEST_SECRET} letters: start the server with more.")
+    if not _guesses[st.context.ip_address or ""].right(secret, wanted):
+        return False
+    st.session_state[_ADMINISTRATOR] = True
+    return True

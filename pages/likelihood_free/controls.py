@@ -18,6 +18,7 @@ from pages.kit import bound
 from pages.kit.address import forget_address
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember
+from pages.kit.uploaded import content_bytes
 from pages.kit.words import plain
 
 PROBLEMS = {
@@ -208,7 +209,7 @@ def _choose_table() -> Choice:
                              "own.")  # fmt: skip
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
-    data = _kept_table(files.getvalue() if files else None, row.getvalue() if row else None)
+    data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None)
     table = _read(*data)
     mark = hashlib.blake2b(data[0], digest_size=6).hexdigest()
     parameters = tuple(st.multiselect("Parameters", table.columns, list(table.suggested), key=f"lf-columns-{mark}"))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.engine import Run, Visitor
 from core.errors import InputError
+from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, put, recall
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.kit.words import plain
@@ -23,15 +24,28 @@ def rights() -> None:
     if sees_everything():
         st.info("You see everybody's runs and uploads, until this page is reloaded.")
         return
-    kept = "" if cookie() else " Your browser keeps no cookies: they are yours only until you reload this page."
+    kept = (
+        ""
+        if cookie()
+        else " Your browser keeps no cookies: they are yours only until you reload this page, and you can begin none."
+    )
     st.caption(f"These are the runs of your browser; whoever has a link to one can look at it, not change it.{kept}")
     if "DECONDITIONING_ADMIN" in os.environ:
         with st.expander("Administrator"):
             secret = st.text_input("Secret", type="password", key="administrator")
-            if secret and become_administrator(secret):
-                st.rerun()
-            elif secret:
-                st.error("That is not the secret of DECONDITIONING_ADMIN.")
+            if secret:
+                _try(secret)
+
+
+def _try(secret: str) -> None:
+    try:
+        right = become_administrator(secret)
+    except InputError as error:
+        refusal(error)
+        return
+    if right:
+        st.rerun()
+    st.error("That is not the secret of DECONDITIONING_ADMIN.")
 
 
 def linked(engine: Visitor, own: Sequence[Run]) -> list[Run]:

@@ -102,3 +102,9 @@ def upload_there(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     digest = settings["source"]["fields"].removeprefix("upload:")
     file = (upload_folder() / f"{digest}.nc").resolve()
     return {"data": file.read_bytes().decode(), "folder": str(file.parent)}
+
+
+def deaf(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Computes on and never looks up."""
+    while True:
+        sum(range(10**5))

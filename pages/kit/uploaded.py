@@ -1,0 +1,67 @@
+"""Files that a visitor uploads: where the server laid them, what they take, and a button to delete each.
+
+``scripts.uploads`` streams an upload to the disk, and Streamlit holds a short note of where it lies instead of its
+bytes. Without that server (``streamlit run``, tests) Streamlit holds the bytes.
+"""
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.engine.room import EXPIRY_S, limits, used
+from core.engine.uploads import UPLOAD, delete
+from core.errors import InputError
+from pages.kit.layout import refusal
+from pages.kit.visitor import is_shared, visitor_mark
+from pages.kit.words import plain
+
+_NOTE = f"kept on the disk {secrets.token_hex(32)} ".encode()
+
+
+def note_of(path: Path) -> bytes:
+    """What Streamlit holds instead of an upload's bytes; nobody outside this process can make such a note."""
+    return _NOTE + str(path).encode()
+
+
+def content(file: Any) -> bytes | Path:
+    """The bytes of an uploaded file, or the path where they lie."""
+    held = file.getvalue()
+    return Path(held.removeprefix(_NOTE).decode()) if held.startswith(_NOTE) else held
+
+
+def content_bytes(file: Any) -> bytes:
+    """The bytes of an uploaded file; ``InputError`` where it was deleted meanwhile."""
+    held = content(file)
+    try:
+        return held.read_bytes() if isinstance(held, Path) else held
+    except OSError:
+        raise InputError("This file is no longer on the server: upload it again.") from None
+
+
+def deletable(kept: Callable[[str], dict[str, str]], key: str) -> None:
+    """What the visitor's uploads take, and a button that deletes one; nothing where there is none.
+
+    ``kept(mark)`` tells key → name.
+    """
+    mark = visitor_mark()
+    names = kept(mark)
+    if not names:
+        return
+    with st.popover("My uploads"):
+        if is_shared():
+            st.caption(
+                f"{used(mark) / 1e6:,.0f} of {limits()[0] / 1e6:,.0f} MB. An upload that nobody opens for "
+                f"{EXPIRY_S / 86400:.0f} days is deleted."
+            )
+        chosen = st.selectbox("Upload", list(names), format_func=names.__getitem__, key=f"{key}-delete-which")
+        if st.button("Delete this upload", key=f"{key}-delete"):
+            try:
+                delete(chosen.removeprefix(UPLOAD), mark)
+            except InputError as error:
+                refusal(error)
+            else:
+                st.toast(f"{plain(names[chosen])} is deleted.")
+                st.rerun()
