@@ -33,7 +33,7 @@ from core.engine.context import is_file_name
 from core.engine.room import check_room, expire, incoming_folder
 from core.engine.visitor import mark_of
 from core.errors import InputError
-from pages.kit.uploaded import note_of
+from pages.kit.uploaded import note_of, note_of_refusal
 from pages.kit.visitor import COOKIE, is_shared
 
 #: Uploads under way of one visitor, and of all; seconds without a byte after which one is given up.
@@ -86,12 +86,9 @@ class Uploads:
             session_id, file_id = self._checked(request)
             mark, size = _mark(request), _declared(request)
             with self._turn(mark, size):
-                await run_in_threadpool(check_room, self._bytes[mark], mark)
                 await self._keep(request, (session_id, file_id), mark, size)
         except Refused as refused:
             return PlainTextResponse(str(refused), refused.status, {"Connection": "close"})
-        except InputError as error:
-            return PlainTextResponse(str(error), 507, {"Connection": "close"})
         except (MultiPartException, TimeoutError, OSError):
             return PlainTextResponse("The upload broke off or is no form with one file: send it again.", 400)
         return Response(status_code=204)
@@ -121,6 +118,14 @@ class Uploads:
                 self._bytes[mark] -= size
 
     async def _keep(self, request: Request, key: tuple[str, str], mark: str, size: int) -> None:
+        """Lay a file on the disk; where there is no room, read it away, and the page says why it is not there."""
+        try:
+            await run_in_threadpool(check_room, self._bytes[mark], mark)
+        except InputError as error:
+            async for _ in _limited(request, size).stream():
+                pass
+            self._hand_over(key, "the file", "", note_of_refusal(str(error)))
+            return
         async with _limited(request, size).form(max_files=1, max_fields=8) as form:
             files = [part for part in form.values() if isinstance(part, UploadFile)]
             if len(files) != 1:
@@ -130,7 +135,11 @@ class Uploads:
             kind = files[0].content_type or "application/octet-stream"
             name = files[0].filename or ""
         self._places[key] = place
-        self._manager.add_file(key[0], UploadedFileRec(key[1], name, kind, note_of(place)))  # type: ignore[attr-defined]
+        self._hand_over(key, name, kind, note_of(place))
+
+    def _hand_over(self, key: tuple[str, str], name: str, kind: str, note: bytes) -> None:
+        """Give Streamlit the record of an upload, with a note in place of its bytes."""
+        self._manager.add_file(key[0], UploadedFileRec(key[1], name, kind, note))  # type: ignore[attr-defined]
 
     def _delete(self, wanted: Any) -> None:
         for key in [key for key in self._places if wanted(key)]:

@@ -11,6 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.engine import room
 from core.engine.visitor import mark_of
+from core.errors import InputError
 from pages.kit.uploaded import content, content_bytes, note_of
 from pages.kit.visitor import COOKIE
 from scripts import uploads
@@ -97,6 +98,14 @@ def records(server: Uploads, session: str = "here", file: str = "file-1") -> lis
     return server._manager.get_files(session, [file])
 
 
+def refused(server: Uploads, body: bytes, **how: Any) -> str:
+    """The sentence that the page says of an upload for which there is no room."""
+    assert once(server, body, **how) == (204, "")
+    with pytest.raises(InputError) as error:
+        content(Held(records(server, file=how.get("file", "file-1"))[0].data))
+    return str(error.value)
+
+
 def test_a_file_goes_to_the_disk_and_streamlit_holds_a_note_of_it(server: Uploads) -> None:
     data = bytes(range(256)) * 8000
     assert once(server, form(data)) == (204, "")
@@ -145,11 +154,11 @@ def test_each_visitor_has_a_quota_and_all_together_have_one(server: Uploads, mon
     monkeypatch.setenv("DECONDITIONING_UPLOADS_MB", "3")
     body = form(b"x" * 1_200_000)
     assert once(server, body)[0] == 204
-    status, words = once(server, body, file="file-2")
-    assert status == 507 and words.startswith("Your uploads take 1 of 2 MB")
+    words = refused(server, body, file="file-2")
+    assert words.startswith("Your uploads take 1 of 2 MB")
     assert once(server, body, who=BOB)[0] == 204
-    status, words = once(server, body, who="c" * 64)
-    assert status == 507 and words.startswith("All uploads on this server take 2 of 3 MB")
+    words = refused(server, body, who="c" * 64, file="file-3")
+    assert words.startswith("All uploads on this server take 2 of 3 MB")
 
 
 def test_files_under_way_count_and_one_visitor_does_not_block_another(
@@ -168,7 +177,7 @@ def test_files_under_way_count_and_one_visitor_does_not_block_another(
         return [fourth[0], other[0], *(answer[0] for answer in await asyncio.gather(*slow))]
 
     assert asyncio.run(crowd()) == [429, 204, 204, 204, 204]
-    assert once(server, form(b"x" * 600_000), file="more")[0] == 507
+    assert "Your uploads take 3 of 3 MB" in refused(server, form(b"x" * 600_000), file="more")
 
 
 def test_an_upload_that_falls_silent_is_given_up(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,10 +191,9 @@ def test_an_upload_that_falls_silent_is_given_up(server: Uploads, monkeypatch: p
 
 def test_a_reserve_of_the_disk_stays_free(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "RESERVE_MB", 10**9)
-    status, words = once(server, form(b"data"))
-    assert status == 507 and "kept in reserve" in words
+    assert "kept in reserve" in refused(server, form(b"data"))
     monkeypatch.setenv("DECONDITIONING_SHARED", "false")
-    assert once(server, form(b"data"), who="")[0] == 507
+    assert "kept in reserve" in refused(server, form(b"data"), who="", file="file-2")
 
 
 def test_one_persons_machine_has_no_quota_and_needs_no_cookie(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:

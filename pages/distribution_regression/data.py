@@ -18,7 +18,7 @@ from pages.kit.asked import ask
 from pages.kit.essential import called, group
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, offer_only, recall, remember
-from pages.kit.uploaded import content_bytes, deletable
+from pages.kit.uploaded import content_bytes, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain
 
@@ -132,7 +132,9 @@ def _upload() -> None:
             return
         except InputError as error:
             remember(mark, str(error))
+            discard(file)
         else:
+            discard(file)
             ask({"d-table": key})
             remember(mark, None)
             st.rerun()

@@ -24,7 +24,7 @@ from pages.kit.asked import ask
 from pages.kit.essential import group
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, recall, remember
-from pages.kit.uploaded import content, deletable
+from pages.kit.uploaded import content, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain, sentence_of
 
@@ -92,17 +92,17 @@ def _upload() -> None:
     files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
     refused: list[str] = []
     for file in files or []:
-        data = content(file)
         mark = f"seen-{file.file_id}"
         if is_known(mark):
             refused = [*refused, f"{file.name}: {recall(mark)}"] if isinstance(recall(mark), str) else []
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
-                key = keep_upload(data, file.name, visitor_mark())
+                key = keep_upload(content(file), file.name, visitor_mark())
         except InputError as error:
             if not isinstance(error, NotKept):  # that is tried again at every run
                 remember(mark, str(error))
+                discard(file)
             refused.append(f"{file.name}: {error}")
             continue
         ask({"data": key})

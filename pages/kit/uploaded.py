@@ -4,6 +4,7 @@
 bytes. Without that server (``streamlit run``, tests) Streamlit holds the bytes.
 """
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from pages.kit.layout import refusal
 from pages.kit.visitor import is_shared, visitor_mark
 from pages.kit.words import plain
 
-_NOTE = f"kept on the disk {secrets.token_hex(32)} ".encode()
+_NOTE, _REFUSAL = (f"{word} {secrets.token_hex(32)} ".encode() for word in ("kept on the disk", "refused"))
 
 
 def note_of(path: Path) -> bytes:
@@ -26,9 +27,16 @@ def note_of(path: Path) -> bytes:
     return _NOTE + str(path).encode()
 
 
+def note_of_refusal(sentence: str) -> bytes:
+    """What Streamlit holds instead of an upload for which there was no room."""
+    return _REFUSAL + sentence.encode()
+
+
 def content(file: Any) -> bytes | Path:
-    """The bytes of an uploaded file, or the path where they lie."""
+    """The bytes of an uploaded file, or the path where they lie; ``InputError`` where there was no room for it."""
     held = file.getvalue()
+    if held.startswith(_REFUSAL):
+        raise InputError(held.removeprefix(_REFUSAL).decode())
     return Path(held.removeprefix(_NOTE).decode()) if held.startswith(_NOTE) else held
 
 
@@ -39,6 +47,14 @@ def content_bytes(file: Any) -> bytes:
         return held.read_bytes() if isinstance(held, Path) else held
     except OSError:
         raise InputError("This file is no longer on the server: upload it again.") from None
+
+
+def discard(file: Any) -> None:
+    """Delete an uploaded file from where it was laid: it was refused, or is kept elsewhere."""
+    with contextlib.suppress(InputError, OSError):
+        held = content(file)
+        if isinstance(held, Path):
+            held.unlink(missing_ok=True)
 
 
 def deletable(kept: Callable[[str], dict[str, str]], key: str) -> None:
