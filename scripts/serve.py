@@ -39,6 +39,7 @@ from streamlit.web.server.starlette import starlette_app
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for
+from scripts.housekeeping import keep_house
 from scripts.uploads import Uploads
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
@@ -62,6 +63,7 @@ def main() -> None:
 
     def routes(runtime: Runtime) -> list[BaseRoute]:
         tell_who_may_come()
+        keep_house(runtime)
         return [*page_routes(), Uploads(runtime).route(), *streamlit_routes(runtime)]
 
     starlette_app.create_streamlit_routes = routes

@@ -6,10 +6,8 @@ session's files those that no page kept are deleted with it.
 
 import asyncio
 import contextlib
-import logging
 import shutil
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +28,7 @@ from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_tok
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from core.engine.context import is_file_name
-from core.engine.room import check_room, expire, incoming_folder
+from core.engine.room import check_room, incoming_folder
 from core.engine.visitor import mark_of
 from core.errors import InputError
 from pages.kit.uploaded import note_of, note_of_refusal
@@ -38,9 +36,8 @@ from pages.kit.visitor import COOKIE, is_shared
 
 #: Uploads under way of one visitor, and of all; seconds without a byte after which one is given up.
 OF_ONE, OF_ALL, SILENCE_S = 3, 12, 30.0
-#: What a form adds to its file; how often it is looked for what has expired.
-_FRAME, _EXPIRE_EVERY_S = 65536, 3600.0
-logger = logging.getLogger("streamlit.deconditioning")
+#: What a form adds to its file.
+_FRAME = 65536
 
 
 class Refused(Exception):
@@ -72,7 +69,6 @@ class Uploads:
 
         self._manager.remove_file = remove_file  # type: ignore[method-assign]
         self._manager.remove_session_files = remove_session_files  # type: ignore[method-assign]
-        threading.Thread(target=_expire_again_and_again, name="expiry", daemon=True).start()
 
     def route(self) -> Route:
         """The route that takes a file."""
@@ -179,15 +175,6 @@ def _limited(request: Request, size: int) -> Request:
         return message
 
     return Request(request.scope, receive)
-
-
-def _expire_again_and_again() -> None:
-    while True:
-        try:
-            expire(shared=is_shared())
-        except OSError:
-            logger.exception("Uploads that nobody opened for long could not be deleted.")
-        time.sleep(_EXPIRE_EVERY_S)
 
 
 def _write(source: Any, place: Path) -> None:

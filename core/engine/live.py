@@ -70,7 +70,7 @@ class Live:
         progress = min(1.0, max(0.0, step / total))
         if self._rate_from is None or progress < self._rate_from[1]:
             self._rate_from = (now, progress)  # the first step carries imports and set-up: leave it out of the rate
-        done, spent = progress - self._rate_from[1], now - self._rate_from[0]
+        done, spent = progress - self._rate_from[1], max(0.0, now - self._rate_from[0])
         self.change(progress=progress, eta_s=spent / done * (1 - progress) if done > 0 else None)
 
     def keep(self, result: dict[str, Any] | None = None, files: dict[str, bytes] | None = None) -> None:
@@ -116,7 +116,7 @@ class Live:
 
     def due(self, now: float) -> bool:
         """Whether the status on disk is to be written again."""
-        age = now - self.written
+        age = abs(now - self.written)  # the clock may have been set back
         return age > _BEAT_S or (self._changed and age > _WRITE_S)
 
     def wrote(self, now: float) -> None:

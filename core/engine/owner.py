@@ -5,6 +5,7 @@ import socket
 import time
 import uuid
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 #: An engine of another process counts as gone after so many seconds without a beat: on another machine, on this one
@@ -15,7 +16,7 @@ _engines_here: set[str] = set()
 
 @dataclass(frozen=True)
 class Owner:
-    """One engine: its token, process id, the second that process began, and the machine's name."""
+    """One engine: its token, process id, when that process began (seconds, see `_born`), and the machine's name."""
 
     token: str
     pid: int
@@ -54,10 +55,16 @@ def is_alive(owner: Any, beat: float | None) -> bool:
 
 
 def _born(pid: int) -> float | None:
+    """When a process began, by a clock that nobody sets where there is one; None where it is gone."""
     import psutil
 
     try:
         process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except (psutil.Error, ValueError, OverflowError):
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.is_file():  # seconds since the machine was started; since 1970 it would move with the machine's clock
+            return int(stat.read_text().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        return process.create_time()
+    except (psutil.Error, OSError, ValueError, OverflowError):
         return None

@@ -13,6 +13,7 @@ import pytest
 
 from core.engine import Engine, disk
 from core.engine.archive import zip_runs
+from core.engine.owner import _born
 from core.engine.records import ACTIVE
 from core.engine.store import Store
 from core.errors import InputError
@@ -87,7 +88,7 @@ def test_nothing_is_begun_that_cannot_be_kept(engine: Engine, fill: Callable[[bo
 
 
 def test_a_cancel_that_cannot_be_noted_is_a_sentence(engine: Engine, fill: Callable[[bool], None]) -> None:
-    other = {"token": "x", "pid": os.getppid(), "born": disk_born(), "host": os.uname().nodename}
+    other = {"token": "x", "pid": os.getppid(), "born": _born(os.getppid()), "host": os.uname().nodename}
     folder = write_run(engine.root, status={"status": "running", "owner": other, "beat": time.time()})
     assert engine.get(folder.name).active
     fill(True)
@@ -97,13 +98,6 @@ def test_a_cancel_that_cannot_be_noted_is_a_sentence(engine: Engine, fill: Calla
     write_status(folder, {"status": "running", "owner": other, "beat": time.time() - 600})
     assert engine.get(folder.name).status == "interrupted", "its engine lives but has not written for ten minutes"
     engine.delete(folder.name)
-
-
-def disk_born() -> float:
-    """When the parent process began."""
-    import psutil
-
-    return psutil.Process(os.getppid()).create_time()
 
 
 def write_status(folder: Path, status: dict) -> None:
