@@ -109,7 +109,7 @@ def suggest_spec(fields: "Fields") -> dict[str, Any]:
     others = [name for name in fields.variables() if name != target][:MOST_VARIABLES]
     anomaly = {name: _within(_values_or_gap(fields, name, values.shape)[:WINDOW, :WINDOW], block) for name in others}
     strength = {name: abs(_correlation(goal, anomaly[name])) for name in others}
-    chosen = [name for name in static_covariates(fields, target) if strength.get(name, 0.0) <= SAME]
+    chosen = static_covariates(fields, target)
     for name in sorted(others, key=lambda n: -round(strength[n], 3)):
         copy = name in chosen or any(abs(_correlation(anomaly[name], anomaly[other])) > SAME for other in chosen)
         if LEAST_SHARE < strength[name] ** 2 <= SAME**2 and not copy and len(chosen) < MOST_COVARIATES:

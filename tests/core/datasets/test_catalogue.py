@@ -124,6 +124,8 @@ def test_what_does_not_change_with_time_is_a_covariate():
     data["flat"], data["gaps"] = data.z0 * 0 + 3, data.z0.where(data.lat > 60)
     spec = suggest_spec(fields.fields_from_dataset(data))
     assert (spec["target"], spec["covariates"]) == ("t2m", ["z0", "shade"])
+    follows = data[["t2m", "z0"]].assign(t2m=(data.t2m * 1e-9 - 0.0065 * data.z0).assign_attrs(units="K"))
+    assert suggest_spec(fields.fields_from_dataset(follows))["covariates"] == ["z0"]  # near a copy, and yet none
     alone = fields.fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
     assert static_covariates(alone) == ["orog"] and static_covariates(alone, "orog") == []
     undated = fields.fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
