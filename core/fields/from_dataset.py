@@ -11,6 +11,7 @@ from core.fields.axes import Axes, find_axes
 from core.fields.bounds import settled
 from core.fields.grid import Grid, cell_edges, make_grid
 from core.fields.gridded import Fields
+from core.fields.halo import folded_cells, repeated_columns, shared_positions
 from core.fields.holes import LEAST_PLACED, fill_positions, placed
 from core.fields.lines import bounded, line, scale_of
 from core.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
@@ -133,27 +134,48 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
 
 def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
     latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
-    there = placed(latitude, longitude)
+    there = placed(latitude, longitude) & ~shared_positions(latitude, longitude)
     if there.mean() < LEAST_PLACED:
         raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
     if np.abs(latitude[there]).max() > 90.001:
         raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
     if (far := np.abs(longitude[there]).max()) > 1080:
         raise InputError(f"`{axes.x}` reaches {far:g}, which is no longitude: give degrees.")
-    check_connected(np.where(there, latitude, np.nan), np.where(there, longitude, np.nan), (axes.y, axes.x))
+    known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
+    torn = check_connected(*known, (axes.y, axes.x))
     if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
         raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so these are no positions: write both.")
+    twice = repeated_columns(*known)
+    rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1] - twice)
+    latitude, longitude, there, torn = (a[:, columns] for a in (latitude, longitude, there, torn))
+    folded = folded_cells(*(a[:, columns] for a in known))
+    notes = _on_positions(axes, twice, there, folded, torn & there)
     position = fill_positions(latitude, longitude, there)
-    rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1])
+    there = there & ~folded & ~torn
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
     grid = make_grid(
         "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there
     )
+    return grid, (rows, columns), notes
+
+
+def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray, torn: np.ndarray) -> list[str]:
+    """Sentences on a curvilinear grid: its positions, those that are missing, what it holds twice, where it is torn."""
     notes = [f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."]
     if not there.all():
         notes.append(f"{int((~there).sum()):,} of {there.size:,} cells have no position; they count as missing.")
-    return grid, (rows, columns), notes
+    if twice:
+        words = "column repeats the first; it is" if twice == 1 else f"{twice} columns repeat the first; they are"
+        notes.append(f"The last {words} left out.")
+    if folded.any():
+        notes.append(f"{int(folded.sum()):,} cells lie where others do, along a fold of the grid; they count once.")
+    if torn.any():
+        notes.append(
+            f"The grid lies in pieces, as ORCA2's inland seas do: {int(torn.sum()):,} cells whose neighbours lie far "
+            "from them count as missing."
+        )
+    return notes
 
 
 def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
