@@ -14,8 +14,6 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
-from core.studies.downscaling.benchmark import with_chosen
-
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, KEPT = ROOT / "tests" / "benchmarks" / "results", ROOT / "data" / "benchmarks"
 Row = dict[str, Any]
@@ -44,8 +42,7 @@ class Table:
 def rows(name: str, folder: Path = MEASURED) -> list[Row]:
     """The stored rows of a benchmark."""
     kept = json.loads((folder / f"{name}.json").read_text())
-    found = kept["rows"] if "rows" in kept else kept["results"]
-    return with_chosen(found) if name == "mediation" else found
+    return kept["rows"] if "rows" in kept else kept["results"]
 
 
 def row(name: str, what: str, size: str = "") -> Row:

@@ -41,7 +41,7 @@ from core.models.spec import ModelSpec
 from core.observations import IndirectData
 
 #: Standard errors by which another way has to be nearer to be named: fewer come by chance in more than one of twenty.
-_CLEARLY = 1.645
+CLEARLY = 1.645
 #: The ways a model is compared with, as a sentence has them.
 OTHERS = {
     "bilinear": "bilinear interpolation",
@@ -125,8 +125,15 @@ class OneScaleUp:
     @property
     def better(self) -> str | None:
         """The nearest of the other ways that are nearer than the model by more than chance."""
-        clearly = [name for name in OTHERS if self.t.get(name, 0.0) > _CLEARLY and name in self.rmse]
+        clearly = [name for name in OTHERS if self.t.get(name, 0.0) > CLEARLY and name in self.rmse]
         return min(clearly, key=self.rmse.__getitem__, default=None)
+
+    def farther(self, other: "OneScaleUp", area: Float[np.ndarray, "..."]) -> float:
+        """By how many standard errors its squared error is larger than another's of the same cells, from larger cell to
+        larger cell, whose mean tells them apart; ``area`` of the coarse cells weighs them."""
+        known, group = np.array(self.values["known"]), np.unique(self.values["joined"], return_inverse=True)[1]
+        mine, theirs = ((np.array(each.values["mean"]) - known) ** 2 for each in (self, other))
+        return _t(area.flat[np.array(self.values["cell"], dtype=int)] * (mine - theirs), group)
 
     @property
     def sentence(self) -> str:

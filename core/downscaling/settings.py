@@ -24,7 +24,7 @@ START_LAMBDA_TIMES_BAGS = 1e-3
 PARTIAL_LAMBDA_TIMES_BAGS = 0.04
 #: Stands for the model that suits the problem: ``usual_model``.
 AUTO = "auto"
-#: Stands for the way of stage one that comes nearer one scale up (`core.downscaling.stages`).
+#: Stands for the way of stage one that does well one scale up (`core.downscaling.stages`).
 CHOOSE = "choose"
 
 
@@ -47,8 +47,8 @@ class DownscaleSettings:
     choose : whether learning may take the other of the two models that suit cells matched through mediators, where
         one scale up it comes nearer; ``None``: where the model is "auto".
     learn : whether hyperparameters are learned; the others as in ``LearningOptions``.
-    stage_one : as in ``LearningOptions``, or "choose": whichever of leaving bags out and joint learning comes nearer
-        one scale up, where λ and ℓ can be found in either way.
+    stage_one : as in ``LearningOptions``, or "choose": joint learning unless it is clearly farther off one scale up
+        than leaving bags out, where λ and ℓ can be found in either way (`core.downscaling.stages`).
     points : points per bag while learning (k-means coreset); the posterior uses all.
     every_pixel : learning sums isotropic terms of the place over every pixel instead (`core.bag_sums.radii`); ``None``
         for the model's own.

@@ -3,21 +3,21 @@
 Neither is the better one everywhere. Leaving bags out asks how well mediators tell embeddings, and may shrink W more
 than the targets bear out; the evidence knows the targets, and may run away (W tells targets by what is no covariate, k
 sharpens what W then blurs). Cells one scale up, whose values are known, tell which happens
-(`core.downscaling.one_scale_up`).
+(`core.downscaling.one_scale_up`): joint learning is taken unless it is clearly farther off there, or runs away.
 """
 
 import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from core.downscaling.one_scale_up import CLEARLY, OneScaleUp, one_scale_up
 from core.downscaling.settings import CHOOSE, DownscaleSettings
 from core.errors import InputError
 from core.fields import DownscalingProblem
 from core.models.catalogue import named
 from core.models.learning import RUNAWAY_VARIANCE, Learned
 
-#: The ways, the one that is taken in doubt first.
+#: The ways; where nothing can be asked one scale up, the first is taken.
 WAYS = ("leave_one_bag_out", "joint")
 #: What a sentence calls them.
 CALLED = {
@@ -39,8 +39,8 @@ class Stage:
         ratio = math.sqrt(learned.spec.kernel.variance)
         return Stage(
             WAYS[0],
-            f"Stage one: {CALLED[WAYS[0]]}; joint learning came nearer one scale up, but its prior sd ran away to "
-            f"{ratio:.0f} times that of the targets.",
+            f"Stage one: {CALLED[WAYS[0]]}; joint learning was not farther off one scale up, but its prior sd ran away "
+            f"to {ratio:.0f} times that of the targets.",
         )
 
 
@@ -51,7 +51,8 @@ def has_two_ways(model: str) -> bool:
 
 
 def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> Stage:
-    """The way that comes nearer to the known cells one scale up; the bags left out where that cannot be asked.
+    """Joint learning, unless it is farther from the known cells one scale up by more than chance, where the bags are
+    left out; these too where one scale up cannot be asked.
 
     Raises ``Cancelled``.
     """
@@ -69,13 +70,13 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
         found[way] = checked
     if len(found) < len(WAYS):
         return Stage(WAYS[0], f"Stage one: {CALLED[WAYS[0]]}, as one scale up cannot be asked which way is nearer.")
-    errors = {way: checked.rmse[checked.model] for way, checked in found.items()}
-    way = min(WAYS, key=errors.__getitem__)
-    other = next(each for each in WAYS if each != way)
-    units = f" {problem.units}" if problem.units and problem.units != "1" else ""
+    apart, joint = (found[way] for way in WAYS)
+    far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
+    way, other = WAYS if far else WAYS[::-1]
+    errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in found.items()}
     said = (
-        f"Stage one: {CALLED[way]}, chosen one scale up (RMSE {errors[way]:.3g}{units}; with {CALLED[other]} "
-        f"{errors[other]:.3g}{units})."
+        f"Stage one: {CALLED[way]}, RMSE {errors[way]} one scale up; {CALLED[other]}: {errors[other]}, "
+        f"{'farther off by more than chance' if far else 'not nearer by more than chance'}."
     )
     return Stage(way, said, replace(found[way], stage_one=said))
 

@@ -8,7 +8,7 @@ from core.figures.colours import model_name
 from core.metrics import pairwise_wilcoxon
 from core.models.defaults import CANDIDATES
 from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen, with_chosen
+from core.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
 from pages.kit.stored import FOLDER, stored
 
 FILE, REGIME = "downscaling.json", "mediation.json"
@@ -73,7 +73,7 @@ def show_regime() -> None:
 
 
 def _rows(case: str) -> list[dict[str, Any]]:
-    rows = with_chosen(stored(REGIME)["rows"]) if (FOLDER / REGIME).is_file() else []
+    rows = stored(REGIME)["rows"] if (FOLDER / REGIME).is_file() else []
     return [row for row in rows if row["case"] == case and row["model"] in MODELS]
 
 

@@ -35,7 +35,7 @@ from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 
 STAGES = {
-    "choose": "Whichever of leaving bags out and learning all jointly comes nearer one scale up",
+    "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
     "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
     "joint": "All jointly by the evidence (can run away)",

@@ -113,8 +113,8 @@ def _learning_arguments(group: Any) -> None:
     group.add_argument(
         "--stage-one",
         choices=("choose", "leave_one_bag_out", "target_gp", "joint"),
-        help="how λ and the mediators' lengthscales are found (choose: leave_one_bag_out or joint, whichever comes "
-        "nearer one scale up)",
+        help="how λ and the mediators' lengthscales are found (choose: joint, or leave_one_bag_out where that is "
+        "clearly nearer one scale up)",
     )
     group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
     group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")

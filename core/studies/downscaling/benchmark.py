@@ -25,10 +25,13 @@ EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
 VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 #: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
 JOINT = "shrinkage_joint"
-#: The nearer of both, as one scale up tells.
+#: The same in the way that learning chooses.
 CHOSEN = "shrinkage_chosen"
 #: Name of a row → the model, and the settings that it changes.
-OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {JOINT: ("shrinkage_cmp", {"stage_one": "joint"})}
+OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    JOINT: ("shrinkage_cmp", {"stage_one": "joint"}),
+    CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
+}
 #: The peer that is no Gaussian process.
 BOOSTING = "gradient_boosting"
 #: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
@@ -61,7 +64,7 @@ MEDIATORS: dict[str, dict[str, Any]] = {
 CASES = MEDIATED | MATCHED | MEDIATORS
 #: When mediation helps; all with priors, as the evidence of few targets runs away without.
 MEDIATION: dict[str, Any] = {
-    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, "uncertain_cmp", "bag_gp"),
+    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, CHOSEN, "bag_gp"),
     "cases": tuple(MEDIATORS),
     "seeds": tuple(range(10)),
     "settings": {"prior_sd": 1.0},
@@ -227,18 +230,6 @@ def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
             first, other = sorted(CANDIDATES, key=above.__getitem__)
             pairs.append((models[first]["scores"]["rmse"], models[other]["scores"]["rmse"]))
     return pairs
-
-
-def with_chosen(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, and as ``CHOSEN`` those of the shrinkage CMP by the way of stage one that learning chooses: the nearer
-    one one scale up (`core.downscaling.stages`)."""
-    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["model"] in ("shrinkage_cmp", JOINT) and row["scores"]:
-            found.setdefault((row["case"], row["seed"]), []).append(row)
-    pairs = [pair for pair in found.values() if len(pair) == 2]
-    chosen = [min(pair, key=lambda row: row["one_scale_up"]["rmse"]["shrinkage_cmp"]) for pair in pairs]
-    return [*rows, *({**row, "model": CHOSEN} for row in chosen)]
 
 
 def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
