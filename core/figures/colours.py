@@ -28,6 +28,7 @@ HUES: dict[str, tuple[str, str]] = {
     "blue": ("#234e99", "#5c80d2"),
     "jade": ("#22806b", "#5fe2b1"),
     "bronze": ("#5e3200", "#af691f"),
+    "plum": ("#7c0d63", "#b32a82"),
     "ink": ("#1e2a32", "#e3e8ea"),
 }
 #: Words and marks of a verdict on (a light, a dark) page, with the contrast of text.
@@ -47,7 +48,7 @@ MODEL_HUES: dict[str, str] = {
     "centroid_gp": "violet",
     "variational_cmp": "jade",
     "variational_shrinkage_cmp": "green",
-    "uncertain_cmp": "ochre",
+    "uncertain_cmp": "plum",
     "shrinkage_joint": "sky",
     "shrinkage_chosen": "green",
     "vbagg": "bronze",

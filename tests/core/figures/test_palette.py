@@ -51,6 +51,7 @@ TOGETHER = {
         "area_to_point_gp",
         "regression_kriging",
         "shrinkage_cmp",
+        "uncertain_cmp",
         "cmp",
         "bag_gp",
         "centroid_gp",
