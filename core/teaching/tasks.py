@@ -82,8 +82,9 @@ EXERCISES = (
     ),
     Exercise(
         "evidence", "one_dimension", "What the evidence prefers",
-        "Move the lengthscale of k until the log evidence lies within 1 of the best of its picture, below.",
-        "Among few controls it is called *How smooth …*. In the evidence picture the star is the best, the circle is "
+        "Move *How smooth the function is* (lengthscale of k) until the log evidence lies within 1 of the best of its "
+        "picture, below.",
+        "In the evidence picture the star is the best, the circle is "
         "where the sliders stand.",
         _PAIRS | {"o-k-scale": "5"}, _PAIRS | {"o-k-scale": "0.5"},
         "The evidence needs no truth. A long lengthscale can't bend as the data do, a short one could have made many "
@@ -92,8 +93,9 @@ EXERCISES = (
     ),
     Exercise(
         "trip", "one_dimension", "What an average loses",
-        "A function is averaged and brought back. Find an ε at which 90 to 98 % of its variation comes back.",
-        "ε (*How cautiously averages are undone*) belongs to the second stage: a large one believes no average.",
+        "A function is averaged and brought back. Move *How cautiously averages are undone* (ε, of the second stage) "
+        "until 90 to 98 % of its variation comes back.",
+        "A large ε believes no average.",
         _TRIP | {"t-eps": "1"}, _TRIP | {"t-eps": "0.02"},
         "Deconditioning undoes averaging as far as the averages are believed: with a small ε nearly all comes back, "
         "with a large one the function is pulled to nought.",
@@ -110,8 +112,8 @@ EXERCISES = (
     ),
     Exercise(
         "slices", "swiss_roll", "How many slices?",
-        "Positions along the roll are known only as means of slices. Find a number of slices at which the error of the "
-        "CMP is 15 to 25 % of the position's own standard deviation.",
+        "Positions along the roll are known only as means of slices. Move *How many slices* (slices) until the error "
+        "of the CMP is 15 to 25 % of the position's own standard deviation.",
         "The fewer slices there are, the more windings of the roll each of them mixes.",
         {"r-bags": "5"}, {"r-bags": "20"},
         "Every slice is one equation for the field. Few, thick ones mix windings that lie far apart along the roll.",
@@ -128,8 +130,9 @@ EXERCISES = (
     ),
     Exercise(
         "rule", "kernel_bayes", "Nearer than densities",
-        "Find an ε with which kernel Bayes' rule comes nearer to the exact posterior mean than estimated densities do.",
-        "ε (*How cautious the rule is*) regularises the step from the prior's draws to the pairs.",
+        "Move *How cautious the rule is* (ε) until kernel Bayes' rule comes nearer to the exact posterior mean than "
+        "estimated densities do.",
+        "ε regularises the step from the prior's draws to the pairs.",
         {"k-dim": "1", "k-eps": "1"}, {"k-dim": "1", "k-eps": "0.001"},
         "A large ε shrinks the prior's weights and, with them, the answer; a very small one follows the noise of the "
         "samples.",
@@ -137,9 +140,9 @@ EXERCISES = (
     ),
     Exercise(
         "runs", "likelihood_free", "How many simulations?",
-        "How many simulations does the deconditional embedding need until its 95 % interval is at most one and a half "
-        "times as wide as the exact one?",
-        "*How many simulations* stands first among the controls, below the simulator.",
+        "Move *How many simulations* (simulations) until the 95 % interval of the deconditional embedding is at most "
+        "one and a half times as wide as the exact one.",
+        "It stands first among the controls, below the simulator.",
         {"lf-n-exponential-gamma": "50"}, {"lf-n-exponential-gamma": "400"},
         "Between simulations a kernel bridges the gaps; more simulations make the gaps, the kernel and the interval "
         "narrower.",
@@ -147,9 +150,9 @@ EXERCISES = (
     ),
     Exercise(
         "examples", "filtering", "Examples against equations",
-        "The extended Kalman filter is told the equations. With how many training steps does the kernel Bayes filter, "
-        "which is told none, come nearer to the hidden state?",
-        "Training steps are the examples that it sees: *How many examples …*.",
+        "The extended Kalman filter is told the equations. Move *How many examples* (training steps T) until the "
+        "kernel Bayes filter, which is told none, comes nearer to the hidden state.",
+        "Training steps are the examples that it sees.",
         {"f-train": "20"}, {"f-train": "400"},
         "With few examples the filter does not know what follows what. With enough it bends where the Kalman filter's "
         "tangent does not.",

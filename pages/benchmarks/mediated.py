@@ -10,6 +10,7 @@ from core.models.defaults import CANDIDATES
 from core.studies.benchmark_table import table_rows
 from core.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
 from pages.kit.stored import FOLDER, stored
+from pages.kit.words import MISSING
 
 FILE, REGIME = "downscaling.json", "mediation.json"
 MEDIATED, PLAIN = "task_transformed_gp", "bag_gp"
@@ -63,7 +64,7 @@ def show_regime() -> None:
     if not lines:
         return
     st.markdown("**When mediation helps**, made-up fields by what their mediator knows")
-    st.dataframe(lines, hide_index=True, width="stretch")
+    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         "Mediator 0: it knows the target through the covariate alone; 1: it knows the target itself. Untold: sd of "
         "what no covariate tells of the target. RMSE and share of the truth in 95 % intervals, means over the seeds; "

@@ -12,6 +12,7 @@ from core.studies.benchmark_table import table_rows
 from core.studies.downscaling.benchmark import BOOSTING, expanded, picked
 from pages.kit.benchmark_table import spread
 from pages.kit.stored import FOLDER, stored
+from pages.kit.words import MISSING
 
 FILE = "trust.json"
 TITLES = {
@@ -35,7 +36,10 @@ def show_trust() -> None:
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True))
     st.dataframe(
-        [_without_name(line) for line in lines if line.get("Model") == usual], hide_index=True, width="stretch"
+        [_without_name(line) for line in lines if line.get("Model") == usual],
+        hide_index=True,
+        width="stretch",
+        placeholder=MISSING,
     )
     with st.expander("All models, and what the columns mean"):
         _everything(kept, [line for line in lines if line])
@@ -46,7 +50,7 @@ def _without_name(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _everything(kept: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-    st.dataframe(lines, hide_index=True, width="stretch")
+    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
     st.caption(
         f"Means over the draws (stored; made by `{kept['command']}`, version {kept['version']}). Half of the cells are "
         "hidden, all pixels are scored. In 50 %, in 95 %: share of the truth inside these intervals. Warned: draws on "

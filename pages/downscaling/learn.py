@@ -286,6 +286,6 @@ def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: Vie
 def _ended(run: Run) -> None:
     evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
-    outcome(run, "Learned", "Cancelled, the best so far is on the sliders", more)
+    outcome(run, "Learned", "the sliders show the best so far", more)
     with st.expander("How it went"):
         trace_charts(get_engine().trace(run.id))

@@ -27,7 +27,7 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.record import saw_numbers
 from pages.kit.state import remembered
 from pages.kit.theme import is_dark
-from pages.kit.words import cells, plain, sentence_of
+from pages.kit.words import MISSING, cells, plain, sentence_of
 
 #: Mean and sd (H, W) of a baseline that learns.
 Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
@@ -214,4 +214,4 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
         for name, v in rows.items()
         if np.isfinite(v).any()
     ]
-    st.dataframe(cells(table), hide_index=True, width="stretch")
+    st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)

@@ -23,7 +23,7 @@ from pages.downscaling.data import Choice
 from pages.downscaling.picture import View, data_for
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
-from pages.kit.words import plain
+from pages.kit.words import MISSING, plain
 
 _MARKS = {True: ":material/check:", False: ":material/warning:"}
 
@@ -98,7 +98,7 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
         with left:
             ways = {found.model: MODELS[found.model].phrase, "constant": "the joined cell's own mean", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": f"{found.rmse[name]:.3g}"} for name in ways if name in found.rmse]
-            st.dataframe(rows, hide_index=True, width="stretch")
+            st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, found))
         with right:
             figure = pit_histogram(found.pit, model=found.model, height=280, dark=is_dark(), of="cells")

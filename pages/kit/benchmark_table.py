@@ -18,7 +18,7 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of
 from pages.kit.stored import FOLDER, stored
 from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
+from pages.kit.words import MISSING, sentence_of
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
 #: What interpolates the coarse values and looks at no covariate.
@@ -79,7 +79,7 @@ def headline(table: BenchmarkTable) -> None:
         f"The nearest model's RMSE is {share} of that of the best "
         f"interpolation; its 95 % intervals hold {inside} of the truth, {narrow}."
     )
-    st.dataframe(lines, hide_index=True, width="stretch")
+    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
 
 
 def mediation(table: BenchmarkTable) -> str:
@@ -110,7 +110,7 @@ def show(table: BenchmarkTable) -> None:
         follow(run, so_far, doing="Benchmark")
         return
     if run is not None:
-        outcome(run, "The benchmark is done", "Cancelled; the finished fits are shown")
+        outcome(run, "The benchmark is done", "the finished fits are shown")
         if found := benchmark_rows((run.result or {}).get("rows"), table.group):
             rows, told, mark = found, f"from run {run.id}", run.id
     _tables(table, rows, told, mark)
@@ -237,6 +237,7 @@ def _tests(group: Group, title: str) -> None:
         ],
         hide_index=True,
         width="stretch",
+        placeholder=MISSING,
     )
 
 

@@ -14,23 +14,38 @@ from pages.kit.record import Seen, Table, same, seen
 from pages.kit.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES
 
 
+def tools() -> None:
+    """What can be done with A, in the line of tools, where something is pinned on this page."""
+    first = record.pinned()
+    if first is None:
+        return
+    for label, key, does, about in (
+        ("Back to A", "lab-back", _back, "Put the settings of A on the controls"),
+        ("Swap", "lab-swap", _swap, "Pin B, and go to the settings of A"),
+        ("Unpin", "lab-unpin", record.unpin, "Show one picture again"),
+    ):
+        st.button(label, key=key, type="tertiary", help=about, on_click=does)
+
+
 def show() -> None:
-    """The panel, where something is pinned on this page."""
+    """What differs between A and B, below the page's pictures, which stay where they are."""
     first, second = record.pinned(), seen()
     if first is None:
         return
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**A** is pinned, **B** is live: dotted curves and the left of divided maps are A.")
-            st.button("Back to A", key="lab-back", on_click=history.wish_values, args=(first.values(),))
-            st.button("Swap", key="lab-swap", on_click=_swap, help="Pin B, and go to the settings of A")
-            st.button("Unpin", key="lab-unpin", on_click=record.unpin)
+    with st.container(border=True, key="lab-compared"):
+        st.markdown("**A** is pinned, **B** is live: dotted curves and the left of divided maps are A.")
         left, right = st.columns([1.3, 1])
         with left:
             _settings(first, second)
             _scores(first, second)
         with right:
             _difference(first, second)
+
+
+def _back() -> None:
+    first = record.pinned()
+    if first is not None:
+        history.wish_values(first.values())
 
 
 def _swap() -> None:
@@ -41,13 +56,17 @@ def _swap() -> None:
 
 
 def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
-    """What differs: the control's label, its text in A and in B; a control that one of them lacks is a dash there."""
+    """What differs: the control's label, its text in A and in B.
+
+    Controls come and go with the model, and those of files with the picture they are made of: one that A or B lacks is
+    named, with a dash there, only where it was set to something of its own.
+    """
     rows = []
     for key in dict.fromkeys([*second.controls, *first.controls]):
         a, b = first.controls.get(key), second.controls.get(key)
-        if a is None or b is None or not same(a.value, b.value):
-            named = b or a
-            assert named is not None
+        named = b or a
+        assert named is not None
+        if not same(a.value, b.value) if a and b else named.differs:
             rows.append((name_of(named), a.text if a else "–", b.text if b else "–"))
     return rows
 

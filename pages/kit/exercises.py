@@ -7,10 +7,14 @@ import streamlit as st
 from core.errors import InputError
 from core.teaching.exercises import ASKED, Exercise, in_address
 from core.teaching.tasks import EXERCISES, exercise_of
+from pages.kit.history import State, is_shown
 from pages.kit.pages import PAGES, page_link
 from pages.kit.record import seen
-from pages.kit.state import get_engine
+from pages.kit.state import get_engine, remembered
 from pages.kit.words import sentence_of
+
+#: In the session: the settings at which exercises were opened, and those of them where a control was moved then.
+_OPENED, _MOVED = "_exercises-opened", "_exercises-moved"
 
 
 def asked() -> Exercise | None:
@@ -24,6 +28,7 @@ def show() -> None:
     exercise = asked()
     if exercise is None:
         return
+    _has_moved(exercise)
     with st.container(border=True, key="lab-task"):
         st.markdown(
             f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task}"
@@ -51,12 +56,32 @@ def _verdict(exercise: Exercise) -> None:
     found = exercise.verdict(seen().said())
     if found is None:
         state, mark, words = "open", "…", "The page is still computing what this is checked against."
-    elif found.done:
+    elif found.done and _earned(exercise):
         state, mark, words = "good", "✓", f"Done. {found.said}"
         _keep(exercise, found.said)
+    elif found.done:
+        state, mark, words = (
+            "open",
+            "○",
+            f"Not yet. {found.said} But the address brought these settings: move a control.",
+        )
     else:
         state, mark, words = "open", "○", f"Not yet. {found.said}"
     st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
+
+
+def _earned(exercise: Exercise) -> bool:
+    """Whether a control has been moved since the exercise was opened, or the tick was there before."""
+    return _has_moved(exercise) or exercise.key in get_engine().progress.done()
+
+
+def _has_moved(exercise: Exercise) -> bool:
+    """Whether the page stands, or stood, elsewhere than where this session opened the exercise."""
+    opened: dict[str, State] = remembered(_OPENED, {})
+    moved: set[str] = remembered(_MOVED, set())
+    if not is_shown(opened.setdefault(exercise.key, seen().words())):
+        moved.add(exercise.key)
+    return exercise.key in moved
 
 
 def _keep(exercise: Exercise, said: str) -> None:

@@ -1,6 +1,8 @@
 """What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -17,6 +19,9 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.state import get_engine, recall, remember, remembered
 from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
+
+#: Under which name the session keeps the runs that it has asked to stop.
+_STOPPING = "_stopping-runs"
 
 
 def begin_run(spec: RunSpec) -> None:
@@ -100,23 +105,38 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
             st.rerun(scope="app")
         with st.container(border=True):
             text, button = st.columns([5, 1], vertical_alignment="center")
-            left = f" · about {duration(now.eta_s)} left" if now.eta_s is not None else ""
-            said = sentence_of(now.message or "waiting for the engine")
-            text.progress(now.progress or 0.0, text=f"{doing}: {said}{left}")
-            if engine.is_mine(now) and button.button("Cancel", key=f"cancel-{run.id}", width="stretch"):
-                _cancel(run)
+            text.progress(now.progress or 0.0, text=f"{doing}: {standing(now)}")
+            if engine.is_mine(now):
+                button.button("Cancel", key=f"cancel-{run.id}", width="stretch", on_click=stop, args=(run.id,),
+                              disabled=is_stopping(run.id))  # fmt: skip
             draw(engine.trace(run.id))
 
     tell_whose(run)
     live()
 
 
-def _cancel(run: Run) -> None:
-    """Ask the run to stop; one that ended since the button was drawn is shown as it ended."""
-    try:
-        get_engine().cancel(run.id)
-    except InputError:
-        st.rerun(scope="app")
+def standing(run: Run) -> str:
+    """What an active run does, for how long it has gone on, and how long it will."""
+    if is_stopping(run.id):
+        return "stopping…"
+    seconds = max(0, round(time.time() - (run.started or run.created)))
+    since = duration(seconds) if seconds > 9 else f"{seconds} s"
+    if run.status == "queued":
+        return f"{sentence_of(run.message or 'waiting for the engine')} · for {since} so far"
+    left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
+    return f"{sentence_of(run.message or 'beginning')} · {since} so far{left}"
+
+
+def is_stopping(run_id: str) -> bool:
+    """Whether this session has asked the run to stop."""
+    return run_id in remembered(_STOPPING, set())
+
+
+def stop(run_id: str) -> None:
+    """Ask the run to stop; one that has ended since the button was drawn is shown as it ended."""
+    with suppress(InputError):
+        get_engine().cancel(run_id)
+        remembered(_STOPPING, set()).add(run_id)
 
 
 def watch(
@@ -124,7 +144,7 @@ def watch(
     take: Callable[[Run, Any], Mapping[str, Any] | None],
     *,
     draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
-    cancelled: str = "Cancelled, the best so far is on the sliders",
+    cancelled: str = "the sliders show the best so far",
 ) -> None:
     """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
 
@@ -143,12 +163,21 @@ def watch(
 
 
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
-    """One sentence on how an ended run ended (``done`` or ``cancelled``, then its time and ``more``), and warnings."""
+    """One sentence on how a run ended and how long it took, and its warnings.
+
+    ``done`` begins that of a run that came to its end, ``cancelled`` says what is shown of one that did not; ``more``
+    follows.
+    """
     tell_whose(run)
-    words = {"done": done, "cancelled": cancelled}
-    took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
-    title = words.get(run.status, f"{run.status.capitalize()}: {sentence_of(run.message)}")
-    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{title}{took}{more} (run {run.id})")
+    took = duration(run.ended - run.started) if run.ended and run.started else ""
+    if run.status == "done":
+        said = f"{done} in {took}" if took else done
+    elif run.status == "cancelled":
+        shown = cancelled if run.result else "there is no result yet to show"
+        said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it began"
+    else:
+        said = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{said}{more} (run {run.id})")
     for warning in run_sentences(run, "warnings"):
         st.warning(sentence_of(warning))
 

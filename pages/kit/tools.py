@@ -56,7 +56,7 @@ def reserve(presets: Sequence[Preset]) -> None:
     now.presets = tuple(presets)
     keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
     now.places = {name: st.container(key=key) for name, key in keys.items()}
-    now.places |= {name: st.container(key=f"lab-{name}") for name in ("compared", "sweep", "present-here")}
+    now.places |= {name: st.container(key=f"lab-{name}") for name in ("sweep", "present-here")}
 
 
 def finish() -> None:
@@ -70,6 +70,7 @@ def finish() -> None:
     with now.places["tools"], st.container(horizontal=True, gap="small", vertical_alignment="center"):
         _steps()
         _pin()
+        compared.tools()
         favourites.star()
         unfold("Link", _link, key="lab-link", icon=":material/link:",
                help="The address of these settings, to copy, and its QR code")  # fmt: skip
@@ -79,13 +80,12 @@ def finish() -> None:
         _presets()
     with now.places["level"]:
         level.tell()
-    with now.places["compared"]:
-        compared.show()
     if now.sweep is not None:
         with now.places["sweep"]:
             now.sweep.panel()
     with now.places["present-here"]:
         present.show_page()
+    compared.show()
     present.take_home()
     tab.keep()
 

@@ -37,6 +37,10 @@ def sentence_of(text: object) -> str:
     return _begun("".join(f"`{part}`" if index % 2 else _escaped(part) for index, part in enumerate(parts)))
 
 
+#: What a table shows where there is no value.
+MISSING = "–"
+
+
 def cells(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows for `st.dataframe`, whose button saves them as CSV: texts that a spreadsheet would run are plain text."""
     return [{table_cell(name): _cell(value) for name, value in row.items()} for row in rows]

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -21,7 +21,7 @@ from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_whose
 from pages.kit.theme import is_dark
 from pages.kit.unfold import unfold
-from pages.kit.words import cells, plain, sentence_of
+from pages.kit.words import MISSING, cells, plain, sentence_of
 from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, said, units_of
 from pages.runs.overview import going_on
@@ -41,22 +41,32 @@ def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
     except InputError as error:
         st.warning(sentence_of(error))
         return
+    beside(runs, partial(heading, engine))
     maps(engine, runs)
     sweeps(runs)
     if len(runs) > 1:
         tests(runs, own)
         settings_table(runs)
-    for first in range(0, len(runs), A_ROW):
-        row = runs[first : first + A_ROW]
-        for run, column in zip(row, st.columns(min(len(runs), A_ROW), gap="medium"), strict=False):
-            with column:
-                heading(engine, run)
-                trace_plots(engine, run)
-                scores(run)
+    beside(runs, partial(how_it_went, engine))
     if len(runs) == 1:
         settings_table(runs)
     for run in runs:
         files(engine, run)
+
+
+def beside(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
+    """Something of every run, `A_ROW` of them beside each other."""
+    for first in range(0, len(runs), A_ROW):
+        row = runs[first : first + A_ROW]
+        for run, column in zip(row, st.columns(min(len(runs), A_ROW), gap="medium"), strict=False):
+            with column:
+                draw(run)
+
+
+def how_it_went(engine: Visitor, run: Run) -> None:
+    """The fit's trace and the scores of what came of it."""
+    trace_plots(engine, run)
+    scores(run)
 
 
 def heading(engine: Visitor, run: Run) -> None:
@@ -125,7 +135,7 @@ def settings_table(runs: Sequence[Run]) -> None:
     with st.expander(label, expanded=len(runs) > 1):
         heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
         table = [{"Setting": name, **dict(zip(heads, map(said, values), strict=True))} for name, values in rows]
-        st.dataframe(cells(table), hide_index=True, width="stretch")
+        st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
 
 
 def files(engine: Visitor, run: Run) -> None:

@@ -17,7 +17,7 @@ from pages.kit.link import address_of, show_link
 from pages.kit.pages import PAGES, Listed
 from pages.kit.state import forget, is_known, recall, remember
 from pages.kit.unfold import unfold
-from pages.kit.words import cells, plain
+from pages.kit.words import MISSING, cells, plain
 from pages.runs.deleted import offer_back
 
 _PICKED, _RENAME, _DELETED = "favourite", "favourite-rename", "_deleted-favourite"
@@ -51,7 +51,13 @@ def _listed(kept: Sequence[Favourite]) -> None:
     pictures = {"Picture": st.column_config.ImageColumn(width="small")}
     height = 40 + _HEIGHT * min(len(rows), _ROWS)
     st.dataframe(
-        cells(rows), hide_index=True, width="stretch", row_height=_HEIGHT, height=height, column_config=pictures
+        cells(rows),
+        hide_index=True,
+        width="stretch",
+        placeholder=MISSING,
+        row_height=_HEIGHT,
+        height=height,
+        column_config=pictures,
     )
 
 

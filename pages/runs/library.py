@@ -18,7 +18,7 @@ from core.studies.sweep_content import TASKS
 from core.wording import duration
 from pages.kit import bound
 from pages.kit.state import put, recall, remember
-from pages.kit.words import cells, plain
+from pages.kit.words import MISSING, cells, plain
 from pages.runs.names import STATES, data_of, name_of, units_of
 
 #: Runs that are compared at once.
@@ -78,16 +78,16 @@ def score_of(run: Run, name: str) -> float | None:
 def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     """One run as a row of the list."""
     return {
-        "Picture": _picture(run, engine),
-        "Star": "★" if run.label.star else "",
         "Title": name_of(run),
+        "Star": "★" if run.label.star else "",
+        "State": STATES[run.status][0],
+        "Picture": _picture(run, engine),
         "RMSE": score_of(run, "rmse"),
         "CRPS": score_of(run, "crps"),
         "In 95 %": score_of(run, "coverage95"),
         "Units": units_of(run),
         "Data": data_of(run),
         "Tags": list(run.label.tags),
-        "State": STATES[run.status][0],
         "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
         "Took": duration(run.ended - run.started) if run.ended and run.started else "",
         "Seed": run.spec.seed,
@@ -95,12 +95,18 @@ def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     }
 
 
+def with_something(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without columns that are empty in all of them."""
+    filled = [name for name in rows[0] if any(row[name] not in (None, "", []) for row in rows)]
+    return [{name: row[name] for name in filled} for row in rows]
+
+
 def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
-    rows = [row_of(engine, run) for run in runs]
+    rows = with_something([row_of(engine, run) for run in runs])
     remember(f"_{key}", [run.id for run in runs])
     st.dataframe(
         cells(rows), hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
-        column_config=_COLUMNS, on_select=lambda: _open(key), selection_mode="multi-row",
+        column_config=_COLUMNS, placeholder=MISSING, on_select=lambda: _open(key), selection_mode="multi-row",
     )  # fmt: skip
 
 

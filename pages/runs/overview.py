@@ -9,8 +9,9 @@ import streamlit as st
 from core.engine import Run, Visitor
 from core.errors import InputError
 from core.wording import duration
+from pages.kit.run_panel import is_stopping, standing, stop
 from pages.kit.words import plain, sentence_of
-from pages.runs.names import STATES, name_of
+from pages.runs.names import name_of
 
 
 def states(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -33,15 +34,14 @@ def going_on(engine: Visitor, run: Run, where: str) -> None:
     """State, progress, time left and Cancel of a run that has not ended."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
-        words = [f"**{plain(name_of(run))}**", sentence_of(run.message or STATES[run.status][0])]
-        if run.eta_s is not None:
-            words.append(f"{duration(run.eta_s)} left")
+        words = [f"**{plain(name_of(run))}**", standing(run)]
         silent = time.time() - run.heard if run.heard else 0.0
         if silent > 15:
             words.append(f"not heard of for {duration(silent)}")
         st.progress(run.progress or 0.0, text=" · ".join(words))
-    if engine.is_mine(run) and button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch"):
-        attempt(engine.cancel, run.id, f"{name_of(run)} is asked to stop; its best so far is kept.")
+    if engine.is_mine(run):
+        button.button("Cancel", key=f"cancel-{where}-{run.id}", width="stretch", on_click=stop, args=(run.id,),
+                      disabled=is_stopping(run.id), help="Its best so far is kept")  # fmt: skip
 
 
 def attempt(action: Any, run_id: str, done: str) -> None:

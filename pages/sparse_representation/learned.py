@@ -87,7 +87,7 @@ def watch(toy: ToySpec, count: int) -> None:
         values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
         return on_sliders(values) | {"s-places": "learned"}
 
-    run_panel.watch(TASK, take, draw=moving, cancelled="Cancelled, the best so far is shown")
+    run_panel.watch(TASK, take, draw=moving, cancelled="the best so far is shown")
 
 
 def moving(run: Run, rows: list[dict[str, Any]]) -> None:

@@ -139,7 +139,7 @@ async def exercise_at(url: str, exercise: Exercise, asked: bool) -> dict[str, fl
     begun, settings = time.perf_counter(), exercise.opening if asked else exercise.solution
     page = next(page.url_path for page in PAGES if page.folder == exercise.page)
     async with Visitor(url, page, urlencode(dict(settings) | in_address(exercise.key))) as visitor:
-        said = "Not yet." if asked else "Done."
+        said = "Not yet." if asked else "move a control"
         await visitor.until(lambda: any(said in text for text in visitor.texts) or visitor.troubles)
         assert not visitor.troubles, visitor.troubles
     return {"its verdict": time.perf_counter() - begun}

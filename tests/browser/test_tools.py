@@ -60,6 +60,21 @@ def test_a_pinned_map_lies_left_of_a_divider_that_keys_move(page: Page) -> None:
     assert not page.errors
 
 
+def test_pinning_leaves_the_pictures_where_they_are_and_its_values_fit(new_page: Callable[..., Page]) -> None:
+    for width in (1280, 390):
+        page = opened(new_page(width=width, height=800), "/downscale")
+        before, top = revision(page, "map-mean"), page.locator("[data-key=map-mean]").bounding_box()
+        press(page, "Pin as A")
+        press(page, "Too smooth")
+        redrawn(page, "map-mean", before)
+        settled(page)
+        now = page.locator("[data-key=map-mean]").bounding_box()
+        assert top and now and now["y"] - top["y"] < 50  # one more line of tools at most
+        settings = page.locator("[data-name='Settings that differ']")
+        assert settings.evaluate("table => table.scrollWidth - table.clientWidth") == 0
+        assert settings.locator("tbody tr").count() == 2 and overflow(page) == 0
+
+
 def test_a_pinned_curve_stays_as_a_ghost(page: Page) -> None:
     opened(page, "/line")
     names = "() => document.querySelector('[data-key=o-function] .live-plot').data.map(trace => trace.name)"

@@ -10,10 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.teaching.exercises import ASKED, Address, Exercise
 from core.teaching.solved import verdict_at
-from core.teaching.tasks import EXERCISES
+from core.teaching.tasks import EXERCISES, exercise_of
+from pages.kit import history
+from pages.kit.level import LEVELS
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
 from tests.pages.conftest import ROOT, until
+from tests.pages.sliders import moved
 
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
 DOCS = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
@@ -48,11 +51,48 @@ def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page,
     assert 'data-state="open"' in verdict(page) and "Not yet." in verdict(page)
     assert printed(exercise, exercise.opening) in verdict(page)
     assert get_engine().progress.done() == {}
-    page = open_page(exercise.page, **solution)
+    move(page, exercise.solution)
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="good"' in verdict(page) and "Done." in verdict(page), verdict(page)
     assert printed(exercise, exercise.solution) in verdict(page)
     assert list(get_engine().progress.done()) == [exercise.key]
+
+
+def move(page: AppTest, settings: Address) -> None:
+    """Move the page's controls to these settings."""
+    words = {key: [word] for key, word in settings.items()}
+    page.session_state["_wish"] = history.Wish(
+        page.session_state["_seen"].page,
+        lambda controls: {key: each.asked(words[key]) for key, each in controls.items() if key in words},
+    )
+    page.run()
+
+
+def test_opening_the_address_of_a_solution_gives_no_tick(open_page) -> None:
+    exercise = exercise_of("one")
+    assert exercise is not None
+    page = open_page(exercise.page, **{ASKED: exercise.key}, **exercise.solution)
+    until(page, lambda: "computing" not in verdict(page))
+    assert 'data-state="open"' in verdict(page) and "move a control" in verdict(page)
+    assert get_engine().progress.done() == {}
+    page.run()
+    assert 'data-state="open"' in verdict(page)
+    moved(page, "e-k", 1)
+    until(page, lambda: "computing" not in verdict(page))
+    assert 'data-state="good"' in verdict(page) and list(get_engine().progress.done()) == [exercise.key]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.key)
+def test_a_task_names_the_control_that_it_asks_for_as_the_page_does(open_page, exercise: Exercise, level: str) -> None:
+    """Where one control leads from the opening to the solution and the task asks for it."""
+    if "Move *" not in exercise.task:
+        return
+    (key,) = (key for key, text in exercise.solution.items() if exercise.opening.get(key) != text)
+    page = open_page(exercise.page, **dict(exercise.opening) | {"level": level})
+    sliders = (*page.slider, *page.select_slider, *page.number_input)
+    label = next(each.label for each in sliders if each.key == key)
+    assert label.split(",")[0].lower() in exercise.task.lower(), label
 
 
 def test_ticks_stand_on_the_page_of_exercises_until_they_are_taken_away(open_page) -> None:

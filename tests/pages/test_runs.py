@@ -11,6 +11,7 @@ from streamlit.testing.v1.element_tree import TextInput
 
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
+from pages.runs import detail
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import HANG_S, wait_for
 
@@ -79,6 +80,34 @@ def test_the_newest_run_is_open(folder: Path) -> None:
     assert list(table["Title"]) == ["Second", "First"] and list(table["State"]) == ["Done", "Done"]
     assert "The prior ran away." in words(page) and "The grid is cut." in words(page)
     assert list(table["RMSE"]) == [1.5, 0.5] and list(table["Units"]) == ["K", "K"] and table["Took"][1] == "1 min 35 s"
+
+
+def test_the_list_has_no_empty_columns_and_no_none(folder: Path) -> None:
+    made(folder, "Plain")
+    page = opened()
+    columns = list(page.dataframe[0].value.columns)
+    assert columns[:3] == ["Title", "State", "Picture"] and "RMSE" in columns
+    assert not {"CRPS", "In 95 %", "Star", "Tags", "Data"} & set(columns)
+    run_id = made(folder, "Failed", 1, "failed")
+    Store(folder).write_result(run_id, {})
+    page = opened()
+    assert list(page.dataframe[0].value["RMSE"].isna()) == [True, False]
+    assert {table.proto.placeholder for table in page.dataframe} == {"–"}
+
+
+def test_every_table_of_data_shows_a_dash_for_what_is_missing() -> None:
+    sources = [path.read_text() for path in Path(PAGE).parents[1].rglob("*.py")]
+    calls = [call for text in sources for call in text.split("st.dataframe(")[1:]]
+    assert len(calls) > 8 and all("placeholder=MISSING" in call.partition("\n\n")[0] for call in calls)
+
+
+def test_the_name_of_a_run_comes_before_its_pictures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    for name in ("heading", "maps", "sweeps", "trace_plots"):
+        monkeypatch.setattr(detail, name, lambda *given, name=name: drawn.append(name))
+    made(folder, "Swept")
+    opened()
+    assert drawn == ["heading", "maps", "sweeps", "trace_plots"]
 
 
 def test_a_link_opens_a_run_and_a_comparison(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Undo, redo, presets, the worked example, pin as A: whole pages in AppTest."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -8,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.kit import compared, history, record
 from pages.kit.pages import PAGES
 from pages.kit.record import Control, Seen, Table, same
+from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
 WITHOUT = ("start", "story", "exercises", "replicated", "benchmarks", "runs", "glossary")
@@ -155,9 +157,21 @@ def state(**values: object) -> Seen:
     return Seen("p", {k: Control(k, k.upper(), v, v, str(v)) for k, v in values.items()})
 
 
-def test_settings_that_one_state_lacks_are_named_too() -> None:
-    first, second = state(a=1.0, b="x", c=True), state(a=1.00001, b="y", d=[1])
+def test_settings_that_one_state_lacks_are_named_where_they_are_no_defaults() -> None:
+    first, second = state(a=1.0, b="x", c=True, gone=5), state(a=1.00001, b="y", d=[1], come=7)
+    for one, key in ((first, "c"), (second, "d")):
+        one.controls[key] = replace(one.controls[key], default=None)
     assert compared.changed(first, second) == [("B", "x", "y"), ("D", "–", "[1]"), ("C", "True", "–")]
+
+
+def test_only_what_was_moved_is_named_as_changed(open_page: Callable[..., AppTest]) -> None:
+    """Not the controls of files, which are away while the exact picture is computed."""
+    page = open_page("downscaling", level="All")
+    until(page, lambda: page.button(key="lab-pin"))
+    press(page, "pin")
+    moved(page, "l0", 4)
+    first, second = page.session_state["_pinned"], page.session_state["_seen"]
+    assert [label for label, _, _ in compared.changed(first, second)] == [first.controls["l0"].label]
 
 
 def test_scores_of_other_models_are_compared_as_the_pages_own() -> None:

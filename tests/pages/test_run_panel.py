@@ -1,0 +1,53 @@
+"""What is told of a run that waits, goes on, is stopped or has ended: plain sentences with its time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.waiting import HANG_S
+
+
+def _page(changes: dict[str, Any], stopping: bool) -> None:
+    import time
+
+    import streamlit as st
+
+    from core.engine import Run, RunSpec
+    from pages.kit import run_panel
+
+    now = time.time()
+    times = {name: now + changes.pop(name) for name in ("created", "started", "ended") if name in changes}
+    run = Run(
+        "20260101-000000-abcdef12", RunSpec("downscale"), **({"status": "running", "created": now} | times | changes)
+    )
+    if stopping:
+        st.session_state["_stopping-runs"] = {run.id}
+    if run.active:
+        st.markdown(run_panel.standing(run))
+    else:
+        run_panel.outcome(run, "Learned", "the sliders show the best so far", " · more")
+
+
+@pytest.mark.parametrize(
+    ("changes", "stopping", "said"),
+    [({"status": "queued", "created": -12}, False, "Waiting for the engine · for 12 s so far"),
+     ({"status": "queued", "created": -75, "message": "One run is before it."}, False, "for 1 min 15 s so far"),
+     ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,
+      "Stage two · 42 s so far, about 1 min 30 s left"),
+     ({"started": -3}, False, "3 s so far"),
+     ({"started": -3, "message": "Stage two"}, True, "stopping…"),
+     ({"status": "cancelled", "started": -400, "ended": -20, "result": {"learned": {}}}, False,
+      "Cancelled after 6 min 20 s; the sliders show the best so far · more (run "),
+     ({"status": "cancelled", "started": -400, "ended": -395}, False, "Cancelled after 5.0 s; there is no result yet"),
+     ({"status": "cancelled"}, False, "Cancelled before it began"),
+     ({"status": "done", "started": -95, "ended": 0}, False, "Learned in 1 min 35 s · more"),
+     ({"status": "failed", "started": -95, "ended": 0, "message": "No memory."}, False,
+      "Failed after 1 min 35 s: No memory.")],
+)  # fmt: skip
+def test_what_is_told_of_a_run(changes: dict[str, Any], stopping: bool, said: str, runs_folder: Path) -> None:
+    page = AppTest.from_function(_page, default_timeout=HANG_S, kwargs={"changes": changes, "stopping": stopping}).run()
+    assert not page.exception
+    words = " ".join(box.value for box in (*page.markdown, *page.info, *page.error))
+    assert said.lower() in words.lower(), words
