@@ -64,10 +64,12 @@ def _device() -> None:
 
 @st.fragment(run_every=0.7)
 def _awaited_device() -> None:
-    """Until the numerics are imported; then one full run draws the header without this timer."""
+    """Until the numerics are imported, or have failed to; then one full run draws the header without this timer."""
     if is_warm():
+        _device()
         st.rerun()
-    st.html('<div class="lab-device" role="status">Device: starting…</div>', width="content")
+    said = "Device: starting…" if warm_up().is_alive() else "Device: unknown, PyTorch could not be loaded"
+    st.html(f'<div class="lab-device" role="status">{said}</div>', width="content")
 
 
 def device_sentence() -> str:

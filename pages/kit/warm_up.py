@@ -2,12 +2,14 @@
 
 import gc
 import importlib
+import logging
 import sys
 import threading
 import time
 
 import streamlit as st
 
+logger = logging.getLogger("streamlit.deconditioning")
 #: Imports hold the interpreter: the first page is on its way before they begin.
 HEAD_START_S = 0.8
 HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "dask.array", "distributed")
@@ -18,7 +20,8 @@ def _import_all() -> None:
     for name in HEAVY:
         try:
             importlib.import_module(name)
-        except ImportError:  # a page that needs it will say so
+        except Exception:  # also libraries of a GPU that do not load; a page that needs it will say so
+            logger.exception("%s could not be imported.", name)
             return
     gc.collect()
     gc.freeze()  # what was imported stays: later collections, which hold the interpreter, need not look at it again

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.waiting import HANG_S
 
 
-def _page(changes: dict[str, Any], stopping: bool) -> None:
+def _page(changes: dict, stopping: bool) -> None:
     import time
 
     import streamlit as st
