@@ -20,6 +20,15 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def about(seconds: float) -> str:
+    """A duration that is only guessed, to one digit: "a few seconds", "about 40 s", "about 3 min", "about 2 h"."""
+    for unit, size, most in (("s", 1, 90), ("min", 60, 90 * 60), ("h", 3600, float("inf"))):
+        if seconds < most:
+            number = float(f"{seconds / size:.1g}")
+            return "a few seconds" if unit == "s" and number < 9 else f"about {max(1.0, number):g} {unit}"
+    return "longer than can be said"
+
+
 def signed(value: float | None, places: int) -> str:
     """A number with so many decimals, thousands apart and a true minus sign: "−1,139.6"; None is "unknown"."""
     if value is None:

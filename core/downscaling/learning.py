@@ -15,7 +15,7 @@ from core.downscaling.prediction import matched_data, reads_bags
 from core.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from core.downscaling.stages import choose_stage, ran_away
 from core.engine.reporting import Quiet
-from core.errors import Cancelled, Check, InputError
+from core.errors import Cancelled, InputError
 from core.fields import DownscalingProblem
 from core.models.catalogue import named
 from core.models.inducing import fitting
@@ -67,7 +67,7 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     matched = matched_data(problem, start, context.check)
     small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
-    every, whole, check = None, False, _WhileLearning(context.check)
+    every, whole, check = None, False, context.check
     if settings.every_pixel:
         every, whole = learning_gram(problem, start, small, matched, check)
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
@@ -79,20 +79,12 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     learned = learn(
         start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
     )  # fmt: skip
-    check.over = True
-    return better_of(problem, start, learned, small, every)
-
-
-@dataclass
-class _WhileLearning:
-    """A check that raises no more once learning is over: what a cancelled one has found is still to be looked at."""
-
-    check: Check
-    over: bool = False
-
-    def __call__(self) -> None:
-        if not self.over:
-            self.check()
+    if learned.cancelled:  # at once: whether it is better than the start is not looked at
+        return learned, Guard.of(problem)
+    try:
+        return better_of(problem, start, learned, small, every)
+    except Cancelled:
+        return replace(learned, cancelled=True), Guard.of(problem)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from pages.kit import bound
 from pages.kit.asked import ask, set_values
 from pages.kit.essential import group
 from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, trace_charts
+from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, tell_time, trace_charts
 from pages.kit.state import get_engine, recall, remember, remembered
 from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
@@ -113,10 +113,14 @@ def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
         }
 
 
-def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]) -> None:
-    """The Learn button: starts a run from the sliders' values and puts it into the address."""
+def learn_button(
+    choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, how: dict[str, Any]
+) -> None:
+    """The Learn button: starts a run from the sliders' values and puts it into the address; how long that takes."""
     busy = is_busy(current_run())
-    if not st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn"):
+    pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
+    _tell_time(problem, spec, how)
+    if not pressed:
         return
     start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
     task = RunSpec(
@@ -131,6 +135,19 @@ def learn_button(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, h
         f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
     )
     begin_run(task)
+
+
+def _tell_time(problem: DownscalingProblem, spec: ModelSpec, how: dict[str, Any]) -> None:
+    model, bags = named(spec.model), problem.data.bags
+    looked_at = min(len(bags.inputs), how["points"] * bags.count) if model.on_bags else bags.count
+    starts = how["restarts"] or start_of(spec.model, problem.matched).restarts
+    models = 2 if how["choose"] else 1
+    tell_time(
+        looked_at,
+        models * (1 if how["method"] == "adam" else starts),
+        how["steps"],
+        inducing=spec.inducing.count if model.sparse else None,
+    )
 
 
 def current_run() -> Run | None:

@@ -59,7 +59,7 @@ def body() -> None:
     spec, view = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
         how = learn.options(problem, spec.model)
-        learn.learn_button(choice, settings, spec, how)
+        learn.learn_button(choice, problem, settings, spec, how)
     with learning:
         learn.watch(choice, problem, spec)
     baselines = numbers.interpolations(choice.key, problem)

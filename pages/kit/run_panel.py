@@ -12,7 +12,8 @@ from core.engine.compare import run_sentences
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
-from core.wording import duration
+from core.models.learning_time import expected_seconds
+from core.wording import about, duration
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.plotly_live import plotly_live
@@ -34,6 +35,12 @@ def begin_run(spec: RunSpec) -> None:
     remember(_slot(spec.task), run_id)
     st.query_params["run"] = run_id
     st.rerun()
+
+
+def tell_time(points: int, starts: int, steps: int, *, inducing: int | None = None) -> None:
+    """Say, beside the button that begins it, about how long learning takes."""
+    seconds = expected_seconds(points, starts, steps, inducing=inducing)
+    st.caption(f"Learning takes {about(seconds)}, longer where others compute too.")
 
 
 def _slot(task: str) -> str:

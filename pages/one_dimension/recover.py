@@ -22,7 +22,7 @@ from pages.kit.layout import explain, score_table
 from pages.kit.picture_first import part_first, picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.record import saw_numbers
-from pages.kit.run_panel import begin_run, is_busy, run_of
+from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time
 from pages.kit.state import get_engine, recall, remember
 from pages.kit.theme import is_dark
 from pages.one_dimension import controls, scatters, sweep
@@ -112,6 +112,7 @@ def _learn_button(line: LineSpec, settings: LineSettings) -> None:
     if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
         begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
+    tell_time(line.n + line.m, settings.restarts, settings.steps)
 
 
 def _watch(line: LineSpec, method: str) -> None:

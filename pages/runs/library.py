@@ -25,12 +25,20 @@ from pages.runs.names import STATES, data_of, name_of, units_of
 MOST = 6
 ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "CRPS"}
 _ROWS = 7
+#: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
-    "RMSE": st.column_config.NumberColumn(format="%.3g"),
-    "CRPS": st.column_config.NumberColumn(format="%.3g"),
-    "In 95 %": st.column_config.NumberColumn(format="percent"),
+    "Title": st.column_config.TextColumn(width=150),
+    "State": st.column_config.TextColumn(width=80),
+    "Star": st.column_config.TextColumn(width=36),
+    "Units": st.column_config.TextColumn(width=48),
+    "Data": st.column_config.TextColumn(width=80),
+    "Begun (UTC)": st.column_config.TextColumn(width=96),
+    "Took": st.column_config.TextColumn(width=78),
+    "RMSE": st.column_config.NumberColumn(format="%.3g", width=56),
+    "CRPS": st.column_config.NumberColumn(format="%.3g", width=56),
+    "In 95 %": st.column_config.NumberColumn(format="percent", width=62),
     "Picture": st.column_config.ImageColumn(width="small"),
-    "Tags": st.column_config.ListColumn(),
+    "Tags": st.column_config.ListColumn(width=70),
 }
 
 
@@ -88,10 +96,8 @@ def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
         "Units": units_of(run),
         "Data": data_of(run),
         "Tags": list(run.label.tags),
-        "Begun (UTC)": time.strftime("%Y-%m-%d %H:%M", time.gmtime(run.created)),
+        "Begun (UTC)": time.strftime("%d %b %H:%M", time.gmtime(run.created)),
         "Took": duration(run.ended - run.started) if run.ended and run.started else "",
-        "Seed": run.spec.seed,
-        "Message": run.message,
     }
 
 

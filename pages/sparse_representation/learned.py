@@ -14,7 +14,7 @@ from core.studies.run_content import locations, readable_runs
 from core.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
 from pages.kit import run_panel
 from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, is_busy, run_of, trace_charts
+from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time, trace_charts
 from pages.kit.state import get_engine, on_sliders
 from pages.kit.stored import stored
 from pages.kit.theme import is_dark
@@ -39,6 +39,7 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
     if st.button("Learn the points", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
         begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
+    tell_time(len(toy_of(toy).targets), settings.starts, settings.steps, inducing=settings.points)
 
 
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:

@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.datasets.swiss_roll import RollSpec
 from core.engine import Run, RunSpec
-from core.models.catalogue import MODELS
+from core.models.catalogue import MODELS, named
 from core.models.spec import ModelSpec
 from core.studies.swiss_roll.study import RollSettings
 from pages.kit import run_panel
-from pages.kit.run_panel import begin_run, is_busy, run_of
+from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time
 from pages.swiss_roll import controls
 
 TASK = "swiss-roll"
@@ -23,6 +23,9 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
         title = f"{MODELS[settings.model].title}: swiss roll, {roll.matching}"
         given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
         begin_run(RunSpec(TASK, given, roll.seed, title))
+    inducing = settings.inducing if named(settings.model).sparse else None
+    looked_at = min(roll.points, settings.points * roll.bags)
+    tell_time(looked_at, settings.restarts, settings.steps, inducing=inducing)
 
 
 def watch(roll: RollSpec, spec: ModelSpec) -> None:

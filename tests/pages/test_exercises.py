@@ -77,7 +77,7 @@ def test_opening_the_address_of_a_solution_gives_no_tick(open_page) -> None:
     assert get_engine().progress.done() == {}
     page.run()
     assert 'data-state="open"' in verdict(page)
-    moved(page, "e-k", 1)
+    moved(page, "e-k", 1.5)
     until(page, lambda: "computing" not in verdict(page))
     assert 'data-state="good"' in verdict(page) and list(get_engine().progress.done()) == [exercise.key]
 

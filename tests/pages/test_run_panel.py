@@ -1,5 +1,6 @@
 """What is told of a run that waits, goes on, is stopped or has ended: plain sentences with its time."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,11 @@ def test_what_is_told_of_a_run(changes: dict[str, Any], stopping: bool, said: st
     assert not page.exception
     words = " ".join(box.value for box in (*page.markdown, *page.info, *page.error))
     assert said.lower() in words.lower(), words
+
+
+@pytest.mark.parametrize("name", ["downscaling", "one_dimension", "sparse_representation", "swiss_roll"])
+def test_the_time_of_learning_is_told_before_it_begins(name: str, open_page: Callable[..., AppTest]) -> None:
+    page = open_page(name)
+    assert not page.exception
+    (said,) = [box.value for box in page.caption if box.value.startswith("Learning takes")]
+    assert "about " in said or "a few seconds" in said

@@ -221,7 +221,7 @@ class Context:
     ],
 )
 def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):
-    """Cancelled, it still compares what it has learned with where it began."""
+    """Cancelled, it ends with the best so far and begins nothing more."""
     settings = {
         "source": {"fields": "ukv-645m"},
         "problem": {
