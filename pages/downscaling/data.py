@@ -28,7 +28,7 @@ from pages.kit.uploaded import content, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 from pages.kit.words import plain, sentence_of
 
-NONE = "(none)"
+NONE, FIRST = "(none)", "ukv-645m"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _upload() -> None:
         st.rerun()
     for sentence in refused:
         refusal(sentence)
-    deletable(kept_uploads, "data")
+    deletable(kept_uploads, "data", {"data": FIRST, "coarse": NONE, "third": NONE})
 
 
 def choose(hidden: DeltaGenerator) -> Choice:
@@ -119,7 +119,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     Raises ``InputError`` with a sentence when they make no problem.
     """
     names = _sources()
-    key = pick("Fields", "data", list(names), "ukv-645m", names)
+    key = pick("Fields", "data", list(names), FIRST, names)
     _forget_others(key)
     from core.datasets import folder_problem
 

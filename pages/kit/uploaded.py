@@ -6,7 +6,7 @@ bytes. Without that server (``streamlit run``, tests) Streamlit holds the bytes.
 
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ import streamlit as st
 from core.engine.room import EXPIRY_S, limits, used
 from core.engine.uploads import UPLOAD, delete
 from core.errors import InputError
+from pages.kit.asked import ask
 from pages.kit.layout import refusal
+from pages.kit.state import recall
 from pages.kit.visitor import is_shared, visitor_mark
 from pages.kit.words import plain
 
@@ -57,10 +59,10 @@ def discard(file: Any) -> None:
             held.unlink(missing_ok=True)
 
 
-def deletable(kept: Callable[[str], dict[str, str]], key: str) -> None:
-    """What the visitor's uploads take, and a button that deletes one; nothing where there is none.
+def deletable(kept: Callable[[str], dict[str, str]], key: str, instead: Mapping[str, str] | None = None) -> None:
+    """What the visitor's uploads take, and a button that deletes each; nothing where there is none.
 
-    ``kept(mark)`` tells key → name.
+    ``kept(mark)`` tells key → name; ``instead`` what controls turn to that show an upload which is deleted.
     """
     mark = visitor_mark()
     names = kept(mark)
@@ -72,12 +74,18 @@ def deletable(kept: Callable[[str], dict[str, str]], key: str) -> None:
                 f"{used(mark) / 1e6:,.0f} of {limits()[0] / 1e6:,.0f} MB. An upload that nobody opens for "
                 f"{EXPIRY_S / 86400:.0f} days is deleted."
             )
-        chosen = st.selectbox("Upload", list(names), format_func=names.__getitem__, key=f"{key}-delete-which")
-        if st.button("Delete this upload", key=f"{key}-delete"):
-            try:
-                delete(chosen.removeprefix(UPLOAD), mark)
-            except InputError as error:
-                refusal(error)
-            else:
-                st.toast(f"{plain(names[chosen])} is deleted.")
-                st.rerun()
+        for one, name in names.items():
+            if st.button(f"Delete {plain(name)}", key=f"{key}-delete-{one}", width="stretch"):
+                _delete(one, name, mark, instead or {})
+
+
+def _delete(key: str, name: str, mark: str, instead: Mapping[str, str]) -> None:
+    try:
+        delete(key.removeprefix(UPLOAD), mark)
+    except InputError as error:
+        refusal(error)
+        return
+    st.toast(f"{plain(name)} is deleted.")
+    if shown := {control: other for control, other in instead.items() if recall(control) == key}:
+        ask(shown)
+    st.rerun()

@@ -1,0 +1,33 @@
+"""Own uploads are deleted on the page that reads them, and the page turns to another field or table."""
+
+from pathlib import Path
+
+from core.downscaling.source import kept_uploads
+from core.studies.distribution_regression.tables import kept_tables
+from tests.core.fields.samples import netcdf, region
+
+TABLE = b"who,weight,age\n" + b"".join(b"%d,%d.5,%d\n" % (row // 5, row % 7, 20 + row // 5) for row in range(60))
+
+
+def delete(page, label: str) -> None:
+    """Press the button of that label and follow what it asks for."""
+    next(button for button in page.button if button.label == label).click().run()
+
+
+def test_a_field_is_deleted_and_the_first_one_is_shown(open_page, runs_folder: Path) -> None:
+    page = open_page("downscaling", rows="18", columns="18")
+    page.file_uploader(key="files").set_value([("mine.nc", netcdf(region(12, 12)), "application/x-netcdf")]).run()
+    (key,) = kept_uploads()
+    assert not page.exception and page.selectbox(key="data").value == key
+    delete(page, "Delete mine.nc")
+    assert not page.exception and not kept_uploads() and page.selectbox(key="data").value == "ukv-645m"
+    assert not [button for button in page.button if button.label == "Delete mine.nc"]
+
+
+def test_a_table_is_deleted_and_another_is_asked_for(open_page, runs_folder: Path) -> None:
+    page = open_page("distribution_regression", **{"d-data": "Own table"})
+    page.file_uploader(key="d-file").set_value(("mine.csv", TABLE, "text/csv")).run()
+    assert kept_tables()
+    delete(page, "Delete mine.csv")
+    assert not page.exception and not kept_tables()
+    assert any("There is no table yet" in box.value for box in page.error)
