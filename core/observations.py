@@ -13,6 +13,9 @@ from core.errors import InputError
 class Bags:
     """High-resolution inputs grouped in bags; bag ``j`` aggregates as ``f̄_j = Σ_{i∈j} w_i f(x_i)``.
 
+    A point of several bags is a row of each, with its weight there. Noise of single points is taken to be independent
+    from bag to bag, also where they share a point.
+
     Parameters
     ----------
     inputs : (N, d) inputs of all bags, one row a point.

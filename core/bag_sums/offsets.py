@@ -220,5 +220,5 @@ def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"]) -> Boxes | N
     if height * width > LARGEST_BOX:
         return None
     patterns = bags.weights.new_zeros(count, height, width)
-    patterns[bags.bag, down, right] = bags.weights
+    patterns.index_put_((bags.bag, down, right), bags.weights, accumulate=True)  # a point may be in a bag twice
     return Boxes(top, left, patterns)

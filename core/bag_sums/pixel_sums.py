@@ -242,6 +242,7 @@ def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Chec
     other[where] = False
     order = torch.cat([where, torch.nonzero(other)[:, 0]])
     inputs = picture.inputs[order]
+    again = _again(where)
     memberships = [bags.membership(block) for block in bags.blocks]
     for i, block in enumerate(bags.blocks):
         tiles = Tiles(kernel, bags.inputs(block), inputs[block.start :])
@@ -255,9 +256,22 @@ def _add_direct(total: Tensor, term: Term, kernel, picture: Picture, check: Chec
                 there = bags.blocks[k]
                 part = tile[:, there.start - columns.start : there.stop - columns.start]
                 mirrored[there.first - block.last : there.last - block.last] = memberships[k] @ part.T
+        if again is not None:  # a point of several bags gets its sums once
+            sums[:, : len(where) - block.start][:, again[block.start :]] = 0
+            mirrored[:, again[block.start : block.stop]] = 0
         total[block.first : block.last].index_add_(1, order[block.start :], sums, alpha=term.scale)
         total[block.last :].index_add_(1, where[block.start : block.stop], mirrored, alpha=term.scale)
     return True
+
+
+def _again(where: Int[Tensor, " N"]) -> Tensor | None:
+    """Which of these points have come before (N,); None where all are distinct."""
+    places, first = np.unique(where.cpu().numpy(), return_index=True)
+    if len(places) == len(where):
+        return None
+    again = torch.ones(len(where), dtype=torch.bool)
+    again[torch.as_tensor(first)] = False
+    return again.to(where.device)
 
 
 def _columns(bags: SortedBags, first: int, points: int) -> list[tuple[slice, range]]:

@@ -116,11 +116,13 @@ def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
 
 
 def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
-    inside = (problem.cell >= 0) & np.isfinite(mean) & np.isfinite(sd)
-    cell, area, values = problem.cell[inside], problem.grid.area[inside], mean[inside]
+    inside = np.flatnonzero(np.isfinite(mean) & np.isfinite(sd))
+    _, shares = problem.shares.of(inside, mean.size)
+    cell, area, values = shares.cell, shares.areas(problem.grid.area), mean.flat[shares.pixel]
     mass = np.bincount(cell, area)
     own = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
-    told, doubt = np.average((values - own[cell]) ** 2, weights=area), np.average(sd[inside] ** 2, weights=area)
+    told = np.average((values - own[cell]) ** 2, weights=area)
+    doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
     share = float(told / (told + doubt)) if told + doubt > 0 else 1.0
     said = f"Of what varies inside the cells the posterior mean tells {100 * share:.0f} %, the rest is in the sd"
     if share < HALF:

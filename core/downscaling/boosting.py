@@ -29,21 +29,21 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
     """
     from threadpoolctl import threadpool_limits
 
-    cell = problem.cell.flat[problem.pixel]
-    seen = (cell >= 0) & problem.observed.ravel()[cell]
+    row, shares = problem.shares_of_pixels()
+    seen = problem.observed.ravel()[shares.cell]
     if not seen.any():
         raise InputError("Gradient boosting learns from pixels inside the measured cells: here there are none.")
     inputs, scale = problem.inputs.numpy(), problem.target_scale
-    cells, own = np.unique(cell[seen], return_inverse=True)
-    area = problem.grid.area.flat[problem.pixel][seen]
+    cells, own = np.unique(shares.cell[seen], return_inverse=True)
+    area, row = shares.areas(problem.grid.area)[seen], row[seen]
     share = area / np.bincount(own, area)[own]
     values = scale.forward(problem.coarse.flat[cells])
     fine, best = scale.forward(bilinear(problem).flat[problem.pixel]), np.inf
     with threadpool_limits(1):
         for _ in range(ROUNDS):
             check()
-            found = _trees(problem.spec.seed).fit(inputs[seen], fine[seen], sample_weight=area).predict(inputs)
-            missed = values - np.bincount(own, share * found[seen])
+            found = _trees(problem.spec.seed).fit(inputs[row], fine[row], sample_weight=area).predict(inputs)
+            missed = values - np.bincount(own, share * found[row])
             error = float(np.sqrt(np.mean(missed**2)))
             if error > (1 - _NEARER) * best:
                 break
@@ -52,7 +52,7 @@ def gradient_boosting(problem: DownscalingProblem, check: Check = never) -> tupl
         for quantile in _QUANTILES:
             check()
             trees = _trees(problem.spec.seed, loss="quantile", quantile=quantile)
-            ends.append(trees.fit(inputs[seen], values[own], sample_weight=area).predict(inputs))
+            ends.append(trees.fit(inputs[row], values[own], sample_weight=area).predict(inputs))
     sd = np.maximum(ends[1] - ends[0], 0.0) / _WIDTH
     return problem.physical_mean(fine), problem.physical_sd(sd)
 

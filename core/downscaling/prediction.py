@@ -122,26 +122,20 @@ def sphere_layout(
 
 def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:
     """The prediction pixel that each row of the problem's bags is."""
-    points = np.flatnonzero(problem.pixel_bag >= 0)
-    return torch.as_tensor(points[np.argsort(problem.pixel_bag[points], kind="stable")])
+    return torch.as_tensor(problem.bag_pixel)
 
 
 def picture_of(problem: DownscalingProblem) -> Picture:
     """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
     bags, inputs, rows = problem.data.bags, problem.inputs, pixels_of_bags(problem)
-    ordered = torch.as_tensor(problem.pixel_bag)[rows]
-    if len(rows) != len(bags.inputs) or not torch.equal(ordered, bags.bag.cpu()):
+    if not bags_inside(problem) or not torch.equal(inputs[rows], bags.inputs.cpu()):
         raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
 
 
 def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
     """The prediction pixel that each row of the targets' footprints is."""
-    place = np.full(problem.coarse.size + 1, -1)
-    place[problem.target_cell] = np.arange(len(problem.target_cell))
-    target = place[problem.cell.flat[problem.pixel]]
-    rows = np.flatnonzero(target >= 0)
-    return torch.as_tensor(rows[np.argsort(target[rows], kind="stable")])
+    return torch.as_tensor(problem.shares.bags(problem.target_cell, problem.pixel, problem.grid.area.size)[0])
 
 
 def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
@@ -296,7 +290,7 @@ def reads_bags(spec: ModelSpec) -> bool:
 
 def bags_inside(problem: DownscalingProblem) -> bool:
     """Whether the bags are made of the prediction pixels."""
-    return int((problem.pixel_bag >= 0).sum()) == len(problem.data.bags.inputs)
+    return len(problem.bag_pixel) == len(problem.data.bags.inputs)
 
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:

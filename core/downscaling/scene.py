@@ -13,8 +13,8 @@ from core.downscaling.prediction import bags_inside, pixels_of_bags
 from core.downscaling.settings import DownscaleSettings
 from core.downscaling.surroundings import surroundings
 from core.fields import DownscalingProblem
-from core.fields.blocks import mostly
 from core.fields.joined import Joined, join_bags, join_targets
+from core.fields.shares import mostly
 from core.mediator_shift import reweighted
 from core.models.conditioning import Conditioning
 from core.models.local_scale import Places, local_scale
@@ -101,18 +101,13 @@ def _footprints(problem: DownscalingProblem, targets: Joined) -> tuple[Bags, Ten
     Only cells of which at least half of the area is there.
     """
     cell, area = problem.target_cell[targets.item], problem.grid.area
-    place = np.full(int(np.prod(problem.coarse_shape)) + 1, -1)
-    place[cell] = np.arange(len(cell))
-    every = np.bincount(problem.cell[problem.cell >= 0], area[problem.cell >= 0], len(place))[cell]
-    of = place[problem.cell.flat[problem.pixel]]
-    there = np.bincount(of[of >= 0], area.flat[problem.pixel[of >= 0]], len(cell))
-    known = np.flatnonzero(mostly(there, every))
-    number = np.full(len(cell) + 1, -1)
-    number[known] = np.arange(len(known))
-    rows = np.flatnonzero(number[of] >= 0)
-    rows = rows[np.argsort(number[of[rows]], kind="stable")]
-    points, weights = torch.as_tensor(rows), torch.as_tensor(area.flat[problem.pixel[rows]])
-    return Bags(problem.inputs[points], torch.as_tensor(number[of[rows]]), len(known), weights), points, known
+    there = np.zeros(problem.grid.shape, dtype=bool)
+    there.flat[problem.pixel] = True
+    covered, whole = problem.shares.valid_area(there, area)
+    known = np.flatnonzero(mostly(covered[cell], whole[cell]))
+    rows, shares = problem.shares.bags(cell[known], problem.pixel, area.size)
+    points, weights = torch.as_tensor(rows), torch.as_tensor(shares.areas(area))
+    return Bags(problem.inputs[points], torch.as_tensor(shares.cell), len(known), weights), points, known
 
 
 def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:

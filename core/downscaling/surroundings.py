@@ -71,17 +71,16 @@ def _surroundings(problem: DownscalingProblem) -> Surroundings:
     if not columns:
         raise InputError("A local scale needs to know where the cells lie: let the coordinates join the covariates.")
     width = cell_width(problem.data.bags.inputs[:, columns], problem.data.bags)
-    cell = problem.cell.flat[problem.pixel]
     rough = _variance(problem).flat[problem.pixel]
-    inside, size = cell >= 0, problem.coarse.size
-    pixels = np.bincount(cell[inside], minlength=size)
+    row, shares = problem.shares_of_pixels()
+    pixels = np.bincount(shares.cell, shares.fraction, shares.count)
     held = np.flatnonzero(pixels)
 
     def mean(values: np.ndarray) -> np.ndarray:
-        return np.bincount(cell[inside], values[inside], size)[held] / pixels[held]
+        return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[held] / pixels[held]
 
     position = np.stack([mean(problem.inputs[:, column].numpy()) for column in columns], axis=1) / width
-    number = np.full(size, -1)
+    number = np.full(shares.count, -1)
     number[held] = np.arange(len(held))
     logs = np.log(mean(rough) + _FLOOR)
     seen = logs[number[problem.target_cell[number[problem.target_cell] >= 0]]]

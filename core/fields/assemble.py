@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from core.errors import InputError
-from core.fields.blocks import mostly
 from core.fields.coordinates import CoordinateSystem
 from core.fields.grid import Grid
 from core.fields.gridded import Variable
 from core.fields.problem import DownscalingProblem
 from core.fields.scaling import Scaling, fit_coordinate_scaling, fit_scale, fit_scaling
+from core.fields.shares import Shares, mostly
 from core.fields.spec import DownscalingSpec
 from core.mediator_shift import reweighted
 from core.observations import Bags, IndirectData
@@ -24,8 +24,9 @@ LEAST_CELLS = 8
 class Sides:
     """Bag side and target side in physical units.
 
-    ``block`` (H, W) numbers the candidate bags, ``bag_block`` (B,) picks those that are bags;
-    ``cell`` (H, W) numbers the coarse cells, ``target_cell`` (M,) picks those with a visible target.
+    ``blocks`` are the pixels in the candidate bags, ``bag_block`` (B,) picks those that are bags;
+    ``cell`` (H, W) numbers the coarse cells, with the pixels' ``shares`` in them; ``target_cell`` (M,) picks those
+    with a visible target.
     ``covariates`` (H, W, c) or ``None``; mediators and coordinates have one row a bag or target;
     ``coarse`` (cells,) all known values.
     """
@@ -34,12 +35,13 @@ class Sides:
     covariates: np.ndarray | None
     whole: np.ndarray
     system: CoordinateSystem
-    block: np.ndarray
+    blocks: Shares
     bag_block: np.ndarray
     bag_cell: np.ndarray
     bag_mediators: np.ndarray
     bag_coordinates: np.ndarray
     cell: np.ndarray
+    shares: Shares
     coarse_grid: Grid
     coarse: np.ndarray
     target_cell: np.ndarray
@@ -54,20 +56,20 @@ def assemble(
     """Scale on visible data only and put the problem together; ``origin`` = (source, licence)."""
     _check_cells(len(sides.bag_block), len(sides.target_cell))
     pixel = np.flatnonzero(sides.whole)
-    pixel_bag = _position(sides.bag_block, sides.block).flat[pixel]
+    row, bags = sides.blocks.bags(sides.bag_block, pixel, sides.grid.area.size)
     coordinates = sides.system.of_grid(sides.grid).reshape(sides.grid.area.size, -1)
     place = fit_coordinate_scaling(coordinates, sides.system.names)
-    inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, pixel_bag)
-    seen = sides.coarse[sides.target_cell]
-    scale = fit_scale(seen, spec.target, "target")
-    data = _data(spec, sides, inputs, pixel, pixel_bag, _mediators(spec, sides, place), scale.forward(seen))
+    inputs, scaling = _inputs(spec, sides, coordinates, place, pixel, np.unique(row))
+    scale = fit_scale(sides.coarse[sides.target_cell], spec.target, "target")
+    targets = scale.forward(sides.coarse[sides.target_cell])
+    data = _data(spec, sides, inputs, pixel, (row, bags), _mediators(spec, sides, place), targets)
     shape = sides.coarse_grid.shape
-    observed = np.zeros(shape, dtype=bool)
-    observed.flat[sides.target_cell] = True
+    observed = np.isin(np.arange(sides.coarse.size), sides.target_cell).reshape(shape)
     return DownscalingProblem(
         spec=spec,
         grid=sides.grid,
         cell=sides.cell,
+        shares=sides.shares,
         coarse_shape=shape,
         coarse_grid=sides.coarse_grid,
         coarse=np.where(observed, sides.coarse.reshape(shape), np.nan),
@@ -82,7 +84,7 @@ def assemble(
         matched=not spec.indirect,
         bag_cell=sides.bag_cell,
         target_cell=sides.target_cell,
-        pixel_bag=pixel_bag,
+        bag_pixel=row,
         input_scaling=scaling,
         target_scale=scale,
         units=target.units,
@@ -94,22 +96,15 @@ def assemble(
     )
 
 
-def _position(chosen: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Place of every entry of ``index`` in ``chosen``, −1 where it is not there."""
-    table = np.full(int(max(index.max(), chosen.max())) + 2, -1)
-    table[chosen] = np.arange(len(chosen))
-    return table[index]  # index −1 reads the last entry, which stays −1
-
-
 def _inputs(
     spec: DownscalingSpec,
     sides: Sides,
     coordinates: np.ndarray,
     place: Scaling,
     pixel: np.ndarray,
-    pixel_bag: np.ndarray,
+    seen: np.ndarray,
 ) -> tuple[np.ndarray, Scaling]:
-    """(P, d) scaled inputs of the complete pixels, and their scaling; covariates standardised on the bags' pixels."""
+    """(P, d) scaled inputs of the complete pixels, and their scaling; covariates standardised on those in bags."""
     parts: list[np.ndarray] = []
     scalings: list[Scaling] = []
     if spec.coordinates:
@@ -117,7 +112,7 @@ def _inputs(
         scalings.append(place)
     if sides.covariates is not None:
         values = sides.covariates.reshape(-1, len(spec.covariates))[pixel]
-        scalings.append(fit_scaling(values[pixel_bag >= 0], spec.covariates, "covariate"))
+        scalings.append(fit_scaling(values[seen], spec.covariates, "covariate"))
         parts.append(scalings[-1].forward(values))
     columns = tuple(name for scaling in scalings for name in scaling.columns)
     scales = tuple(scale for scaling in scalings for scale in scaling.scales)
@@ -148,19 +143,12 @@ def _data(
     sides: Sides,
     inputs: np.ndarray,
     pixel: np.ndarray,
-    pixel_bag: np.ndarray,
+    rows: tuple[np.ndarray, Shares],
     mediators: tuple[np.ndarray, np.ndarray],
     targets: np.ndarray,
 ) -> IndirectData:
     """The bags in order, their rows in pixel order, weighted by area."""
-    rows = np.flatnonzero(pixel_bag >= 0)
-    rows = rows[np.argsort(pixel_bag[rows], kind="stable")]
-    bags = Bags(
-        torch.as_tensor(inputs[rows]),
-        torch.as_tensor(pixel_bag[rows]),
-        len(sides.bag_block),
-        weights=torch.as_tensor(sides.grid.area.flat[pixel[rows]]),
-    )
+    bags = _bags(inputs, rows, sides.grid)
     mediating = torch.as_tensor(np.ascontiguousarray(mediators[0]))
     queries = torch.as_tensor(np.ascontiguousarray(mediators[1])) if spec.indirect else mediating
     footprints = _footprints(sides, inputs, pixel) if spec.indirect and spec.coordinates else None
@@ -170,21 +158,17 @@ def _data(
 
 def _footprints(sides: Sides, inputs: np.ndarray, pixel: np.ndarray) -> Bags | None:
     """The targets' own cells as bags of prediction pixels; None where some are mostly not among these."""
-    cell, area = sides.cell.flat[pixel], sides.grid.area.flat[pixel]
-    target = _position(sides.target_cell, sides.cell).flat[pixel]
-    covered = np.flatnonzero(sides.cell >= 0)
-    whole = np.bincount(sides.cell.flat[covered], sides.grid.area.flat[covered], sides.coarse.size)
-    there = np.bincount(cell[cell >= 0], area[cell >= 0], sides.coarse.size)
-    if not mostly(there[sides.target_cell], whole[sides.target_cell]).all():
+    covered, whole = sides.shares.valid_area(sides.whole, sides.grid.area)
+    if not mostly(covered[sides.target_cell], whole[sides.target_cell]).all():
         return None
-    rows = np.flatnonzero(target >= 0)
-    rows = rows[np.argsort(target[rows], kind="stable")]
-    return Bags(
-        torch.as_tensor(inputs[rows]),
-        torch.as_tensor(target[rows]),
-        len(sides.target_cell),
-        weights=torch.as_tensor(area[rows]),
-    )
+    return _bags(inputs, sides.shares.bags(sides.target_cell, pixel, sides.grid.area.size), sides.grid)
+
+
+def _bags(inputs: np.ndarray, rows: tuple[np.ndarray, Shares], grid: Grid) -> Bags:
+    """Bags of the prediction pixels with these ``inputs`` (P, d), from the rows that `Shares.bags` gives."""
+    row, shares = rows
+    weights = torch.as_tensor(shares.areas(grid.area))
+    return Bags(torch.as_tensor(inputs[row]), torch.as_tensor(shares.cell), shares.count, weights=weights)
 
 
 def _check_cells(bags: int, targets: int) -> None:

@@ -19,13 +19,19 @@ TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsiu
 
 
 def constant(problem: DownscalingProblem) -> np.ndarray:
-    """(H, W) the value of the pixel's own coarse cell, physical units; the nearest observed cell elsewhere."""
+    """(H, W) the value of the pixel's own coarse cell, physical units; the nearest observed cell elsewhere.
+
+    A pixel across edges has the mean of its observed cells, weighted by its shares in them.
+    """
     grid, cells = problem.grid, problem.coarse_grid
     seen = problem.observed
     centres = unit_vectors(cells.latitude, cells.longitude)[seen]
     near = nearest_at(centres, problem.coarse[seen], unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3))
-    own = np.append(problem.coarse.ravel(), np.nan)[problem.cell]  # cell −1 reads the NaN at the end
-    return np.where(np.isfinite(own), own, near.reshape(grid.shape))
+    shares = problem.shares.kept(np.where(seen.ravel(), np.arange(seen.size), -1), seen.size)
+    total = np.bincount(shares.pixel, shares.fraction * problem.coarse.flat[shares.cell], grid.area.size)
+    weight = np.bincount(shares.pixel, shares.fraction, grid.area.size)
+    own = np.divide(total, weight, where=weight > 0, out=near.ravel().copy())
+    return own.reshape(grid.shape)
 
 
 def bilinear(problem: DownscalingProblem) -> np.ndarray:
@@ -70,10 +76,10 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     if name is None or problem.units not in TEMPERATURES or not problem.matched:
         return None
     altitude = problem.inputs[:, problem.columns.index(name)].numpy()
-    cell, weights = problem.cell.flat[problem.pixel], problem.grid.area.flat[problem.pixel]
-    inside, size = cell >= 0, problem.coarse.size
-    mass = np.bincount(cell[inside], weights[inside], size)
-    total = np.bincount(cell[inside], (weights * altitude)[inside], size)
+    row, shares = problem.shares_of_pixels()
+    weights, size = shares.areas(problem.grid.area), shares.count
+    mass = np.bincount(shares.cell, weights, size)
+    total = np.bincount(shares.cell, weights * altitude[row], size)
     seen = problem.observed.ravel() & (mass > 0)
     if seen.sum() < 5:
         return None

@@ -12,8 +12,6 @@ from core.fields.grid import Grid, make_grid
 if TYPE_CHECKING:
     from core.fields.problem import DownscalingProblem
 
-LEAST_SHARE = 0.5
-
 
 def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice], list[str]]:
     """Rows and columns, counted from the low-index corner, that make whole blocks, and a note if any are cut.
@@ -41,37 +39,6 @@ def block_index(shape: tuple[int, int], block: tuple[int, int]) -> np.ndarray:
     return rows[:, None] * (shape[1] // block[1]) + columns[None, :]
 
 
-def cell_mean(values: np.ndarray, area: np.ndarray, cell: np.ndarray, count: int) -> np.ndarray:
-    """Area-weighted means z_c = Σ_{p∈c} a_p v_p / Σ_{p∈c} a_p over the valid pixels of each cell.
-
-    Parameters
-    ----------
-    values, area, cell : (H, W) values (NaN missing), areas, and cell indices (−1: no cell).
-    count : number of cells.
-
-    Returns
-    -------
-    (count,) means, NaN where less than half of a cell's area is valid.
-    """
-    weight, total = valid_area(np.isfinite(values), area, cell, count)
-    inside = (cell >= 0) & np.isfinite(values)
-    mass = np.bincount(cell[inside], (area * np.where(inside, values, 0.0))[inside], count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(mostly(weight, total), mass / weight, np.nan)
-
-
-def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Whether at least half of an area is covered (exact halves count, whatever the rounding)."""
-    return (covered > 0) & (covered >= LEAST_SHARE * total * (1 - 1e-9))
-
-
-def valid_area(valid: np.ndarray, area: np.ndarray, cell: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """(count,) area of the valid pixels of every cell, and of all its pixels."""
-    inside = cell >= 0
-    total = np.bincount(cell[inside], area[inside], count)
-    return np.bincount(cell[inside & valid], area[inside & valid], count), total
-
-
 def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
     """The grid of the blocks: centres are mean native coordinates, areas are summed."""
     (ny, nx), (by, bx) = (size // side for size, side in zip(grid.shape, block, strict=True)), block
@@ -96,5 +63,4 @@ def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
 
 def reaggregate(problem: "DownscalingProblem", field: np.ndarray) -> np.ndarray:
     """(ny, nx) area-weighted cell means of a fine field (H, W); NaN where less than half a cell is there."""
-    ny, nx = problem.coarse_shape
-    return cell_mean(np.asarray(field), problem.grid.area, problem.cell, ny * nx).reshape(ny, nx)
+    return problem.shares.mean(np.asarray(field), problem.grid.area).reshape(problem.coarse_shape)

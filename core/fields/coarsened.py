@@ -6,13 +6,14 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
-from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
+from core.fields.blocks import block_index, coarse_grid, whole_blocks
 from core.fields.by_hand import Kept
 from core.fields.coordinates import CoordinateSystem, needs_sphere
 from core.fields.gridded import Fields
 from core.fields.origin import beside_values
 from core.fields.problem import DownscalingProblem
 from core.fields.sampling import how_sampled
+from core.fields.shares import Shares, mostly
 from core.fields.spec import DownscalingSpec
 from core.fields.static import apart_in_time
 
@@ -38,17 +39,19 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     raw = {name: fields.values(name, spec.select)[window] for name in names}
     cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
-    coarse, *mediators = (cell_mean(raw[n], grid.area, cell, count) for n in (spec.target, *spec.mediators))
+    blocks = Shares.whole(cell, count)
+    coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))
     with_data = all_finite([coarse, *mediators], (count,))
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
-    can_be_bag = mostly(*valid_area(whole, grid.area, cell, count)) & all_finite(mediators, (count,))
+    can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(mediators, (count,))
     withheld = kept.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
     bags = (withheld.cells if spec.indirect else observed) & can_be_bag
     targets = observed if spec.indirect else bags
     system = CoordinateSystem(grid, needs_sphere(grid))
     sides = Sides(
-        grid=grid, whole=whole, system=system, block=cell, cell=cell, coarse_grid=cells, coarse=coarse,
+        grid=grid, whole=whole, system=system, blocks=blocks, cell=cell, shares=blocks, coarse_grid=cells,
+        coarse=coarse,
         covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
         bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
         bag_mediators=_columns(mediators, bags),

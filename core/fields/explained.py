@@ -38,10 +38,11 @@ def explained_share(problem: DownscalingProblem) -> ExplainedShare:
 
 def _inside_cells(problem: DownscalingProblem, columns: np.ndarray) -> float:
     assert problem.truth is not None
-    cell, truth = problem.cell.flat[problem.pixel], problem.truth.flat[problem.pixel]
-    use = (cell >= 0) & np.isfinite(truth)
-    weights, cell = problem.grid.area.flat[problem.pixel][use], cell[use]
-    values = np.column_stack([truth[use], columns[use]])
+    row, shares = problem.shares_of_pixels()
+    truth = problem.truth.flat[shares.pixel]
+    use = np.isfinite(truth)
+    weights, cell = shares.areas(problem.grid.area)[use], shares.cell[use]
+    values = np.column_stack([truth[use], columns[row[use]]])
     mass = np.bincount(cell, weights)
     for i in range(values.shape[1]):
         total = np.bincount(cell, weights * values[:, i])
@@ -50,15 +51,13 @@ def _inside_cells(problem: DownscalingProblem, columns: np.ndarray) -> float:
 
 
 def _between_cells(problem: DownscalingProblem, columns: np.ndarray) -> float:
-    cell = problem.cell.flat[problem.pixel]
-    inside = cell >= 0
-    weights = problem.grid.area.flat[problem.pixel]
-    size = int(np.prod(problem.coarse_shape))
-    mass = np.bincount(cell[inside], weights[inside], size)
+    row, shares = problem.shares_of_pixels()
+    cell, size, weights = shares.cell, shares.count, shares.areas(problem.grid.area)
+    mass = np.bincount(cell, weights, size)
     use = problem.observed.ravel() & (mass > 0)
     if use.sum() < columns.shape[1] + 3:
         return 0.0
-    means = [np.bincount(cell[inside], (weights * column)[inside], size)[use] / mass[use] for column in columns.T]
+    means = [np.bincount(cell, weights * column[row], size)[use] / mass[use] for column in columns.T]
     target, area = problem.coarse.ravel()[use], problem.coarse_grid.area.ravel()[use]
     values = np.column_stack([target, *means])
     values -= np.average(values, axis=0, weights=area)

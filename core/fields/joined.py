@@ -62,8 +62,7 @@ def join_targets(problem: DownscalingProblem) -> Joined:
 
 def join_bags(problem: DownscalingProblem) -> Joined:
     """The bags of a problem, made of its prediction pixels, joined as its blocks lie."""
-    inside = problem.pixel_bag >= 0
-    bag, pixel = problem.pixel_bag[inside], problem.pixel[inside]
+    bag, pixel = problem.data.bags.bag.cpu().numpy(), problem.pixel[problem.bag_pixel]
     row, column = np.divmod(pixel[np.unique(bag, return_index=True)[1]], problem.grid.shape[1])
     area = np.bincount(bag, problem.grid.area.flat[pixel])
     return join(row // problem.spec.block[0], column // problem.spec.block[1], area)

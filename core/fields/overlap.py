@@ -73,6 +73,18 @@ def _one_system(one: Grid, other: Grid) -> bool:
     return one.kind == other.kind != "curvilinear" and one.mapping == other.mapping
 
 
+def fractions_of_lines(source: Grid, onto: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Pairs of cells that share something, flat indices of ``source`` and of ``onto``, and what part of the first.
+
+    None unless the rows and columns of both grids run along the same lines.
+    """
+    if not _one_system(source, onto):
+        return None
+    shared = _of_lines(source, onto).shared.tocoo()
+    own = np.outer(np.diff(_upward(source)), np.diff(source.x_edges)).ravel()
+    return shared.col, shared.row, shared.data / own[shared.col]
+
+
 def _upward(grid: Grid) -> np.ndarray:
     """(H+1,) edges of the rows in a coordinate that makes areas of a sphere: sin φ, or y of a map."""
     return grid.y_edges if grid.kind == "projected" else np.sin(np.deg2rad(grid.y_edges))

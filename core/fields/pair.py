@@ -6,7 +6,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.fields.assemble import Sides, assemble
-from core.fields.blocks import block_index, cell_mean, coarse_grid, mostly, valid_area, whole_blocks
+from core.fields.blocks import block_index, coarse_grid, whole_blocks
 from core.fields.by_hand import Kept
 from core.fields.coarsened import all_finite
 from core.fields.coordinates import CoordinateSystem, needs_sphere
@@ -17,6 +17,7 @@ from core.fields.matched import matched
 from core.fields.origin import beside_values
 from core.fields.problem import DownscalingProblem
 from core.fields.sampling import box_around, cover, facing, sample
+from core.fields.shares import Shares, mostly, shares_between
 from core.fields.spec import DownscalingSpec
 from core.fields.static import apart_in_time
 from core.fields.units import convert
@@ -24,13 +25,14 @@ from core.fields.units import convert
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """Where the two grids meet: fine grid, coarse grid and values, coarse cell of every pixel."""
+    """Where the two grids meet: fine grid, coarse grid and values, coarse cell and shares of every pixel."""
 
     grid: Grid
     window: tuple[slice, slice]
     cells: Grid
     coarse: np.ndarray
     cell: np.ndarray
+    shares: Shares
     part: tuple[np.ndarray, slice, slice]
     notes: list[str]
     kept: Kept
@@ -49,8 +51,8 @@ def make_problem_from_files(
     Indirect matching (the default with mediators): the bags are blocks of ``spec.block`` pixels of the
     covariates' grid, the targets the coarse file's cells. Every mediator is taken from ``mediator``
     for both sides where that file has it, else from each side's own file, else sampled from the one
-    side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which
-    half its area must be there.
+    side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which half its area must
+    be there; a pixel across an edge belongs to each cell by its share of area (`shares_between`).
 
     ``spec.region`` keeps some of the coarse cells and the pixels in them (indirect matching: whole blocks of pixels).
 
@@ -63,14 +65,13 @@ def make_problem_from_files(
     fine = [values[place.window] for values in raw]
     whole = all_finite(fine, place.grid.shape)
     notes = _said(covariates, coarse, mediator, spec) + place.notes
-    blocks = place.cells if not spec.indirect else coarse_grid(place.grid, spec.block)
-    block = place.cell if not spec.indirect else block_index(place.grid.shape, spec.block)
-    bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, block)
+    blocks, pixels = _blocks(place, spec)
+    bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
     notes += said
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
     withheld = place.kept.withhold(with_data, spec)
     observed = with_data & ~withheld.cells
-    bags, targets = _sides(spec, place, whole, block, blocks, observed, np.isfinite(bag_values).all(axis=1))
+    bags, targets = _sides(spec, place, whole, pixels, blocks, observed, np.isfinite(bag_values).all(axis=1))
     notes += withheld.notes + _counts(spec, with_data, withheld.cells, bags, targets)
     system = CoordinateSystem(place.grid, _spherical(place))
     bag_cell = np.flatnonzero(bags)
@@ -81,12 +82,13 @@ def make_problem_from_files(
         covariates=np.stack(fine, axis=-1) if fine else None,
         whole=whole,
         system=system,
-        block=block,
+        blocks=pixels,
         bag_block=np.flatnonzero(bags),
         bag_cell=bag_cell,
         bag_mediators=bag_values[bags],
         bag_coordinates=_centres(system, blocks)[bags],
         cell=place.cell,
+        shares=place.shares,
         coarse_grid=place.cells,
         coarse=place.coarse,
         target_cell=np.flatnonzero(targets),
@@ -103,21 +105,28 @@ def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) ->
     return _place(covariates, matched(covariates, coarse, None, spec)[0], spec).cells.shape
 
 
+def _blocks(place: _Place, spec: DownscalingSpec) -> tuple[Grid, Shares]:
+    """The candidate bags, which are the coarse cells where these are matched, and the pixels in them."""
+    if not spec.indirect:
+        return place.cells, place.shares
+    blocks = coarse_grid(place.grid, spec.block)
+    return blocks, Shares.whole(block_index(place.grid.shape, spec.block), blocks.area.size)
+
+
 def _sides(
     spec: DownscalingSpec,
     place: _Place,
     whole: np.ndarray,
-    block: np.ndarray,
+    pixels: Shares,
     blocks: Grid,
     observed: np.ndarray,
     mediated: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which blocks are bags and which coarse cells are targets."""
     if not spec.indirect:
-        both = observed & (cover(place.grid, whole, block, blocks) >= 0.5)
+        both = observed & (cover(place.grid, whole, pixels, blocks) >= 0.5)
         return both, both
-    covered, total = valid_area(whole, place.grid.area, block, blocks.area.size)
-    return mostly(covered, total) & mediated, observed
+    return mostly(*pixels.valid_area(whole, place.grid.area)) & mediated, observed
 
 
 def _centres(system: CoordinateSystem, grid: Grid) -> np.ndarray:
@@ -163,10 +172,21 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
                 f"The coarse file is cut to the {cells.shape[0]} × {cells.shape[1]} cells at and around the covariates."
             )
             cell = locate(cells, grid.latitude, grid.longitude)
-    thin = cover(grid, np.ones(grid.shape, dtype=bool), cell, cells) < 0.5
-    cell = np.where((cell >= 0) & ~thin[cell], cell, -1)
-    kept = Kept.of(cells.shape, None)
-    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, (order, rows, columns), notes, kept)
+    cell, shares = _within(grid, cells, cell)
+    if shares.split:
+        notes.append(
+            f"{shares.split:,} pixels lie across the edges of coarse cells; each enters a cell by its share of area."
+        )
+    part, kept = (order, rows, columns), Kept.of(cells.shape, None)
+    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept)
+
+
+def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shares]:
+    """The cell of every pixel's middle (H, W), and the pixels' shares; without cells that are mostly bare."""
+    shares = shares_between(grid, cells, cell)
+    thin = cover(grid, np.ones(grid.shape, dtype=bool), shares, cells) < 0.5
+    kept = shares.kept(np.where(thin, -1, np.arange(thin.size)), thin.size)
+    return np.where((cell >= 0) & ~thin[cell], cell, -1), kept
 
 
 def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
@@ -178,10 +198,14 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     cells = place.cells.window(*kept.part)
     number[kept.part] = np.arange(cells.area.size).reshape(cells.shape)
     cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
-    if not (cell >= 0).any():
+    shares = place.shares.kept(number.ravel(), cells.area.size)
+    touched = np.zeros(cell.size, dtype=bool)
+    touched[shares.pixel] = True
+    touched = touched.reshape(cell.shape)
+    if not touched.any():
         raise InputError("No pixel of the covariates lies in the region: take another one, or the whole field.")
     sides = spec.block if spec.indirect else (1, 1)
-    rows, columns = (_box(np.flatnonzero((cell >= 0).any(axis=1 - axis)), side) for axis, side in enumerate(sides))
+    rows, columns = (_box(np.flatnonzero(touched.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
     order, *before = place.part
     after = [slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, kept.part, strict=True)]
     return _Place(
@@ -190,6 +214,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
         cells,
         place.coarse.reshape(kept.shape)[kept.part].ravel(),
         cell[rows, columns],
+        shares.window(cell.shape, rows, columns),
         (order, after[0], after[1]),
         place.notes + kept.notes,
         kept,
@@ -241,7 +266,7 @@ def _mediators(
     spec: DownscalingSpec,
     place: _Place,
     blocks: Grid,
-    block: np.ndarray,
+    pixels: Shares,
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Mediators of all blocks (b, r) and of all coarse cells (c, r), in the same units, and notes."""
     bag_side, query_side, notes = [], [], []
@@ -252,7 +277,7 @@ def _mediators(
         bag_field, query_field = (f.values(name, spec.select) for f in (here, there))
         query_field, said = convert(query_field, there.check(name).units, units, name)
         if here is covariates:
-            values, how = cell_mean(bag_field[place.window], place.grid.area, block, blocks.area.size), "its area mean"
+            values, how = pixels.mean(bag_field[place.window], place.grid.area), "its area mean"
         else:
             values, how = sample(here.grid, bag_field, blocks)
         if there is coarse:

@@ -11,6 +11,7 @@ from core.errors import InputError
 from core.fields.grid import Grid
 from core.fields.origin import Origin
 from core.fields.scaling import Scale, Scaling
+from core.fields.shares import Shares
 from core.fields.spec import DownscalingSpec
 from core.observations import IndirectData
 
@@ -23,7 +24,8 @@ class DownscalingProblem:
     ----------
     spec : the settings it was made with.
     grid : (H, W) high-resolution grid, cut to whole blocks.
-    cell : (H, W) row-major index of the coarse cell of every pixel, −1 for none.
+    cell : (H, W) row-major index of the coarse cell that holds the middle of every pixel, −1 for none.
+    shares : what every pixel shares with the coarse cells: with two or more where it lies across their edges.
     coarse_grid, coarse_shape : grid and (ny, nx) of the coarse cells.
     coarse : (ny, nx) coarse values the model sees, physical units, NaN where withheld or missing.
     coarse_truth : (ny, nx) all known coarse values, withheld ones too.
@@ -35,7 +37,7 @@ class DownscalingProblem:
     data : bags weighted by area, scaled mediators, standardised targets.
     matched : whether bags and targets are the same cells.
     bag_cell, target_cell : (B,), (M,) coarse cell of every bag (−1: outside) and target.
-    pixel_bag : (P,) bag of every prediction pixel, −1 where its block is no bag.
+    bag_pixel : (N,) the prediction pixel that each row of the bags is; one across an edge is in several bags.
     input_scaling : takes coordinates and covariates in physical units to ``inputs``, column by column.
     target_scale : takes standardised values to physical ones.
     units, long_name, standard_name, source, licence : of the target and its file.
@@ -50,6 +52,7 @@ class DownscalingProblem:
     spec: DownscalingSpec
     grid: Grid
     cell: np.ndarray
+    shares: Shares
     coarse_shape: tuple[int, int]
     coarse_grid: Grid
     coarse: np.ndarray
@@ -64,7 +67,7 @@ class DownscalingProblem:
     matched: bool
     bag_cell: np.ndarray
     target_cell: np.ndarray
-    pixel_bag: np.ndarray
+    bag_pixel: np.ndarray
     input_scaling: Scaling
     target_scale: Scale
     units: str
@@ -79,6 +82,10 @@ class DownscalingProblem:
     corner: tuple[int, int] = (0, 0)
     when_and_where: tuple[str, ...] = field(default=())
     origin: Origin = field(default_factory=Origin)
+
+    def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
+        """What the prediction pixels share with the coarse cells: which of them each share is of, and the shares."""
+        return self.shares.of(self.pixel, self.grid.area.size)
 
     def on_grid(self, values: Any) -> np.ndarray:
         """(H, W) map of values (P,) at the prediction pixels, NaN elsewhere."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from core.fields.blocks import cell_mean
 from core.fields.grid import Grid, cell_edges, make_grid
 from core.fields.gridded import Fields
 from core.fields.interpolate import bilinear_at, locate, nearest_at, scattered_at
 from core.fields.overlap import overlap, same_grid
+from core.fields.shares import Shares
 from core.fields.sphere import unit_vectors
 
 #: Cosine of the angle from the middle of a region beyond which its flat picture is too distorted.
@@ -50,7 +50,7 @@ def _by_centres(grid: Grid, values: np.ndarray, onto: Grid) -> np.ndarray:
     count = np.bincount(index[index >= 0], minlength=onto.area.size)
     if not count.any():
         return np.full(onto.area.size, np.nan)
-    means = cell_mean(values, grid.steradians(), index, onto.area.size)
+    means = Shares.whole(index, onto.area.size).mean(values, grid.steradians())
     return np.where(count >= 0.5 * np.median(count[count > 0]), means, np.nan)
 
 
@@ -73,11 +73,9 @@ def _between_centres(grid: Grid, values: np.ndarray, latitude: np.ndarray, longi
     return np.where(np.isfinite(nearest), found, np.nan)
 
 
-def cover(grid: Grid, valid: np.ndarray, cell: np.ndarray, onto: Grid) -> np.ndarray:
+def cover(grid: Grid, valid: np.ndarray, shares: Shares, onto: Grid) -> np.ndarray:
     """(cells,) share of each cell of ``onto`` that lies under the valid pixels (H, W) of ``grid``."""
-    inside = (cell >= 0) & valid
-    size = onto.steradians().ravel()
-    return np.bincount(cell[inside], grid.steradians()[inside], size.size) / size
+    return shares.valid_area(valid, grid.steradians())[0] / onto.steradians().ravel()
 
 
 def facing(fields: Fields, centre: float) -> tuple[Grid, np.ndarray]:

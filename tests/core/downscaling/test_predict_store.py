@@ -63,7 +63,7 @@ def test_once_is_one_posterior_read_at_every_steps_covariates(store, tmp_path, m
     first = make_problem(fields, stored.problem)
     spec = starting_spec(first, stored.settings)
     flat = [np.stack([fields.values(n, {"time": i}).ravel() for n in COVARIATES], axis=1) for i in range(2)]
-    seen = flat[0][first.pixel_bag >= 0]
+    seen = flat[0][np.unique(first.bag_pixel)]
     scaled = torch.as_tensor((flat[1] - seen.mean(axis=0)) / seen.std(axis=0))
     moved = replace(first, inputs=torch.cat([first.inputs[:, :3], scaled], dim=1))
     if model == "shrinkage_cmp":

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.fields.blocks import block_index, cell_mean, coarse_grid, valid_area, whole_blocks
+from core.fields.blocks import block_index, coarse_grid, whole_blocks
 from core.fields.grid import make_grid
+from core.fields.shares import Shares
 from tests.core.fields.samples import fields, region
 
 
@@ -39,7 +40,7 @@ def test_means_equal_a_loop(block):
     values = rng.standard_normal(grid.shape)
     values[rng.random(grid.shape) < 0.45] = np.nan
     index = block_index(grid.shape, block)
-    found = cell_mean(values, grid.area, index, index.max() + 1)
+    found = Shares.whole(index, index.max() + 1).mean(values, grid.area)
     assert np.allclose(found, brute_force(values, grid.area, block).ravel(), equal_nan=True)
 
 
@@ -49,7 +50,9 @@ def test_means_equal_xarray_weighted_coarsening():
     weights = xr.DataArray(found.grid.area, dims=("lat", "lon"))
     expected = (data.t * weights).coarsen(lat=6, lon=8).sum() / weights.coarsen(lat=6, lon=8).sum()
     index = block_index((36, 48), (6, 8))
-    assert np.allclose(cell_mean(found.values("t"), found.grid.area, index, 36), expected.values.ravel(), atol=1e-12)
+    assert np.allclose(
+        Shares.whole(index, 36).mean(found.values("t"), found.grid.area), expected.values.ravel(), atol=1e-12
+    )
 
 
 def test_means_equal_conservative_regridding():
@@ -61,10 +64,10 @@ def test_means_equal_conservative_regridding():
     onto = xr.Dataset(coords={"latitude": cells.y, "longitude": cells.x})
     source = data[["t"]].rename(lat="latitude", lon="longitude")
     expected = source.regrid.conservative(onto, latitude_coord="latitude").t
-    found = cell_mean(data.t.values, grid.area, block_index(grid.shape, (6, 8)), cells.area.size)
+    found = Shares.whole(block_index(grid.shape, (6, 8)), cells.area.size).mean(data.t.values, grid.area)
     # the regridder weights latitudes a little differently (cos φ); the unweighted mean is farther away
     assert np.abs(found - expected.values.ravel()).max() < 2e-3
-    plain = cell_mean(data.t.values, np.ones(grid.shape), block_index(grid.shape, (6, 8)), cells.area.size)
+    plain = Shares.whole(block_index(grid.shape, (6, 8)), cells.area.size).mean(data.t.values, np.ones(grid.shape))
     assert np.abs(plain - expected.values.ravel()).max() > 5e-2
 
 
@@ -100,15 +103,16 @@ def test_any_partition(shape, block, seed):
     count = cells.area.size
     assert np.array_equal(np.bincount(index.ravel(), minlength=count), np.full(count, block[0] * block[1]))
     values = rng.standard_normal(cut.shape)
-    means = cell_mean(values, cut.area, index, count)
+    blocks = Shares.whole(index, count)
+    means = blocks.mean(values, cut.area)
     # the area-weighted mean of means is the mean; every mean lies among its cell's values
     assert np.average(means, weights=cells.area.ravel()) == pytest.approx(
         np.average(values, weights=cut.area), abs=1e-9
     )
     assert np.all(means <= [values[index == c].max() + 1e-12 for c in range(count)])
-    assert np.allclose(cell_mean(np.full(cut.shape, 3.7), cut.area, index, count), 3.7)
+    assert np.allclose(blocks.mean(np.full(cut.shape, 3.7), cut.area), 3.7)
     valid = rng.random(cut.shape) < 0.5
-    covered, total = valid_area(valid, cut.area, index, count)
-    missing = np.isnan(cell_mean(np.where(valid, values, np.nan), cut.area, index, count))
+    covered, total = blocks.valid_area(valid, cut.area)
+    missing = np.isnan(blocks.mean(np.where(valid, values, np.nan), cut.area))
     sure = np.abs(covered - 0.5 * total) > 1e-9
     assert np.array_equal(missing[sure], (covered < 0.5 * total)[sure])

@@ -28,7 +28,7 @@ PIXELS = {"lat": slice(4, 28), "lon": slice(12, 48)}
 
 def alike(one, two) -> None:
     """The same for a model and for a map, but for the rounding of areas."""
-    for name in ("observed", "cell", "pixel", "pixel_bag", "bag_cell", "target_cell"):
+    for name in ("observed", "cell", "pixel", "bag_pixel", "bag_cell", "target_cell"):
         assert np.array_equal(getattr(one, name), getattr(two, name)), name
     for name in ("coarse", "coarse_truth"):
         assert np.allclose(getattr(one, name), getattr(two, name), rtol=1e-12, equal_nan=True), name
