@@ -74,4 +74,6 @@ def test_it_can_be_cancelled_and_says_where_it_cannot_learn(problem):
     with pytest.raises(Cancelled):
         gradient_boosting(problem, over)
     with pytest.raises(InputError, match="there are none"):
-        gradient_boosting(replace(problem, cell=np.full_like(problem.cell, -1)))
+        gradient_boosting(
+            replace(problem, shares=problem.shares.kept(np.full(problem.coarse.size, -1), problem.coarse.size))
+        )
