@@ -14,23 +14,42 @@ def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
+def duration(seconds: float) -> str:
+    """A time in the unit that people would use, to one or two digits."""
+    for size, word in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {word}" if seconds < 10 * size else f"{seconds / size:.0f} {word}"
+    return f"{max(1.0, seconds):.0f} s"
+
+
 class Progress:
-    """Trace rows as lines on standard error, at most one a second."""
+    """Trace rows as lines on standard error, steps at most once a second, with what is left after some of them."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._last = 0.0
+        self._begun: tuple[float, int] | None = None
 
     def __call__(self, row: dict[str, Any]) -> None:
-        """Say one row, unless the last one was said less than a second ago."""
+        """Say one row, unless it is a step and the last one was said less than a second ago."""
         now = time.monotonic()
-        if self._quiet or now - self._last < _EVERY_S:
+        if self._quiet or ("step" in row and now - self._last < _EVERY_S):
             return
         self._last = now
         known = {"step", "total", "message", "time"}
         where = f"{row.get('step')} of {row['total']}" if row.get("total") else str(row.get("step") or "")
         numbers = [f"{name} {row[name]:.4g}" for name in row if name not in known and isinstance(row[name], float)]
-        say("  ".join(part for part in (where, str(row.get("message") or ""), *numbers[:4]) if part))
+        left = self._left(now, row.get("step"), row.get("total"))
+        say("  ".join(part for part in (where, left, str(row.get("message") or ""), *numbers[:4]) if part))
+
+    def _left(self, now: float, step: Any, total: Any) -> str:
+        """How long the steps that are left take at most, at the pace so far."""
+        if not isinstance(step, int) or not isinstance(total, int):
+            return ""
+        if self._begun is None or step < self._begun[1]:
+            self._begun = (now, step)
+        since, done = now - self._begun[0], step - self._begun[1]
+        return f"at most {duration(since / done * (total - step))} left" if since > 5 and done > 1 else ""
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ class Subjects:
     covariates : (n, q) W_i, q may be 0.
     measures, owner : all measures (R, d) in the order they came, and the subject of each (R,).
     names : of the subjects.  columns, covariate_names, outcome_name : of the table's columns.
+    notes : sentences on what was unusual in the table and how it was read.
 
     Source: Tang et al., §2 and §4.3.
     """
@@ -38,6 +39,7 @@ class Subjects:
     columns: tuple[str, ...] = ("x",)
     covariate_names: tuple[str, ...] = ()
     outcome_name: str = "y"
+    notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:

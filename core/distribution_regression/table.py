@@ -1,8 +1,8 @@
 """A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,21 +104,23 @@ def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
 
 def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
     """The numbers of a table; ``InputError`` as ``read_table``."""
+    frame, lines, notes = _frame(_checked(source), roles)
     gathered = _Gathering(roles)
-    for frame, first in _pieces(_checked(source), roles):
-        gathered.add(frame, first)
-    return gathered.all()
+    for first in range(0, len(frame), CHUNK):
+        gathered.add(frame.iloc[first : first + CHUNK].reset_index(drop=True), lines[first : first + CHUNK])
+    return replace(gathered.all(), notes=np.array(notes, dtype=np.str_))
 
 
 @dataclass(frozen=True)
 class Gathered:
     """A table's numbers: ``values`` (R, d) and their ``owner`` (R,), what is ``known`` (n, 1 + q) of each subject
-    (outcome, covariates), and the subjects' ``names``."""
+    (outcome, covariates), the subjects' ``names``, and ``notes`` on how the table was read."""
 
     values: np.ndarray
     owner: np.ndarray
     known: np.ndarray
     names: np.ndarray
+    notes: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.str_))
 
 
 def write_gathered(gathered: Gathered, target: Path) -> None:
@@ -130,21 +132,22 @@ def write_gathered(gathered: Gathered, target: Path) -> None:
 def load_gathered(path: Path) -> Gathered:
     """Back from ``write_gathered``; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
-        return Gathered(**{name: archive[name] for name in ("values", "owner", "known", "names")})
+        return Gathered(**{name: archive[name] for name in ("values", "owner", "known", "names", "notes")})
 
 
 def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
     from core.distribution_regression.subjects import make_subjects
 
     known = gathered.known
-    return make_subjects(
+    made = make_subjects(
         gathered.values, gathered.owner, known[:, 0], covariates=known[:, 1:], names=gathered.names.tolist(),
         columns=roles.values, covariate_names=roles.covariates, outcome_name=roles.outcome,
     )  # fmt: skip
+    return replace(made, notes=tuple(gathered.notes.tolist()))
 
 
-def _pieces(source: Path | bytes, roles: Roles) -> Iterator[tuple[Any, np.ndarray]]:
-    """Data frames of the wanted columns, and the lines of the file that each one's rows stand in."""
+def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[str, ...]]:
+    """The wanted columns, the lines of the file that their rows stand in, and notes on how they were read."""
     import pandas as pd
 
     from core.tables.text import read_text
@@ -157,8 +160,7 @@ def _pieces(source: Path | bytes, roles: Roles) -> Iterator[tuple[Any, np.ndarra
     found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted)
     subjects = found.columns[roles.subject].str.strip()
     frame = pd.DataFrame({**found.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
-    for first in range(0, len(frame), CHUNK):
-        yield frame.iloc[first : first + CHUNK].reset_index(drop=True), found.lines[first : first + CHUNK]
+    return frame, found.lines, found.notes
 
 
 class _Gathering:

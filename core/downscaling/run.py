@@ -74,6 +74,7 @@ def downscale(
     best, guard = learned or (None, None)
     spec = starting_spec(problem, settings) if best is None else best.spec
     data = matched_data(problem, spec, context.check)
+    context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     found = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scores, beside the baselines")
     fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)

@@ -110,6 +110,8 @@ def _own() -> Chosen:
     roles = _roles(str(key))
     prepared = _table(str(key), roles)
     found = prepared.subjects
+    for note in found.notes:
+        st.caption(plain(note))
     sizes = found.bags.sizes.numpy(force=True)
     words = f"{plain(tables[str(key)])}: {found.count} subjects, {sizes.min():.0f} to {sizes.max():.0f} measures each."
     return Chosen(f"table {key} {roles}", prepared, words)

@@ -211,6 +211,8 @@ def _choose_table() -> Choice:
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
     data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None)
     table = _read(*data)
+    for note in table.notes:
+        st.caption(plain(note))
     mark = hashlib.blake2b(data[0], digest_size=6).hexdigest()
     parameters = tuple(st.multiselect("Parameters", table.columns, list(table.suggested), key=f"lf-columns-{mark}"))
     positive = [c for c in parameters if (table.values[:, table.columns.index(c)] > 0).all()]

@@ -197,4 +197,7 @@ def _subjects(options: argparse.Namespace) -> Any:
         options.subject or guess.subject, tuple(options.value or guess.values), options.outcome or guess.outcome,
         tuple(guess.covariates if options.covariate is None else options.covariate), options.drop_missing,
     )  # fmt: skip
-    return read_table(options.table, roles)
+    subjects = read_table(options.table, roles)
+    for note in subjects.notes:
+        say(f"Note: {note}")
+    return subjects

@@ -10,7 +10,7 @@ from core.cli.document import Result, check_writable, document, write
 from core.cli.options import Joined, add_device_option, add_output_options, chosen
 from core.cli.output import add_delivery_options, delivery_of, save
 from core.cli.problem import add_data_options, check_files, check_selection, open_input, problem_spec, source_of
-from core.cli.talk import Progress, say, stdout_kept_clean
+from core.cli.talk import Progress, duration, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from core.fields import DownscalingProblem, DownscalingSpec, Fields
 
 HELP = "downscale a coarse field with high-resolution covariates"
+#: Runs that are likely to take longer are told how long.
+_LONG_S = 15.0
 MODEL_SETTINGS = (
     "model",
     "kernel",
@@ -165,6 +167,7 @@ def run(options: argparse.Namespace) -> None:
             try:
                 problem = _problem(options, fields, replace(spec, seed=seed))
                 _tell(problem, options.quiet)
+                _announce(problem, settings, options.quiet)
                 context = Context(on_report=Progress(options.quiet))
                 found = downscale(problem, settings | {"seed": seed}, context)
             except InputError as error:
@@ -254,6 +257,22 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
         },
     )
     return [mine, *(Result(name, seed, values, units) for name, values in scores.items())]
+
+
+def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bool) -> None:
+    """What is about to be done, and about how long it takes where that is long."""
+    from core.downscaling.duration import about_seconds
+
+    if quiet:
+        return
+    seen, learn = len(problem.data.targets), settings.get("learn", True)
+    columns = len(problem.spec.covariates)
+    seconds = about_seconds(problem, learn)
+    long = f", about {duration(seconds / 2)} to {duration(2 * seconds)} of computing" if seconds > _LONG_S else ""
+    say(
+        f"{seen:,} of {problem.coarse_truth.size:,} coarse cells onto {problem.grid.area.size:,} pixels with {columns} "
+        f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}the map and its scores{long}."
+    )
 
 
 def _tell(problem: "DownscalingProblem", quiet: bool) -> None:

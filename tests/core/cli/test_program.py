@@ -10,7 +10,7 @@ import pytest
 
 from core.cli import document, program
 from core.cli.document import Result, units_of
-from core.cli.talk import Progress
+from core.cli.talk import Progress, duration
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
 from core.errors import InputError
@@ -131,8 +131,29 @@ def test_progress_speaks_at_most_once_a_second(capsys, monkeypatch) -> None:
         progress({"step": step, "total": 25, "message": "evidence", "evidence": -1.5, "time": 1.0})
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) in (2, 3) and lines[0] == "0 of 25  evidence  evidence -1.5"
+    progress({"message": "Predicting"})  # a new phase is said at once
+    assert capsys.readouterr().err == "Predicting\n"
     Progress(quiet=True)({"step": 1})
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_left_is_said_after_some_steps(monkeypatch, capsys) -> None:
+    now = SimpleNamespace(value=10.0)
+    monkeypatch.setattr("core.cli.talk.time", SimpleNamespace(monotonic=lambda: now.value))
+    progress = Progress()
+    for step in range(4):
+        progress({"step": step, "total": 103})
+        now.value += 3.0
+    assert capsys.readouterr().err.splitlines() == [
+        "0 of 103", "1 of 103", "2 of 103  at most 5 min left", "3 of 103  at most 5 min left",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "1 s"), (59, "59 s"), (100, "1.7 min"), (1200, "20 min"), (9000, "2.5 h")]
+)
+def test_durations_in_words(seconds, words) -> None:
+    assert duration(seconds) == words
 
 
 def test_as_a_program() -> None:

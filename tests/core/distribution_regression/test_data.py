@@ -168,3 +168,13 @@ def test_what_would_be_lost_is_refused_apart_and_here(data, words, tmp_path):
     for read in (lambda: read_table(data, ROLES), lambda: open_subjects(tmp_path / "long.csv", ROLES)):
         with pytest.raises(InputError, match=words):
             read()
+
+
+def test_a_long_table_is_read_as_spreadsheets_write_it_and_says_so(tmp_path):
+    """Decimal commas and a mark of missing values; subjects stay as they are written."""
+    text = "sep=;\nsubject;value;outcome\n007;1,5;10\n7;2,5;20\n007;-9999;10\n7;3.500,5;20\n"
+    (tmp_path / "long.csv").write_bytes(text.encode("utf-16"))
+    roles = Roles("subject", ("value",), "outcome", drop_missing=True)
+    for found in (read_table(tmp_path / "long.csv", roles), open_subjects(tmp_path / "long.csv", roles)):
+        assert found.names == ("007", "7") and found.measures[:, 0].tolist() == [1.5, 2.5, 3500.5]
+        assert any("-9999 is taken as missing" in note for note in found.notes)
