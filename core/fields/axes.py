@@ -28,15 +28,35 @@ class Axes:
     mapping: dict
 
 
-def _mapping(dataset: "xr.Dataset") -> dict:
-    """Attributes of the CF grid mapping that most fields name, or of the only one there is."""
+def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict:
+    """Attributes of the CF grid mapping that most fields name for a pair of coordinates, or of the only one there is.
+
+    A field may name several, each with its coordinates: ``crs: x y wgs84: lat lon`` (CF conventions, section 5.6).
+    """
     fields = [dataset.variables[name] for name in dataset.data_vars]
     named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
-    names = [str(n).split(":")[0].split()[0] for n in named if n]
-    found = [str(n) for n, v in dataset.variables.items() if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs)]
-    best = max(set(names) & set(found), key=names.count, default=found[0] if found else None)
-    said = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
-    return said if {"grid_mapping_name", "crs_wkt"} & set(said) or not said else _from_text(said)
+    said = [each for text in named if text for each in _mappings_in(str(text))]
+    names = [name for name, about in said if not about or not pair or pair <= about]
+    elsewhere = {name for name, about in said if about} - set(names)
+    found = [
+        str(n) for n, v in dataset.variables.items()
+        if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs) and str(n) not in elsewhere
+    ]  # fmt: skip
+    best = max(sorted(set(names) & set(found)), key=names.count, default=found[0] if found else None)
+    if best is None and elsewhere:
+        return {}
+    held = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
+    return held if {"grid_mapping_name", "crs_wkt"} & set(held) or not held else _from_text(held)
+
+
+def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
+    """Names of grid mappings with the coordinates that each is said to be of; none for all."""
+    if ":" not in text:
+        return [(name, frozenset()) for name in text.split()[:1]]
+    words = text.replace(":", " : ").split()
+    starts = [n for n, word in enumerate(words[1:]) if word == ":"]
+    ends = [*starts[1:], len(words)]
+    return [(words[n], frozenset(words[n + 2 : end])) for n, end in zip(starts, ends, strict=True)]
 
 
 #: Attributes in which GDAL, WRF's tools and satellite products write a projection as text.
@@ -63,7 +83,7 @@ def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
 def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
     """1-D coordinate variables by (kind, side), those named like their dimension first."""
     found: dict[tuple[str, str], list[str]] = {}
-    seen_from_above = _mapping(dataset).get("grid_mapping_name") == "geostationary"
+    seen_from_above = any(v.attrs.get("grid_mapping_name") == "geostationary" for v in dataset.variables.values())
     for name, array in dataset.variables.items():
         if array.ndim == 1 and (what := role(str(name), array)):
             by_name = NAMES.get(str(name).lower(), what)
@@ -101,19 +121,17 @@ def _named_coordinates(array: "xr.Variable") -> set[str]:
 
 
 def _candidates(dataset: "xr.Dataset") -> list[Axes]:
-    lines, mapping = _lines(dataset), _mapping(dataset)
-    rotated = mapping.get("grid_mapping_name") == "rotated_latitude_longitude"
+    lines = _lines(dataset)
     found = []
-    kinds: tuple[tuple[Kind, bool], ...] = (
-        ("latlon", True),
-        ("rotated", rotated),
-        ("projected", bool(mapping) and not rotated),
-    )
-    for kind, usable in kinds:
-        for y in lines.get((kind, "y"), []) if usable else []:
+    kinds: tuple[Kind, ...] = ("latlon", "rotated", "projected")
+    for kind in kinds:
+        for y in lines.get((kind, "y"), []):
             for x in lines.get((kind, "x"), []):
+                mapping = _mapping(dataset, frozenset((y, x)))
+                rotated = mapping.get("grid_mapping_name") == "rotated_latitude_longitude"
+                usable = kind == "latlon" or (bool(mapping) and rotated == (kind == "rotated"))
                 dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
-                if dims[0] != dims[1]:
+                if usable and dims[0] != dims[1]:
                     found.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
     return found + sheets(dataset)
 

@@ -33,7 +33,7 @@ def shared_positions(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
         here = (latitude == y) & (longitude == x)
         if abs(y) < 89.9 and np.count_nonzero(here) >= _SHARED:
             found |= here
-    return found
+    return found & ~found.all()  # one value in all cells is told otherwise
 
 
 def repeated_columns(latitude: np.ndarray, longitude: np.ndarray) -> int:

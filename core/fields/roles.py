@@ -1,5 +1,6 @@
 """What a coordinate variable says of itself: latitude, longitude, or the rows and columns of a map (CF, then names)."""
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,20 +32,36 @@ NAMES = {
 }
 
 
+#: How standard names of latitudes begin that are those of something else than cells.
+_OTHER_PLACES = ("platform_", "deployment_", "cloud_", "geographic_")
+_DEGREES = ("degrees", "degree", "deg")
+#: Names as NCL and GRIB tools number them: lat_0, g0_lon_1.
+_NUMBERED = re.compile(r"(?:g\d+_)?(lat|lon|latitude|longitude)_?\d+")
+
+
 def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
     """(kind, "y" or "x") of a coordinate variable, ``None`` if it is not one."""
     standard = str(array.attrs.get("standard_name", "")).lower()
     units = str(array.attrs.get("units", "")).strip()
     if standard in STANDARD:
         return STANDARD[standard] if may_be_place(units) else None
-    if standard or array.dtype.kind not in "fiu":
+    if array.dtype.kind not in "fiu" or standard.startswith(_OTHER_PLACES):
         return None
     if (side := compass(units)) and name.lower() not in ("rlat", "rlon"):
         return ("latlon", side[0])
-    found = NAMES.get(name.lower())
+    if standard and standard not in NAMES:
+        return None
+    found = NAMES.get(standard) or NAMES.get(name.lower()) or _numbered(name)
+    if not found and (axis := str(array.attrs.get("axis", "")).lower()) in ("y", "x") and units.lower() in _DEGREES:
+        found = ("latlon", axis)
     if found and found[0] == "projected" and _looks_like_degrees(name, array, units):
         return ("latlon", found[1])
     return found
+
+
+def _numbered(name: str) -> tuple[str, str] | None:
+    found = _NUMBERED.fullmatch(name.lower())
+    return NAMES[found[1]] if found else None
 
 
 def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
