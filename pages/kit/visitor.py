@@ -23,6 +23,7 @@ _SECRET, _ADMINISTRATOR = "_visitor-secret", "_administrator"
 _ISSUED = re.compile(r"[0-9a-f]{64}")
 #: Letters that the administrator's secret has at least; seconds that a wrong guess costs, doubled with each, at most.
 SHORTEST_SECRET, _WRONG_S, _LONGEST_WAIT_S = 16, 1.0, 60.0
+_WAITED_FOR_S = 2.0  # a person who mistyped once or twice is not sent away
 
 
 def is_shared() -> bool:
@@ -94,7 +95,9 @@ class Guesses:
         if not self._lock.acquire(blocking=False):
             raise InputError("Another guess is being looked at: try again in a while.")
         try:
-            if (left := self._until - time.monotonic()) > 0:
+            if 0 < (left := self._until - time.monotonic()) <= _WAITED_FOR_S:
+                time.sleep(left)
+            elif left > 0:
                 raise InputError(f"There were {self._wrong} wrong guesses: try again in {left:.0f} s.")
             if hmac.compare_digest(secret.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")):
                 self._wrong = 0

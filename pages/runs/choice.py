@@ -10,11 +10,13 @@ import streamlit as st
 from core.engine import Run, Visitor
 from core.errors import InputError
 from pages.kit.layout import refusal
-from pages.kit.state import forget, is_known, put, recall
+from pages.kit.state import forget, is_known, put, recall, remember
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.kit.words import plain
 from pages.runs.library import MOST
 from pages.runs.names import described
+
+_WRONG = "_wrong-secret"
 
 
 def rights() -> None:
@@ -38,13 +40,15 @@ def rights() -> None:
 
 
 def _try(secret: str) -> None:
+    """Look at a guess once, however often the page is drawn with it."""
     try:
-        right = become_administrator(secret)
+        right = recall(_WRONG) != secret and become_administrator(secret)
     except InputError as error:
         refusal(error)
         return
     if right:
         st.rerun()
+    remember(_WRONG, secret)
     st.error("That is not the secret of DECONDITIONING_ADMIN.")
 
 

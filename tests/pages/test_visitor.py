@@ -21,6 +21,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     monkeypatch.setenv("DECONDITIONING_ADMIN", SECRET)
     monkeypatch.setattr(visitor, "_guesses", defaultdict(visitor.Guesses))
     monkeypatch.setattr(visitor.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(visitor.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
     from_here(monkeypatch)
     return now
 
@@ -43,12 +44,17 @@ def test_only_a_cookie_of_the_servers_shape_is_one(cookie: str, monkeypatch: pyt
 
 
 def test_each_wrong_guess_costs_twice_as_long_in_every_session_of_an_address(clock, monkeypatch) -> None:
-    for wait in (1, 2, 4, 8, 16, 32, 60, 60):
+    for _ in range(3):  # short waits are waited for
         assert not visitor.become_administrator("a guess")
         from_here(monkeypatch)  # another session
+    assert clock[0] == 1000 + 1 + 2
+    for wait in (4, 8, 16, 32, 60, 60):
         with pytest.raises(InputError, match=f"try again in {wait} s"):
             visitor.become_administrator(SECRET)
         clock[0] += wait
+        assert not visitor.become_administrator("a guess")
+        from_here(monkeypatch)
+    clock[0] += 60
     assert visitor.become_administrator(SECRET) and visitor.sees_everything()
 
 
@@ -58,7 +64,7 @@ def test_guesses_from_elsewhere_do_not_keep_the_administrator_out(monkeypatch) -
     assert visitor.become_administrator(SECRET)
 
 
-def test_guesses_at_once_are_one(monkeypatch) -> None:
+def test_many_guesses_at_once_are_few_and_each_has_waited(clock, monkeypatch) -> None:
     begin = threading.Barrier(8)
 
     def guess(number: int) -> str:
@@ -69,7 +75,10 @@ def test_guesses_at_once_are_one(monkeypatch) -> None:
             return "slowed"
 
     with ThreadPoolExecutor(8) as pool:
-        assert sorted(pool.map(guess, range(8))) == ["False", *["slowed"] * 7]
+        answers = list(pool.map(guess, range(8)))
+    looked_at = answers.count("False")
+    assert 1 <= looked_at <= 3 and answers.count("slowed") == 8 - looked_at
+    assert clock[0] == 1000 + 2 ** (looked_at - 1) - 1
 
 
 @pytest.mark.parametrize("short", ["", "x", "fifteen letters"])
