@@ -192,6 +192,8 @@ def open_run(run: Run) -> None:
         values["third"] = source["mediator"]
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
         values |= family_values(settings["model"], KernelSpec.from_dict(kernel), problem["covariates"])
+        if all(start_of(settings["model"], matched).spatial == values.get("place") for matched in (True, False)):
+            values["place"] = OWN_FAMILIES["place"]  # what the model has of itself is no setting of the address
     remember("_select", problem["select"])
     remember("_coarse_select", problem.get("coarse_select", {}))
     set_values(values)
