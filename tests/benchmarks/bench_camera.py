@@ -11,6 +11,7 @@ from tests.benchmarks.table import Row, keep
 TRAIN, TEST = 1800, 50
 #: Shares of the frames' trace that the low-rank factor may leave out; the least stands beside the whole.
 TOLERANCES = (0.3, 0.2, 0.1, 0.05, 0.01)
+SMOKE = {"TRAIN": 40, "TEST": 3, "TOLERANCES": (0.3, 0.01)}
 
 
 def bench_a_frame() -> None:

@@ -14,6 +14,7 @@ from tests.benchmarks.table import Row, keep
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLES, GRID = 400, (180, 360)
 STEPS, LARGE = 5000, (1000, 1000)
+SMOKE = {"VARIABLES": 5, "GRID": (9, 12), "STEPS": 3, "LARGE": (20, 30)}
 
 #: Opens a file as the command line does, lists its fields and reads one at the last step.
 _OPEN = """

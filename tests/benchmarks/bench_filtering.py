@@ -9,6 +9,7 @@ from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 
 TRAIN, TEST, DENSE_STEPS = 800, 200, 5
+SMOKE = {"TRAIN": 60, "TEST": 5}
 
 
 def bench_a_step() -> None:

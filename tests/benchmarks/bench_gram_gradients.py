@@ -23,6 +23,8 @@ from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.conftest import REAL_DATA
 
+SIZES, FEW = (100, 440), 10
+SMOKE = {"SIZES": (6,), "FEW": 2}
 SELECT = {"time": 2, "level_height": 4}
 KERNEL = KernelSpec((Term((Factor("matern32", ("a", "b"), (0.5, 0.7)),)), Term((Factor("rbf", ("c",), (0.8,)),), 0.5)))
 
@@ -32,7 +34,7 @@ def bench_gram_gradients() -> None:
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
     rows = []
-    for bags in (100, 440):
+    for bags in SIZES:
         inputs = torch.randn(10 * bags, 3, dtype=torch.float64, generator=generator)
         blocks = sort_bags(Bags(inputs, torch.arange(10 * bags) // 10, bags))
         weight = torch.randn(bags, bags, dtype=torch.float64, generator=generator)
@@ -68,7 +70,7 @@ def _problems() -> list[DownscalingProblem]:
 
 def _by_radii(problem: DownscalingProblem) -> Row:
     """K̄ of Matérn-1/2 and its derivatives from a table of distances, against ten points a cell."""
-    picture, few = picture_of(problem), coreset(problem.data.bags, 10)
+    picture, few = picture_of(problem), coreset(problem.data.bags, FEW)
     spec = KernelSpec((Term((Factor("matern12", problem.columns, (0.5,)),)),))
     kernel = spec.build(problem.columns)
     made = []

@@ -1,4 +1,5 @@
-"""From a key press on a slider to the new picture, in Chromium: toy size, full size, an exact picture under way.
+"""From a key press or a drag on a slider to the new picture, in Chromium: toy size, full size, an exact picture under
+way.
 
 The browser measures: from its key event until the frame with the chart's new picture is handed over. Wall time, so best
 on a quiet machine; its load is kept with the numbers, and so is the time of a page that has one slider and one line.
@@ -23,17 +24,21 @@ from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, running_app
 from tests.browser.steps import choose_level
 
-PRESSES = 6
+PRESSES, DRAGS = 6, 3
+#: A drag: so many moves of the pointer over so much of the slider, with so many milliseconds between them.
+MOVES, SPAN, PACE_MS = 24, 0.3, 40
 EXACT_S = 150
-FULL = "/downscale?data=atmosphere"
+FULL, FULL_SIZE = "/downscale?data=atmosphere", "441 bags of 289, 254,898 pixels"
 MAP = "map-mean"
 #: Notes the time of each key press and of each new picture, the latter by the first task after its frame.
 WATCH = """() => {
-  window.lab = { pressed: 0, drawn: {} };
-  addEventListener('keydown', () => { window.lab.pressed = performance.now(); }, true);
+  window.lab = { pressed: 0, drawn: {}, pictures: {} };
+  for (const event of ['keydown', 'pointerup'])
+    addEventListener(event, () => { window.lab.pressed = performance.now(); }, true);
   new MutationObserver(records => {
     for (const { target } of records) requestAnimationFrame(() => scheduler.postTask(() => {
       window.lab.drawn[target.dataset.key] = performance.now();
+      window.lab.pictures[target.dataset.key] = (window.lab.pictures[target.dataset.key] || 0) + 1;
     }, { priority: 'user-blocking' }));
   }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
 }"""
@@ -72,7 +77,15 @@ TOYS = {
         "/distributions", "d-function", ("Lengthscale", "Variance of f", "σ²"), 2.0,
     ),
 }  # fmt: skip
-SLIDERS = ("Lengthscale: sphere", "Lengthscale: surface altitude", "Variance of k: surface", "λ·B", "σ²")
+#: At full size: what is moved → its slider in the model that the page opens with.
+SLIDERS = {
+    "spatial lengthscale": "Lengthscale: sphere", "lengthscale of a covariate": "Lengthscale: surface altitude",
+    "amplitude": "Variance of k: surface", "roughness α": "α of Powered exponential", "σ²": "σ²",
+}  # fmt: skip
+SMOKE = {
+    "PRESSES": 1, "DRAGS": 1, "MOVES": 4, "FULL": "/downscale?data=atmosphere-small", "FULL_SIZE": "small",
+    "TOYS": dict(list(TOYS.items())[2:3]), "EXACT_S": 60,
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -108,30 +121,71 @@ def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[
     return times
 
 
+def drag(page: Page, slider: str, chart: str, back: bool = False) -> tuple[float, int]:
+    """Drag the handle with the pointer: milliseconds from its release to the picture, and pictures before it."""
+    handle = page.get_by_role("slider", name=re.compile(slider)).first
+    handle.scroll_into_view_if_needed()
+    box, track = handle.evaluate(
+        """e => [e.closest('[style*="left"]'), e.closest('[data-testid=stSlider]')].map(each => {
+          const { x, y, width, height } = each.getBoundingClientRect(); return [x + width / 2, y + height / 2, width];
+        })"""
+    )
+    x, y, step = box[0], box[1], SPAN * track[2] / MOVES * (-1 if back else 1)
+    before = page.evaluate("key => window.lab.pictures[key] || 0", chart)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for move in range(1, MOVES + 1):
+        page.mouse.move(x + move * step, y)
+        page.wait_for_timeout(PACE_MS)
+    during = page.evaluate("key => window.lab.pictures[key] || 0", chart) - before
+    page.mouse.up()
+    page.wait_for_function(DRAWN, arg=chart, polling=20, timeout=60_000)
+    return page.evaluate(TOOK, chart), during
+
+
+def dragged(page: Page, chart: str, slider: str, size: str, pause: float) -> list[Row]:
+    """Drags to and fro: the wait after the release, and how many pictures followed the hand."""
+    found = []
+    for turn in range(DRAGS):
+        found.append(drag(page, slider, chart, back=bool(turn % 2)))
+        page.wait_for_timeout(1000 * pause)
+    times, pictures = zip(*found, strict=True)
+    seconds = MOVES * PACE_MS / 1000
+    note = f"{statistics.median(pictures) / seconds:.1f} pictures a second during a drag of {seconds:.1f} s"
+    return [row("Pointer drag, from its release", size, times, "250 ms", note)]
+
+
 def row(what: str, size: str, times: Sequence[float], limit: str, note: str = "") -> Row:
     """Median and 95 % quantile (nearest rank) of one case."""
     ordered = sorted(times)
     p95 = ordered[round(0.95 * (len(ordered) - 1))]
-    told = f"p95 {p95:.0f} ms of {len(ordered)} presses; asked for: {limit}"
+    told = f"p95 {p95:.0f} ms of {len(ordered)}; asked for: {limit}"
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return Row(what, size, statistics.median(ordered), "ms", accuracy=told, note=f"{note}; {load}" if note else load)
 
 
 def bench_latency(tmp_path) -> None:
-    """Medians over sliders; at full size slider by slider, and the exact picture once."""
+    """Medians over sliders; at full size slider by slider, and the exact picture once. Rows are kept as they come."""
     with running_app(tmp_path / "runs", tmp_path / "log.txt") as url, serving_bare(tmp_path / "bare") as bare:
         app = _server()
-        least, rows = [], []
-        for size, (path, chart, sliders, pause) in TOYS.items():
-            least.append(possible(bare))
-            with window(url, path, chart) as page:
-                times = [t for some in moved(page, chart, sliders, pause).values() for t in some]
-            floor = f"the least possible took {statistics.median(least[-1]):.0f} ms just before"
-            rows.append(row("New picture", size, times, "250 ms", floor))
-        every = [time for some in least for time in some]
-        rows = [row("New picture", "a page with one slider and one line", every, "the least possible here"), *rows]
-        rows += full_size(url, app)
-    keep("latency", rows)
+        least: list[float] = []
+        rows: list[Row] = []
+        for size, case in TOYS.items():
+            floor = possible(bare)
+            least += floor
+            rows += toy(url, size, *case, f"the least possible took {statistics.median(floor):.0f} ms just before")
+            simplest = row("New picture", "a page with one slider and one line", least, "the least possible here")
+            keep("latency", [simplest, *rows])
+        for part in full_size(url, app):
+            rows += part
+            keep("latency", [simplest, *rows])
+
+
+def toy(url: str, size: str, path: str, chart: str, sliders: Sequence[str], pause: float, floor: str) -> list[Row]:
+    """Presses on every slider of one case, drags on the first."""
+    with window(url, path, chart) as page:
+        times = [t for some in moved(page, chart, sliders, pause).values() for t in some]
+        return [row("New picture", size, times, "250 ms", floor), *dragged(page, chart, sliders[0], size, pause)]
 
 
 @contextlib.contextmanager
@@ -156,32 +210,24 @@ def _server() -> psutil.Process:
     return next(p for p in mine if p.status() != psutil.STATUS_ZOMBIE and "scripts.serve" in p.cmdline())
 
 
-def full_size(url: str, app: psutil.Process) -> list[Row]:
+def full_size(url: str, app: psutil.Process) -> Iterator[list[Row]]:
     """Page Downscaling on the planet of 360 × 720; between presses the exact picture is under way."""
-    rows, size = [], "441 bags of 289, 254,898 pixels"
     with window(url, FULL, MAP) as page:
-        busy = 0
-        for name, label in zip(
-            SLIDERS, ("spatial lengthscale", "lengthscale of a covariate", "amplitude", "λ", "σ²"), strict=True
-        ):
-            times = []
+        for what, slider in SLIDERS.items():
+            times, busy = [], 0
             for turn in range(PRESSES):
                 busy += page.evaluate(COMPUTING)
-                times.append(press(page, name, MAP, "ArrowLeft" if turn % 2 else "ArrowRight"))
+                times.append(press(page, slider, MAP, "ArrowLeft" if turn % 2 else "ArrowRight"))
                 page.wait_for_timeout(1500)
-            rows.append(row(f"Preview, {label}", size, times, "1 s"))
-        total = len(SLIDERS) * PRESSES
-        rows = [
-            Row(**{**vars(r), "note": f"{r.note}; exact picture under way at {busy} of {total} presses"}) for r in rows
-        ]
-        rows.append(exact(page, size, app))
-    return rows
+            note = f"exact picture under way at {busy} of {PRESSES} presses"
+            yield [row(f"Preview, {what}", FULL_SIZE, times, "1 s", note)]
+        yield [exact(page, FULL_SIZE, app)]
 
 
 def exact(page: Page, size: str, app: psutil.Process) -> Row:
     """Seconds until the exact picture, or a note that it took longer than this waits."""
     begun = time.perf_counter()
-    press(page, SLIDERS[0], MAP, "ArrowLeft")
+    press(page, next(iter(SLIDERS.values())), MAP, "ArrowLeft")
     page.wait_for_function(COMPUTING, timeout=10_000, polling=20)  # the page that follows the picture says so
     with contextlib.suppress(Exception):
         page.wait_for_function(f"() => !({COMPUTING})()", timeout=1000 * EXACT_S, polling=100)

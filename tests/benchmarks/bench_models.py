@@ -28,6 +28,7 @@ from tests.core.models.test_memory import MEASURE, ROOT
 
 ROLL = RollSpec()
 SIZE = "5,000 points, 50 bags"
+SMOKE = {"ROLL": RollSpec(200, 10), "SIZE": "small"}
 ROWS: list[Row] = []
 
 

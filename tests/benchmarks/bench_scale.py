@@ -15,6 +15,7 @@ from tests.core.models.test_memory import ROOT
 SIZES = ((10_000, 500, 5000), (100_000, 500, 5000), (1_000_000, 500, 5000), (1_000_000, 1000, 100_000))
 LARGEST = (1_000_000, 5000, 100_000)
 INDUCING = 200
+SMOKE = {"SIZES": ((400, 9, 20),), "LARGEST": (400, 16, 20), "INDUCING": 9}
 PARTS = {
     "once": "targets summed up, bags thinned, once",
     "bound and gradient": "one bound with its gradient",

@@ -13,13 +13,16 @@ from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.core.models.test_memory import ROOT, SPARSE
 
+SIZES, SMALL = (1000, 3000, 100_000), 3000
+SMOKE = {"SIZES": (60, 90), "SMALL": 60}
+
 
 def bench_hundred_thousand_data() -> None:
     """Against the evidence of the same model by its m×m matrix, at sizes where that can be formed."""
     torch.set_num_threads(1)
     rows = []
     done = subprocess.run([sys.executable, "-c", SPARSE], cwd=ROOT, capture_output=True, text=True, check=True)
-    for count in (1000, 3000, 100_000):
+    for count in SIZES:
         toy = make_toy(ToySpec(count, points=12))
         spec = true_model(toy, np.linspace(-5, 5, 30))
         loss, vector, _ = sparse_objective(spec, toy.inputs, toy.targets)
@@ -28,7 +31,7 @@ def bench_hundred_thousand_data() -> None:
             vector.clear_gradient()
             loss().backward()
 
-        small = count <= 3000
+        small = count <= SMALL
         apart = abs(_plain(toy, spec) - float(loss().detach())) if small else 0.0
         rows.append(
             Row(

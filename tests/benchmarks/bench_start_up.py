@@ -25,6 +25,7 @@ from tests.browser.steps import settled
 
 STARTS = 3
 WARM_S = 12
+SMOKE = {"STARTS": 1, "WARM_S": 1, "PAGES": PAGES[:2]}
 
 
 def bench_start_up(tmp_path: Path) -> None:

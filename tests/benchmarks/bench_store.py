@@ -18,6 +18,7 @@ STEPS = int(os.environ.get("STORE_STEPS", "10"))
 EACH = int(os.environ.get("STORE_EACH", "3"))
 ROWS = int(os.environ.get("STORE_ROWS", "360"))
 BLOCK, SHAPE = 17, (ROWS, 2 * ROWS)
+SMOKE = {"STEPS": 2, "EACH": 2, "BLOCK": 5, "SHAPE": (40, 80)}
 
 # Each side is a process of its own, so that its peak is its own; writing the store is nobody's work.
 _SIDES = """
@@ -43,7 +44,8 @@ terms = [
     {"scale": 0.83, "factors": [{"family": "rbf", "columns": covariates, "lengthscales": (9.49, 2.47, 3.20)}]},
 ]
 settings = DownscaleSettings(
-    kernel={"terms": terms}, noise=0.0013, point_noise=4.5, regularisation=1.39e-4, learn=False, device="cpu")
+    model="shrinkage_cmp", kernel={"terms": terms}, noise=0.0013, point_noise=4.5, regularisation=1.39e-4, learn=False,
+    device="cpu")
 stored = replace(stored_model(folder / "in.zarr", covariates=covariates, block=(block, block)), settings=settings)
 store, cpu = str(folder / "in.zarr"), torch.device("cpu")
 task = StoreTask(store, str(folder / f"{which}.zarr"), stored.to_dict(), double=True, steps=(0, steps))

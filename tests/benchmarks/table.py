@@ -22,7 +22,7 @@ HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "
 
 def keep(name: str, rows: Sequence[Row]) -> None:
     """Store the rows as ``results/<name>.json`` with the machine's facts and the command that makes them."""
-    KEPT.append((name, rows))
+    KEPT[:] = [(other, of) for other, of in KEPT if other != name] + [(name, rows)]
     kept = {
         "schema": 1, "benchmark": name, "command": command(name), "version": core.__version__,
         "measured": time.strftime("%Y-%m-%d"), "machine": facts(), "rows": [asdict(row) for row in rows],

@@ -1,0 +1,66 @@
+"""Every benchmark target of the Makefile still runs: once, at a small size, with its rows kept as they come.
+
+Those that need a browser: `tests/browser/test_benchmarks_run.py`.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "tests" / "benchmarks"
+#: Functions of `make bench-latency` and `make bench-load`.
+ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson"}
+
+
+def made(*target: str, **environment: str) -> str:
+    """What a target of the Makefile prints."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    variables = {**inherited, **environment}
+    done = subprocess.run(["make", *target], cwd=ROOT, capture_output=True, text=True, env=variables)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def benchmarks() -> set[str]:
+    """Names of all benchmark functions."""
+    files = FOLDER.glob("bench_*.py")
+    return {name for path in files for name in re.findall(r"^def (bench_\w+)", path.read_text(), re.MULTILINE)}
+
+
+@pytest.mark.slow
+def test_make_bench_runs_every_benchmark_that_needs_no_browser() -> None:
+    """One row at least for each, none of them stored."""
+    before = {path: path.stat().st_mtime_ns for path in (FOLDER / "results").glob("*.json")}
+    said = made("bench", "ARGS=--smoke")
+    assert int(re.search(r"(\d+) passed", said)[1]) == len(benchmarks() - ELSEWHERE)
+    assert "make run" not in said and "measured" in said
+    assert {path: path.stat().st_mtime_ns for path in (FOLDER / "results").glob("*.json")} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("bench-swiss-roll", "--models centroid_gp"),
+        ("bench-trust", "--models centroid_gp --cases gdas-ttop-matched"),
+    ],
+)
+def test_the_papers_tables_are_made(target: str, options: str, tmp_path: Path) -> None:
+    output = tmp_path / "table.json"
+    made(target, f"ARGS=--seeds 1 {options} --output {output}", DECONDITIONING_RUNS=str(tmp_path / "runs"))
+    assert '"status": "ok"' in output.read_text() and '"failed"' not in output.read_text()
+
+
+def test_bench_downscaling_and_mediation_name_cases_that_there_are() -> None:
+    """They run for hours; what they ask for is checked by the benchmark's own record."""
+    from core.studies.downscaling.benchmark import OWN, DownscalingBenchmark
+
+    said = made("-n", "bench-downscaling")
+    assert re.findall(r"-m core benchmark (\w+)", said) == ["downscaling", "mediation"]
+    for settings in ({}, OWN["mediation"]):
+        items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
+        assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3
