@@ -4,6 +4,7 @@ CF conventions, section 2.5.1 (missing data, valid and actual range of data).
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +62,9 @@ def _raw(encoding: Mapping) -> np.dtype:
 
 def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
     found, raw = np.ravel(np.asarray(value)), _raw(encoding)
+    if found.dtype.kind in "US":  # a number in quotes
+        with suppress(ValueError):
+            found = np.array([float(text) for text in found])
     if found.dtype.kind not in "iuf" or np.isnan(found.astype(float)).any():
         raise ValueError(f"{str(value)[:40]!r} is no range of numbers")
     if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and found.dtype.kind == "i":
@@ -155,14 +159,12 @@ def too_large(values: np.ndarray) -> np.ndarray:
 
 
 def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
-    """Usual marks of missing values at an end of the ``good`` values and far from the others, and how often."""
+    """What looks like a mark of missing values: at an end of the ``good`` ones, far from the others; and how often."""
     found = []
     for end in (np.min, np.min, np.max, np.max):  # some files have two marks
         if not good.any():
             break
         mark = end(values, where=good, initial=_beyond(values.dtype, end is np.min))
-        if not is_mark(mark):
-            continue
         there = good & (values == mark)
         rest = good & ~there
         if rest.any():
@@ -171,14 +173,21 @@ def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
             )
             gap = min(abs(float(mark) - low), abs(float(mark) - high))
             often = np.count_nonzero(there) >= _OFTEN
-            if gap > (0.1 if often else 0.5) * (high - low):
+            usual = is_mark(mark) and gap > (0.1 if often else 0.5) * (high - low)
+            if usual or (often and gap > high - low and _varies(values[rest])):
                 found.append((float(mark), _count(there)))
                 good = rest
     return found
 
 
-#: A mark that stands so often needs to lie less far from the others.
+#: A usual mark that stands so often needs to lie less far from the others. Any other number must stand so often, and
+#: farther from the others than these are apart.
 _OFTEN = 10
+
+
+def _varies(values: np.ndarray) -> bool:
+    """Whether values are measurements, and no mask or few classes."""
+    return len(np.unique(values[:10_000])) >= _OFTEN
 
 
 def _figures(value: float) -> str:

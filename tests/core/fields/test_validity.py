@@ -236,3 +236,37 @@ def scrambled(which: str) -> tuple[np.ndarray, np.ndarray]:
 def test_scrambled_positions_are_refused(which):
     with pytest.raises(InputError, match=r"scrambled, write them again"):
         fields(curvilinear(*scrambled(which)))
+
+
+@pytest.mark.parametrize("mark", [-777.0, -9.9, 0.0, 1234.5])
+def test_a_number_that_stands_often_and_far_from_all_others_is_told(mark, tmp_path):
+    data = sample()
+    values = data.t.values.copy()
+    values.flat[:20] = mark
+    data["t"] = data.t.copy(data=values)
+    found = written(tmp_path, data)
+    assert any(f"`t`: 20 values of {mark:g}, far from all others" in note for note in found.notes)
+    assert np.array_equal(found.values("t"), values)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda v: np.where(v > np.median(v), 3 * (v - np.median(v)), 0.0),  # rain: half of it none
+        lambda v: np.clip((v - v.min()) / np.ptp(v) * 2 - 0.5, 0, 1),  # cloud cover
+        lambda v: (v > np.median(v)) * 1.0,  # a mask
+        lambda v: np.where(v > np.median(v), np.round(v - v.min()) % 4 + 20, 0.0),  # classes
+        lambda v: np.maximum(v - 275.0, -1.8),  # sea that freezes
+    ],
+)
+def test_values_that_fields_really_repeat_are_not_told(change, tmp_path):
+    data = sample()
+    data["t"] = data.t.copy(data=change(data.t.values))
+    assert not any("far from all others" in note for note in written(tmp_path, data).notes)
+
+
+def test_a_limit_given_as_text_is_read(tmp_path):
+    data = sample()
+    data.t.attrs["valid_min"] = "273.15"
+    values = written(tmp_path, data).values("t")
+    assert np.array_equal(np.isfinite(values), data.t.values >= 273.15)
