@@ -227,7 +227,9 @@ def _limit_threads() -> None:
 
 
 #: What libraries say where memory ends while they are loaded, and Python where one of them dies of it without a word.
-_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "error return without exception set")
+_NO_MEMORY = (
+    "failed to map segment", "cannot allocate memory", "cannot be imported", "error return without exception set",
+)  # fmt: skip
 
 
 def _sentence(name: str, error: BaseException) -> str:

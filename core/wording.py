@@ -29,6 +29,14 @@ def about(seconds: float) -> str:
     return "longer than can be said"
 
 
+def rough_duration(seconds: float) -> str:
+    """An estimated duration, in one unit and to one or two digits: "40 s", "1.6 min", "12 min", "2.5 h"."""
+    for size, word in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {word}" if seconds < 10 * size else f"{seconds / size:.0f} {word}"
+    return f"{max(1.0, seconds):.0f} s"
+
+
 def signed(value: float | None, places: int) -> str:
     """A number with so many decimals, thousands apart and a true minus sign: "−1,139.6"; None is "unknown"."""
     if value is None:

@@ -6,20 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from core.wording import rough_duration
+
 _EVERY_S = 1.0
 
 
 def say(sentence: str) -> None:
     """One line on standard error."""
     print(sentence, file=sys.stderr, flush=True)
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that people would use, to one or two digits."""
-    for size, word in ((3600.0, "h"), (60.0, "min")):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.2g} {word}" if seconds < 10 * size else f"{seconds / size:.0f} {word}"
-    return f"{max(1.0, seconds):.0f} s"
 
 
 class Progress:
@@ -49,7 +43,7 @@ class Progress:
         if self._begun is None or step < self._begun[1]:
             self._begun = (now, step)
         since, done = now - self._begun[0], step - self._begun[1]
-        return f"at most {duration(since / done * (total - step))} left" if since > 5 and done > 1 else ""
+        return f"at most {rough_duration(since / done * (total - step))} left" if since > 5 and done > 1 else ""
 
 
 @contextlib.contextmanager

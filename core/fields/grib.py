@@ -43,8 +43,10 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
     try:
         messages, positions, others = read_messages(path)
     except (CodesInternalError, OSError, ValueError, RuntimeError, KeyError) as error:
-        why = short(error).replace(str(path), path.name)
-        raise InputError(f"The GRIB file could not be read, it looks damaged ({why}): copy it again.") from error
+        why = short(error).replace(str(path), path.name).rstrip(" .")
+        raise InputError(
+            f"The GRIB file could not be read, it looks damaged or cut short ({why}): copy it again."
+        ) from error
     if not messages and others:
         raise InputError(_no_rows(next(iter(others))))
     if not messages:

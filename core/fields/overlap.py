@@ -73,16 +73,26 @@ def _one_system(one: Grid, other: Grid) -> bool:
     return one.kind == other.kind != "curvilinear" and one.mapping == other.mapping
 
 
-def fractions_of_lines(source: Grid, onto: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def fractions_of_lines(source: Grid, onto: Grid, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Pairs of cells that share something, flat indices of ``source`` and of ``onto``, and what part of the first.
 
-    None unless the rows and columns of both grids run along the same lines.
+    What a row or column shares up to ``rounding`` of its width counts as nothing, all but that as the whole. None
+    unless the rows and columns of both grids run along the same lines.
     """
     if not _one_system(source, onto):
         return None
-    shared = _of_lines(source, onto).shared.tocoo()
-    own = np.outer(np.diff(_upward(source)), np.diff(source.x_edges)).ravel()
-    return shared.col, shared.row, shared.data / own[shared.col]
+    own = np.diff(_upward(source)), np.diff(source.x_edges)
+    parts = (_parts(shared, widths, rounding) for shared, widths in zip(_along(source, onto), own, strict=True))
+    shared = sparse.kron(*parts, format="coo")
+    return shared.col, shared.row, shared.data
+
+
+def _parts(shared: sparse.csr_matrix, widths: np.ndarray, rounding: float) -> sparse.coo_matrix:
+    """Shared lengths as parts of the intervals with these ``widths``."""
+    found = shared.tocoo()
+    part = found.data / widths[found.col]
+    there, part = part > rounding, np.where(part > 1 - rounding, 1.0, part)
+    return sparse.coo_matrix((part[there], (found.row[there], found.col[there])), shape=found.shape)
 
 
 def _upward(grid: Grid) -> np.ndarray:
@@ -92,13 +102,18 @@ def _upward(grid: Grid) -> np.ndarray:
 
 def _of_lines(source: Grid, onto: Grid) -> Overlap:
     """Both grids along the same lines: what rows share times what columns share."""
+    shared = sparse.kron(*_along(source, onto), format="csr")
+    return Overlap(shared, np.outer(np.diff(_upward(onto)), np.diff(onto.x_edges)).ravel())
+
+
+def _along(source: Grid, onto: Grid) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """What rows share with rows, and columns with columns."""
     rows = _lengths(_upward(source), _upward(onto))
     columns = _lengths(source.x_edges, onto.x_edges)
     if source.kind != "projected":
         for turn in (-360.0, 360.0):
             columns = columns + _lengths(source.x_edges + turn, onto.x_edges)
-    shared = sparse.kron(rows, columns, format="csr")
-    return Overlap(shared, np.outer(np.diff(_upward(onto)), np.diff(onto.x_edges)).ravel())
+    return rows, columns
 
 
 def _lengths(source: np.ndarray, onto: np.ndarray) -> sparse.csr_matrix:

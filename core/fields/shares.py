@@ -14,7 +14,7 @@ from core.fields.interpolate import locate
 from core.fields.overlap import fractions_of_lines
 
 LEAST_SHARE = 0.5
-#: Shares of a pixel that the rounding of single-precision edges makes: less is none, all but that is the whole.
+#: Parts of a row or column that the rounding of single-precision edges makes: less is none, all but that is the whole.
 _ROUNDED = 5e-3
 
 
@@ -105,12 +105,10 @@ def shares_between(grid: Grid, cells: Grid, main: np.ndarray | None = None) -> S
     Exact where the rows and columns of both run along the same lines, as on latitude-longitude grids; elsewhere every
     pixel goes wholly to the cell that holds its middle (``main`` (H, W), where it is known).
     """
-    found = fractions_of_lines(grid, cells)
+    found = fractions_of_lines(grid, cells, _ROUNDED)
     if found is None:
         main = locate(cells, grid.latitude, grid.longitude) if main is None else main
         return Shares.whole(main, cells.area.size)
     pixel, cell, fraction = found
-    fraction = np.where(fraction > 1 - _ROUNDED, 1.0, fraction)
-    there = fraction > _ROUNDED
-    order = np.lexsort((cell[there], pixel[there]))
-    return Shares(pixel[there][order], cell[there][order], fraction[there][order], cells.area.size)
+    order = np.lexsort((cell, pixel))
+    return Shares(pixel[order], cell[order], fraction[order], cells.area.size)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from core.fields.validity import is_mark
+
 #: Words for a missing cell, in small letters; the last ones are Excel's, in English and German.
 MISSING = ("", "na", "n/a", "n.a.", "nan", "-nan", "null", "none", "nil", "<na>", "-", "--", "---", ".", "?", "*", "nv",
            "k.a.", "missing", "#n/a", "#na", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!",
@@ -87,7 +89,8 @@ def _numbers(text: Any, mark: str) -> np.ndarray:
 
 
 #: Digits of marks for missing values: nines, and limits of integers.
-_NINES, _LIMITS = re.compile(r"9{3,}|9+"), (32767, 32768, 2147483647, 2147483648, 6999, 7777, 8888, 88888)
+#: Marks that are no nines, eights, powers of ten or ends of whole numbers.
+_OTHERS = (6999, 7777)
 
 
 def marks_in(values: np.ndarray) -> list[float]:
@@ -108,7 +111,4 @@ def _distance(mark: float, others: np.ndarray) -> float:
 
 def _is_mark(value: float) -> bool:
     """Whether a number is written as marks of missing values are: −999.9, 9999, 1e20, −32768; of two nines −99."""
-    size = abs(value)
-    digits = f"{size:.6g}".replace(".", "")
-    nines = bool(_NINES.fullmatch(digits)) and (len(digits) > 2 or (value < 0 and digits == "99"))
-    return nines or size in _LIMITS or (size >= 1e10 and f"{size:.0e}".startswith("1e")) or 9.9e36 < size < 1e37
+    return abs(value) in _OTHERS or 9.9e36 < abs(value) < 1e37 or (is_mark(value) and not 0 < value < 999)

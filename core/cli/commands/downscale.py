@@ -10,9 +10,10 @@ from core.cli.document import Result, check_writable, document, write
 from core.cli.options import Joined, add_device_option, add_output_options, chosen
 from core.cli.output import add_delivery_options, delivery_of, save
 from core.cli.problem import add_data_options, check_files, check_selection, open_input, problem_spec, source_of
-from core.cli.talk import Progress, duration, say, stdout_kept_clean
+from core.cli.talk import Progress, say, stdout_kept_clean
 from core.engine import Context
 from core.errors import InputError
+from core.wording import rough_duration
 
 if TYPE_CHECKING:
     from core.downscaling.run import DownscalingResult
@@ -268,7 +269,8 @@ def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bo
     seen, learn = len(problem.data.targets), settings.get("learn", True)
     columns = len(problem.spec.covariates)
     seconds = about_seconds(problem, learn)
-    long = f", about {duration(seconds / 2)} to {duration(2 * seconds)} of computing" if seconds > _LONG_S else ""
+    least, most = rough_duration(seconds / 2), rough_duration(2 * seconds)
+    long = f", about {least} to {most} of computing" if seconds > _LONG_S else ""
     say(
         f"{seen:,} of {problem.coarse_truth.size:,} coarse cells onto {problem.grid.area.size:,} pixels with {columns} "
         f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}the map and its scores{long}."
