@@ -10,10 +10,11 @@ import pytest
 
 from core.cli import document, program
 from core.cli.document import Result, units_of
-from core.cli.talk import Progress, duration
+from core.cli.talk import Progress
 from core.engine import Engine, RunSpec
 from core.engine.store import Store
 from core.errors import InputError
+from core.wording import rough_duration
 
 ROOT = Path(__file__).resolve().parents[3]
 TOP = {"schema", "command", "version", "device", "settings", "results", "summary"}
@@ -153,7 +154,7 @@ def test_what_is_left_is_said_after_some_steps(monkeypatch, capsys) -> None:
     ("seconds", "words"), [(0.2, "1 s"), (59, "59 s"), (100, "1.7 min"), (1200, "20 min"), (9000, "2.5 h")]
 )
 def test_durations_in_words(seconds, words) -> None:
-    assert duration(seconds) == words
+    assert rough_duration(seconds) == words
 
 
 def test_as_a_program() -> None:
