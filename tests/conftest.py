@@ -33,6 +33,7 @@ TENSORS = [
 LONGEST = [
     TESTS / name
     for name in (
+        "test_benchmarks_run.py",
         "core/downscaling/test_run.py",
         "core/downscaling/test_guard.py",
         "core/downscaling/test_predict_store.py",
@@ -41,6 +42,7 @@ LONGEST = [
         "pages/test_address.py",
         "pages/test_sweeps.py",
         "core/cli/test_downscale.py",
+        "browser/test_benchmarks_run.py",
         "browser/test_every_page.py",
         "browser/test_downscaling.py",
         "browser/test_phone.py",
