@@ -2,6 +2,7 @@
 
 import ast
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _UNARY: dict[type, Callable[[Any], Any]] = {ast.UAdd: np.positive, ast.USub: np.negative}
 _LONGEST, _DEEPEST = 200, 30
+#: Python 3.11 keeps one depth of syntax trees for all threads: two that parse at once can fail with a SystemError.
+_PARSING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Expression:
 
     def _tree(self) -> ast.expr:
         try:
-            return ast.parse(self.text.strip().replace("^", "**"), mode="eval").body
+            with _PARSING:
+                return ast.parse(self.text.strip().replace("^", "**"), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             raise InputError(
                 f"'{self.text}' cannot be read: write a function of {self.variable} such as "

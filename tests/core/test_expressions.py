@@ -1,6 +1,8 @@
 """Typed functions: right values, and a sentence for everything that is not one."""
 
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -67,3 +69,16 @@ def test_no_text_does_anything_but_give_numbers_or_a_sentence(text):
         assert Expression(text, "y")(AT).shape == AT.shape
     except InputError as error:
         assert len(str(error)) > 20
+
+
+def test_expressions_are_read_in_many_threads_at_once() -> None:
+    """As visitors do who move sliders at the same moment."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            texts = [f"{n} * x + sin(x ** 2) / (1 + exp(-x * {n}))" for n in range(3000)]
+            found = list(threads.map(lambda text: float(Expression(text, "x")(np.zeros(1))[0]), texts))
+    finally:
+        sys.setswitchinterval(before)
+    assert found == [0.0] * len(texts)
