@@ -2,7 +2,6 @@
 
 import ast
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,20 +19,24 @@ def changed_files() -> set[str]:
     return set(work or git("show", "--name-only", "--format=", "HEAD"))
 
 
-def imports(source: str) -> Iterator[str]:
-    """Dotted names that a module imports, `a.b` and `a.b.c` for `from a.b import c`."""
-    for node in ast.walk(ast.parse(source)):
+def imported_modules(tree: ast.Module, package: str) -> set[str]:
+    """Absolute names of all modules that a module imports, at the top or inside a function."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names.add(module)
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def concerned(changed: set[str]) -> list[str]:
     """Test files that changed or that import a changed module; all tests of its folder where none imports it."""
     tests = {
-        str(path.relative_to(ROOT)): set(imports(path.read_text()))
+        str(path.relative_to(ROOT)): imported_modules(ast.parse(path.read_text()), "tests")
         for path in (ROOT / "tests").rglob("test_*.py")
         if "browser" not in path.parts
     }

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.changed_tests import imported_modules
+
 ROOT = Path(__file__).resolve().parents[1]
 
 GROUND = {"errors", "lazy", "wording", "device", "expressions", "jail", "plain_data", "sandbox", "seccomp", "sweeps"}
@@ -57,20 +59,6 @@ ALLOWED = {
     "cli": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching"},
     "__main__": LIBRARY | {"engine", "downscaling", "studies", "slides", "teaching", "cli"},
 }
-
-
-def imported_modules(tree: ast.Module, package: str) -> set[str]:
-    """Absolute names of all modules that a module imports, at the top or inside a function."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            names.add(module)
-            names |= {f"{module}.{alias.name}" for alias in node.names}
-    return names
 
 
 def faults(files: dict[str, str]) -> list[str]:

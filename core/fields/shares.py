@@ -79,19 +79,22 @@ class Shares:
 
     def of(self, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """The shares of some pixels (P,) of ``size``: which of these each belongs to (m,), and they themselves."""
-        place = np.full(size, -1)
-        place[pixel] = np.arange(len(pixel))
-        row = place[self.pixel]
+        row = _numbers(pixel, size)[self.pixel]
         there = row >= 0
         return row[there], Shares(self.pixel[there], self.cell[there], self.fraction[there], self.count)
 
     def bags(self, chosen: np.ndarray, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
         """`of` in the ``chosen`` cells alone, numbered in their order and sorted by it: rows of bags."""
-        number = np.full(self.count, -1)
-        number[chosen] = np.arange(len(chosen))
-        row, found = self.kept(number, len(chosen)).of(pixel, size)
+        row, found = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
         order = np.argsort(found.cell, kind="stable")
         return row[order], Shares(found.pixel[order], found.cell[order], found.fraction[order], found.count)
+
+
+def _numbers(chosen: np.ndarray, count: int) -> np.ndarray:
+    """(count,) the place of each index among the ``chosen`` ones, −1 for the others."""
+    number = np.full(count, -1)
+    number[chosen] = np.arange(len(chosen))
+    return number
 
 
 def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -88,7 +88,6 @@ def _numbers(text: Any, mark: str) -> np.ndarray:
     return pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-#: Digits of marks for missing values: nines, and limits of integers.
 #: Marks that are no nines, eights, powers of ten or ends of whole numbers.
 _OTHERS = (6999, 7777)
 
