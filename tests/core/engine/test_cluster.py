@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import pytest
 
 from core.engine import Engine
 from tests.core.engine.conftest import ROOT, done, ended, toy
-from tests.waiting import wait_for
+from tests.waiting import HANG_S, wait_for
 
 #: Hands a process of the cluster the id of an app that is no longer there.
 ORPHAN = "from core.engine.process_setup import setup_under; setup_under(1); print('goes on')"
@@ -86,17 +87,36 @@ def heard(probe: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("own", [True], indirect=True)
 def test_nobody_without_the_certificate_reaches_an_encrypted_cluster(own: Engine) -> None:
-    from distributed import Client
-
     assert done(own, toy("count")).status == "done"
-    address = own._keeper.cluster._client.scheduler.address
+    port = int(own._keeper.cluster._client.scheduler.address.rpartition(":")[2])
     folder = Path(own._keeper.cluster._certificates.name)
-    assert folder.stat().st_mode & 0o77 == 0 and (folder / "key.pem").stat().st_mode & 0o77 == 0
-    for stranger in (address, address.replace("tls://", "tcp://")):
-        with pytest.raises((OSError, TypeError, RuntimeError)):
-            Client(stranger, timeout=3, set_as_default=False)
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    assert folder.stat().st_mode & 0o77 == 0 and key.stat().st_mode & 0o77 == 0
+    stranger = ssl.create_default_context(cafile=certificate)
+    stranger.check_hostname = False
+    friend = ssl.create_default_context(cafile=certificate)
+    friend.check_hostname = False
+    friend.load_cert_chain(certificate, key)
+    assert b"compression" in greeting(port, friend)  # the scheduler speaks first
+    assert b"compression" not in greeting(port, stranger) + greeting(port, None)
     own.close()
     assert not folder.exists()
+
+
+def greeting(port: int, context: ssl.SSLContext | None) -> bytes:
+    """What the scheduler says to a new connection, over TLS with this context or in the clear."""
+    with socket.create_connection(("127.0.0.1", port)) as probe:
+        probe.settimeout(HANG_S if context else 3)
+        if context is None:
+            return heard(probe)
+        try:
+            with context.wrap_socket(probe) as wrapped:
+                said = b""
+                while b"compression" not in said and (more := heard(wrapped)):
+                    said += more
+                return said
+        except OSError:
+            return b""
 
 
 def test_a_process_whose_app_has_ended_ends_at_once() -> None:
