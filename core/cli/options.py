@@ -13,6 +13,10 @@ Options = argparse._ActionsContainer  # a parser or a group of one
 MOST_SEEDS = 100_000
 
 
+#: What counts as missing in a table where no number is named.
+USUAL_MARKS = "-9999 and other usual ones that lie far from all others; --missing alone for none"
+
+
 class Joined(argparse.Action):
     """Several files of one option as one key (`core.fields.several`); nothing given is None."""
 
@@ -21,6 +25,14 @@ class Joined(argparse.Action):
         from core.fields.several import joined
 
         setattr(namespace, self.dest, joined(values) if values else None)
+
+
+def add_missing_option(parser: Options, unasked: str) -> None:
+    """``--missing``, None where it is not given: what is then missing ``unasked`` is said in its help."""
+    parser.add_argument(
+        "--missing", action="extend", nargs="*", metavar="NUMBER",
+        help=f"numbers that count as missing values, such as -999.9, or t=-999.9 for one variable ({unasked})",
+    )  # fmt: skip
 
 
 def add_output_options(parser: Options) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.deck import deck_files
-from core.cli.options import Joined, chosen
+from core.cli.options import Joined, add_missing_option, chosen
 from core.cli.talk import say
 from core.errors import InputError
 
@@ -46,6 +46,7 @@ def add_data_options(group: Any) -> None:
         "--coarse-select", nargs="*", metavar="DIM=VALUE",
         help="the same for the target of --coarse (what matches the covariates' time, level or member)",
     )  # fmt: skip
+    add_missing_option(group, "what the file says, and what is too large to be a value")
     group.add_argument(
         "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
     )
@@ -62,7 +63,7 @@ def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "Downs
     """The problem's settings: those given, else the data set's own, else the usual ones."""
     from core.fields import DownscalingSpec, cells_of_text
 
-    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region")
+    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing")
     given = chosen(options, names)
     given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
     if options.no_coordinates:

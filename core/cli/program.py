@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from core.errors import Cancelled, InputError
 from core.plain_data import check_seed
 
 BAD_INPUT = 2
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)
 
 
 def command_names() -> tuple[str, ...]:
@@ -35,6 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
         module = importlib.import_module(f"core.cli.commands.{name.replace('-', '_')}")
         sub = chosen.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(sub)
+        sub._negative_number_matcher = _NEGATIVE  # argparse takes -1e20 for an option
         sub.add_argument("--traceback", action="store_true", help="show where in the code a failure happened")
         sub.set_defaults(do=module.run, command=name)
     return parser

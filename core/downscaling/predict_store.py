@@ -101,7 +101,8 @@ def predict_chunk(
 
 def read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:
     """(h, w, c) covariates of a chunk in the model's units."""
-    fields, window = opened(task.store, task.token), plan.layout.window(chunk)
+    fields = opened(task.store, task.token).with_missing(task.stored.problem.missing)
+    window = plan.layout.window(chunk)
     select = task.select(plan.first + chunk.step)
     height, width = (part.stop - part.start for part in window)
     values = np.empty((height, width, len(given.covariates)))

@@ -16,6 +16,7 @@ from core.fields.sampling import how_sampled
 from core.fields.shares import Shares, mostly
 from core.fields.spec import DownscalingSpec
 from core.fields.static import apart_in_time
+from core.fields.validity import unfound
 
 
 def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
@@ -30,6 +31,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer
     than eight cells on either side.
     """
+    fields = fields.with_missing(spec.missing)
     names = (spec.target, *spec.covariates, *spec.mediators)
     _check_own_grid(fields, spec)
     window, notes = whole_blocks(fields.grid, spec.block)
@@ -73,7 +75,8 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
 def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:
     """Which times and levels are taken, what is odd about the values, and whether dates differ."""
     notes = [note for name in names for note in fields.selection_notes(name, spec.select)]
-    notes += [note for name in names for note in fields.remarks(name, spec.select)]
+    remarks = [note for name in names for note in fields.remarks(name, spec.select)]
+    notes += remarks + unfound(spec.missing, remarks)
     if dates := apart_in_time(fields, fields, spec):
         notes.append(f"The covariates are of {dates[0]}, the target of {dates[1]}.")
     return notes

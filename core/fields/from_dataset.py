@@ -36,12 +36,12 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     axes = find_axes(dataset)
     axes, grid, order, notes = _grid(dataset, axes)
     kept, left, fields = _on_grid(dataset, axes, grid, order)
-    kept, said = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
+    kept, said, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
         named = ", ".join(f"`{name}`" for name in left[:8])
         notes.append(f"Not on the grid and left out: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
-    found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy)
+    found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
     return replace(found, notes=tuple(notes + said + _repeated(found, fields)))
 
 

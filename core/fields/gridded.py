@@ -1,7 +1,7 @@
 """Fields: what a file holds on one horizontal grid."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from core.fields.grid import Grid
 from core.fields.selecting import distinct, index_of
 from core.fields.static import is_static
 from core.fields.times import is_dates, labels_of, text_of, words_of
-from core.fields.validity import DOUBTFUL, look, only_valid
+from core.fields.validity import DOUBTFUL, Marks, asked_missing, doubt_of, look, only_valid
+from core.missing_marks import Mark, marked, marks_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,6 +44,8 @@ class Fields:
 
     ``notes`` are sentences on what was changed or chosen while reading. Where ``lazy``, values are read when they are
     asked for, and ``open_file`` keeps their file open. ``fixed`` is taken along dimensions whatever else is selected.
+    ``marks`` are what looks like missing values, by field, where values were looked at; ``missing`` what the user
+    counts as missing, as `core.missing_marks.checked_missing` gives it.
     """
 
     dataset: "xr.Dataset"
@@ -53,6 +56,8 @@ class Fields:
     lazy: bool = False
     open_file: Any = field(default=None, repr=False)
     fixed: Mapping[str, int | str] = field(default_factory=dict)
+    marks: Marks = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,6 +68,22 @@ class Fields:
     def doubts(self) -> tuple[str, ...]:
         """The notes on values that count as data and may be missing ones: to be seen before the result."""
         return tuple(note for note in self.notes if DOUBTFUL in note)
+
+    def with_missing(self, missing: tuple[str, ...]) -> "Fields":
+        """The same fields, whose numbers named so count as missing before anything is made of them."""
+        if missing == self.missing:
+            return self
+        answered = {
+            doubt_of(name, mark) for name, marks in self.marks.items() for mark in marks
+            if any(marked(mark.value, each) for each in marks_of(missing, name))
+        }  # fmt: skip
+        return replace(self, missing=missing, notes=tuple(note for note in self.notes if note not in answered))
+
+    def marks_in(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[Mark, ...]:
+        """What looks like marks of missing values in a field: of all its values, or of one choice where lazy."""
+        if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
+            return self.marks.get(name, ())
+        return self._look(name, self._read(name, select))[1]
 
     def variables(self) -> dict[str, Variable]:
         """The numeric fields on the grid, by name."""
@@ -142,7 +163,7 @@ class Fields:
 
         ``select`` maps an extra dimension to an index or a label (index 0 where not given).
         """
-        values = only_valid(self._read(name, select), self.dataset[name].attrs)
+        values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
         values[self.grid.area == 0] = np.nan
         if np.isnan(values).all():
             taken = self.selection_notes(name, select)
@@ -166,11 +187,21 @@ class Fields:
             ) from error
 
     def remarks(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
-        """Sentences on the values of one choice, of files whose values were not looked at when they were opened."""
-        if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
+        """Sentences on the values of one choice: those asked to be missing, and where values were not looked at when
+        the file was opened what else is odd."""
+        missing, notes = marks_of(self.missing, name), []
+        if not missing and (not self.lazy or self.dataset[name].dtype.kind not in "fiu"):
             return []
+        values = self._read(name, select)
+        for mark in missing:
+            if count := int(np.count_nonzero(there := marked(values, mark))):
+                notes.append(asked_missing(name, mark, count))
+                values[there] = np.nan
+        return notes + self._look(name, values)[0] if self.lazy else notes
+
+    def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
         kept = self.dataset[name].attrs.get("valid_range")
-        return look(name, self._read(name, select), None if kept is None else (kept[0], kept[1]))[1]
+        return look(name, values, None if kept is None else (kept[0], kept[1]))[1:]
 
     def attributes(self, name: str) -> dict[str, Any]:
         """What the file says of a field."""

@@ -17,11 +17,12 @@ Select = Mapping[str, int | str]
 def matched(
     covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec
 ) -> tuple[Fields, Fields | None]:
-    """The coarse file and that of the mediators, each with the place that is taken along its own dimensions."""
-    coarse = replace(coarse, fixed=_coarse_choice(covariates, coarse, spec))
+    """The coarse file and that of the mediators, each with the place that is taken along its own dimensions and the
+    numbers that count as missing."""
+    coarse = replace(coarse.with_missing(spec.missing), fixed=_coarse_choice(covariates, coarse, spec))
     if mediator is not None:
         beside = {covariates: spec.covariates, coarse: (spec.target,)}
-        mediator = replace(mediator, fixed=_mediator_choice(beside, mediator, spec))
+        mediator = replace(mediator.with_missing(spec.missing), fixed=_mediator_choice(beside, mediator, spec))
     return coarse, mediator
 
 

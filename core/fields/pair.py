@@ -21,6 +21,7 @@ from core.fields.shares import Shares, mostly, shares_between
 from core.fields.spec import DownscalingSpec
 from core.fields.static import apart_in_time
 from core.fields.units import convert
+from core.fields.validity import unfound
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ def make_problem_from_files(
     Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
     meet although they must, or fewer than eight cells are left on either side.
     """
+    covariates = covariates.with_missing(spec.missing)
     target, (coarse, mediator) = coarse.check(spec.target), matched(covariates, coarse, mediator, spec)
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
     place = _cut(_place(covariates, coarse, spec), covariates, spec)
@@ -67,7 +69,7 @@ def make_problem_from_files(
     notes = _said(covariates, coarse, mediator, spec) + place.notes
     blocks, pixels = _blocks(place, spec)
     bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
-    notes += said
+    notes += said + unfound(spec.missing, [*notes, *said])
     with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
     withheld = place.kept.withhold(with_data, spec)
     observed = with_data & ~withheld.cells

@@ -1,7 +1,7 @@
 """Several files as one: other variables, other dates of the same variable, other grids carried over."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from core.fields.gridded import Fields, Variable
 from core.fields.sampling import how_sampled, sample
 from core.fields.selecting import REPEATED, distinct
 from core.fields.times import is_dates
+from core.missing_marks import Mark
 
 #: Stands between the names of files that are read as one.
 AND = " + "
@@ -127,6 +128,30 @@ class Several(Fields):
         """As the file says that holds what is chosen."""
         owner, chosen = self.at(name, select)
         return owner.remarks(name, chosen)
+
+    def with_missing(self, missing: tuple[str, ...]) -> Fields:
+        """The same of every file."""
+        files = {id(one): one for row in self.rows.values() for one, _ in row.at} | {
+            id(one): one for one in self.owners.values()
+        }
+        new = {key: one.with_missing(missing) for key, one in files.items()}
+        answered = {note for key, one in files.items() for note in one.notes if note not in new[key].notes}
+        rows = {
+            name: replace(row, at=tuple((new[id(one)], place) for one, place in row.at))
+            for name, row in self.rows.items()
+        }
+        return replace(
+            self, owners={name: new[id(one)] for name, one in self.owners.items()}, rows=rows, missing=missing,
+            notes=tuple(note for note in self.notes if note not in answered),
+        )  # fmt: skip
+
+    def marks_in(self, name: str, select: Select | None = None) -> tuple[Mark, ...]:
+        """Those of every file that was looked at and holds the variable, else of the one that holds what is chosen."""
+        owner, chosen = self.at(name, select)
+        row = self.rows.get(name)
+        others = {id(one): one for one, _ in row.at if not one.lazy and one is not owner} if row else {}
+        found = [*owner.marks_in(name, chosen), *(mark for one in others.values() for mark in one.marks_in(name))]
+        return tuple({mark.value: mark for mark in reversed(found)}.values())
 
     def attributes(self, name: str) -> dict[str, Any]:
         """As its first file says."""

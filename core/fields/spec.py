@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from core.errors import InputError
 from core.fields.by_hand import Cell, Region, cells_text, checked_cells, checked_region
+from core.missing_marks import checked_missing
 from core.plain_data import check_seed
 
 Matching = Literal["direct", "indirect"]
 #: Settings of a person's hand on the map, and later ones, without which a problem is what it was before there were any.
-BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select")
+BY_HAND = ("hide", "reveal", "region", "reweigh", "coarse_select", "missing")
 
 
 def _names(values: Any, role: str) -> tuple[str, ...]:
@@ -65,6 +66,7 @@ class DownscalingSpec:
         (`core.mediator_shift`); changes nothing where cells are matched.
     coarse_select : the same for a coarse target in a file of its own; what is not given there is matched to the
         covariates' choice (`core.fields.matched`).
+    missing : numbers that count as missing, as text: "-999.9" in every field, "t=-999.9" in one.
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     """
 
@@ -82,6 +84,7 @@ class DownscalingSpec:
     region: Region | None = None
     reweigh: bool = False
     coarse_select: Mapping[str, int | str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, str) or not self.target:
@@ -92,6 +95,7 @@ class DownscalingSpec:
             if self.target in names:
                 raise InputError(f"The target `{self.target}` is among the {role}: take it out of them.")
         object.__setattr__(self, "block", _block(self.block))
+        object.__setattr__(self, "missing", checked_missing(self.missing))
         self._check_numbers()
         self._check_matching()
         self._check_by_hand()

@@ -12,6 +12,7 @@ from core.errors import InputError
 from core.fields.grid import Grid
 from core.fields.gridded import Fields
 from core.fields.times import from_numbers, is_dates, to_numbers
+from core.missing_marks import Mark
 
 _GRID_ARRAYS = ("y", "x", "latitude", "longitude", "area", "y_edges", "x_edges")
 _GRID_WORDS = ("y_name", "x_name", "kind", "wraps", "mapping")
@@ -53,6 +54,7 @@ def write_fields(fields: Fields, target: Path | BinaryIO) -> None:
         "notes": list(fields.notes),
         "source": fields.source,
         "licence": fields.licence,
+        "marks": {name: [[m.value, m.count, m.sure] for m in marks] for name, marks in fields.marks.items()},
     }
     words = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     np.savez(target, head=words, **arrays)  # type: ignore[arg-type]
@@ -77,7 +79,8 @@ def load_fields(data: bytes | Path) -> Fields:
     )
     lines = {name: xr.Variable(*variables[name]) for name in coordinates if name in variables[name][0]}
     dataset = dataset.assign_coords(xr.Coordinates(lines, indexes={}))
-    return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"])
+    marks = {name: tuple(Mark(*each) for each in found) for name, found in head.get("marks", {}).items()}
+    return Fields(dataset, grid, tuple(head["notes"]), head["source"], head["licence"], marks=marks)
 
 
 def _values(archive: Any, entry: dict[str, Any]) -> np.ndarray:

@@ -3,11 +3,13 @@
 CF conventions, section 2.5.1 (missing data, valid and actual range of data).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from core.missing_marks import LARGEST, Mark, find_marks, marked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,13 +21,13 @@ UNMARKED_FILL = 1e30
 _FOLLOWS = 1e3
 #: ... or where all are as large and more than so many differ; these alone then are marks.
 _FEW = 3
-_LARGEST = (9.969209968386869e36, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 3.4028234663852886e38, 1.7976931348623157e308)
-#: Marks that are no number of nines or eights and no power of ten: the ends of whole numbers' types.
-_ENDS = (32767, -32767, -32768, 65535, -2147483647, 2147483647, -2147483648)
 _RANGE = ("valid_range", "valid_min", "valid_max")
 #: In sentences on values that count as data and may be none.
 DOUBTFUL = "look like missing values"
 _MOST_NOTES = 12
+Bounds = tuple[float, float]
+#: What looks like marks of missing values, by field.
+Marks = Mapping[str, tuple[Mark, ...]]
 
 
 def valid_bounds(attributes: Mapping, encoding: Mapping) -> tuple[float, float] | None:
@@ -82,13 +84,15 @@ def _is_packed(kind: np.dtype, encoding: Mapping) -> bool:
     return not (same and kind.itemsize > _raw(encoding).itemsize)
 
 
-def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple["xr.Dataset", list[str]]:
-    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, and sentences.
+def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple["xr.Dataset", list[str], Marks]:
+    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, sentences, and
+    what looks like a mark of missing values.
 
-    They tell what ``only_valid`` takes for missing, and what looks like missing values but counts as data. With
-    ``lazy``, values are on disk and not looked at.
+    The sentences tell what ``only_valid`` takes for missing, and what looks like missing values but counts as data.
+    With ``lazy``, values are on disk and not looked at.
     """
     notes: list[str] = []
+    marks: dict[str, tuple[Mark, ...]] = {}
     dataset = dataset.copy()
     for name in names:
         variable = dataset.variables[name]
@@ -102,21 +106,20 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
-            bounds, found = look(name, variable.values, bounds)
+            bounds, found, suspects = look(name, variable.values, bounds)
             notes += found
+            marks |= {name: suspects} if suspects else {}
         if bounds is not None:
             attributes["valid_range"] = list(bounds)
         if said:
             dataset[name].attrs = attributes
     more = len(notes) - _MOST_NOTES
-    return dataset, notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]
+    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]
+    return dataset, kept, marks
 
 
-Bounds = tuple[float, float]
-
-
-def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str]]:
-    """The bounds where any value lies within them, and sentences on the values."""
+def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str], tuple[Mark, ...]]:
+    """The bounds where any value lies within them, sentences on the values, and what looks like missing ones."""
     notes = []
     large = too_large(values)
     if large.any():
@@ -135,12 +138,35 @@ def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds |
                 words = f"{_count(outside)} outside its valid range {_words(bounds)}"
                 notes.append(f"`{name}`: {words} are taken as missing.")
             good = valid
-    for mark, count in _marks(values, good):
-        notes.append(
-            f"`{name}`: {count} of {_figures(mark)}, far from all others, count as data but {DOUBTFUL} without "
-            "a mark: give the field a `_FillValue` if they are."
-        )
-    return bounds, notes
+    marks = tuple(find_marks(values, good))
+    return bounds, notes + [doubt_of(name, mark) for mark in marks], marks
+
+
+def doubt_of(name: str, mark: Mark) -> str:
+    """The sentence on a mark that counts as data."""
+    return (
+        f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}: if they "
+        f"are, choose '{mark.text}' under 'Count as missing' on the page, or give `--missing={mark.text}`."
+    )
+
+
+def asked_missing(name: str, mark: float, count: int) -> str:
+    """The sentence on a mark that the user counts as missing."""
+    return (
+        f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
+        "missing, as asked ('Count as missing' on the page, `--missing` of a command)."
+    )
+
+
+def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
+    """Sentences on numbers that are to be missing and are in none of the fields whose ``notes`` these are."""
+    asked = " ".join(note for note in notes if "as missing, as asked" in note)
+    numbers = {each: each.rpartition("=")[2] for each in missing}
+    return [
+        f"No value used here is {number}, so that `--missing={each}` changes nothing."
+        for each, number in numbers.items()
+        if f" of {number} " not in asked
+    ]
 
 
 def too_large(values: np.ndarray) -> np.ndarray:
@@ -154,77 +180,15 @@ def too_large(values: np.ndarray) -> np.ndarray:
     below = size[np.isfinite(size) & (size < UNMARKED_FILL) & (size > 0)]
     follows = below.size and size[large].min(initial=np.inf) < _FOLLOWS * below.max()
     if follows or (not below.size and len(np.unique(size[large])) > _FEW):
-        return large & np.logical_or.reduce([np.isclose(size, mark, rtol=1e-6, atol=0) for mark in _LARGEST])
+        return large & np.logical_or.reduce([np.isclose(size, mark, rtol=1e-6, atol=0) for mark in LARGEST])
     return large
 
 
-def _marks(values: np.ndarray, good: np.ndarray) -> list[tuple[float, str]]:
-    """What looks like a mark of missing values: at an end of the ``good`` ones, far from the others; and how often."""
-    found = []
-    for end in (np.min, np.min, np.max, np.max):  # some files have two marks
-        if not good.any():
-            break
-        mark = end(values, where=good, initial=_beyond(values.dtype, end is np.min))
-        there = good & (values == mark)
-        rest = good & ~there
-        if rest.any():
-            low, high = (
-                float(e(values, where=rest, initial=_beyond(values.dtype, e is np.min))) for e in (np.min, np.max)
-            )
-            gap = min(abs(float(mark) - low), abs(float(mark) - high))
-            often = np.count_nonzero(there) >= _OFTEN
-            usual = is_mark(mark) and gap > (0.1 if often else 0.5) * (high - low)
-            if usual or (often and gap > high - low and _varies(values[rest])):
-                found.append((float(mark), _count(there)))
-                good = rest
-    return found
-
-
-#: A usual mark that stands so often needs to lie less far from the others. Any other number must stand so often, and
-#: farther from the others than these are apart.
-_OFTEN = 10
-
-
-def _varies(values: np.ndarray) -> bool:
-    """Whether values are measurements, and no mask or few classes."""
-    return len(np.unique(values[:10_000])) >= _OFTEN
-
-
-def _figures(value: float) -> str:
-    """A number as short as the single that it may have been: −99999.99, not −99999.9921875."""
-    single = str(np.float32(value)) if np.float32(value) == value else repr(value)
-    return single.removesuffix(".0")
-
-
-def is_mark(value: Any) -> bool:
-    """Whether a number is one that files use for missing values: −99, 999.9, −9999.99, −8.88e8, 1e20, an integer's end.
-
-    Nines from 99 and eights from 888 on with or without a point, powers of ten from 1e10 on.
-    """
-    if float(value) in _ENDS:
-        return True
-    for text in (repr(float(value)), str(np.float32(value))):  # as a double, and as the single that it was
-        digits, _, _ = text.lstrip("-").partition("e")
-        figures = digits.replace(".", "").strip("0")
-        if figures == "1" and abs(float(value)) >= 1e10:
-            return True
-        if len(figures) >= 2 and set(figures) == {"9"} and abs(float(value)) >= 99:
-            return True
-        if len(figures) >= 3 and set(figures) == {"8"} and abs(float(value)) >= 888:
-            return True
-    return False
-
-
-def _beyond(kind: np.dtype, above: bool) -> float | int:
-    """What no value of a type is above, or below."""
-    if kind.kind == "f":
-        return np.inf if above else -np.inf
-    limits = np.iinfo(kind)
-    return int(limits.max if above else limits.min)
-
-
 def _count(where: np.ndarray) -> str:
-    count = int(np.count_nonzero(where))
+    return _counted(int(np.count_nonzero(where)))
+
+
+def _counted(count: int) -> str:
     return f"{count:,} value{'s' if count != 1 else ''}"
 
 
@@ -235,8 +199,11 @@ def _words(bounds: Bounds) -> str:
     return f"{low:g} to {high:g}" if np.isfinite(high) else f"from {low:g}"
 
 
-def only_valid(values: np.ndarray, attributes: Mapping) -> np.ndarray:
-    """Float64 values of a field, changed in place: NaN where too large to be one, or outside ``valid_range``."""
+def only_valid(values: np.ndarray, attributes: Mapping, missing: Collection[float] = ()) -> np.ndarray:
+    """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be a
+    value, or outside ``valid_range``."""
+    for mark in missing:
+        values[marked(values, mark)] = np.nan
     values[too_large(values) | ~np.isfinite(values)] = np.nan
     bounds = attributes.get("valid_range")
     if bounds is not None:

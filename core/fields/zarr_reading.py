@@ -22,6 +22,7 @@ from core.fields.from_dataset import fields_from_dataset
 from core.fields.gridded import Fields, check_index
 from core.fields.references import is_reference, read_references
 from core.fields.validity import only_valid
+from core.missing_marks import marks_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +99,7 @@ def region(fields: Fields, name: str, select: Mapping[str, int | str], window: W
             "is not installed here; write the store again."
         ) from error
     values[fields.grid.area[window] == 0] = np.nan
-    return only_valid(values, array.attrs)
+    return only_valid(values, array.attrs, marks_of(fields.missing, name))
 
 
 def units_of(fields: Fields, name: str) -> str:

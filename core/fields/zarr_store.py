@@ -10,7 +10,8 @@ from xarray.backends.common import AbstractDataStore
 from core.errors import InputError, short
 from core.fields.groups import flat_dimensions, flat_names, words_on
 from core.fields.repaired import MARKS, Repaired
-from core.fields.validity import UNMARKED_FILL, is_mark
+from core.fields.validity import UNMARKED_FILL
+from core.missing_marks import is_mark
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +40,7 @@ class Stores(AbstractDataStore):
                 inside += list(self._arrays(store, f"/{path}"))
         self.notes += words_on([path for path, _, _ in inside])
         self._found = _flat([*found, *inside])
-        zeros = [name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2]
+        zeros = sorted(name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2)
         if zeros:
             named = ", ".join(f"`{name}`" for name in zeros[:6]) + (" …" if len(zeros) > 6 else "")
             self.notes.append(f"Zeros of {named} are data: the fill value 0 is what Zarr writes unasked.")

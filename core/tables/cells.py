@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from core.fields.validity import is_mark
-
 #: Words for a missing cell, in small letters; the last ones are Excel's, in English and German.
 MISSING = ("", "na", "n/a", "n.a.", "nan", "-nan", "null", "none", "nil", "<na>", "-", "--", "---", ".", "?", "*", "nv",
            "k.a.", "missing", "#n/a", "#na", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#bezug!", "#num!",
@@ -86,28 +84,3 @@ def _numbers(text: Any, mark: str) -> np.ndarray:
             plain = plain.where(plain.str.fullmatch(_DECIMAL[","] + "|[+-]?(?:inf|infinity)"), "")
             plain = plain.str.replace(",", ".", regex=False)
     return pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-#: Marks that are no nines, eights, powers of ten or ends of whole numbers.
-_OTHERS = (6999, 7777)
-
-
-def marks_in(values: np.ndarray) -> list[float]:
-    """Usual marks of missing values at the ends of a column, farther from all others than these from one another."""
-    rest, found = values[np.isfinite(values)], []
-    for _ in range(4):
-        for end in (np.min, np.max):
-            others = rest[rest != (mark := float(end(rest)))] if rest.size else rest
-            if others.size and _is_mark(mark) and _distance(mark, others) > np.ptp(others):
-                found.append(mark)
-                rest = others
-    return found
-
-
-def _distance(mark: float, others: np.ndarray) -> float:
-    return float(np.abs(others - mark).min())
-
-
-def _is_mark(value: float) -> bool:
-    """Whether a number is written as marks of missing values are: −999.9, 9999, 1e20, −32768; of two nines −99."""
-    return abs(value) in _OTHERS or 9.9e36 < abs(value) < 1e37 or (is_mark(value) and not 0 < value < 999)

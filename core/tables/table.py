@@ -1,7 +1,7 @@
 """Named columns from a text or NetCDF file; what is wrong with a cell is said with its row."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import InputError
 from core.sandbox import read_apart
 from core.tables.cells import MISSING, Column
+from core.tables.gaps import Missing, without_marks
 from core.tables.text import read_text
 
 #: Longer tables are refused.
@@ -85,20 +86,26 @@ def _listed(names: list[str], most: int = 12) -> str:
 
 
 def open_table(
-    data: bytes, name: str, missing: Collection[float] | None = None, *, memory_mb: int = 1500, seconds: float = 20
+    data: bytes,
+    name: str,
+    missing: Missing = None,
+    *,
+    memory_mb: int = 1500,
+    seconds: float = 20,
 ) -> Table:
     """The table of an uploaded file, read in a process of its own; ``InputError`` on anything wrong with it."""
-    settings = "" if missing is None else json.dumps(sorted(missing))
+    settings = "" if missing is None else json.dumps(list(missing))
     return read_apart(
         "core.tables.reader", data, name, load_table, memory_mb=memory_mb, seconds=seconds, settings=settings
     )
 
 
-def read_table(path: str | Path, name: str | None = None, missing: Collection[float] | None = None) -> Table:
+def read_table(path: str | Path, name: str | None = None, missing: Missing = None) -> Table:
     """The table of a trusted file, text unless its first bytes are NetCDF's.
 
-    ``missing`` are numbers that mark missing values; None: −9999 and other usual marks, where they lie apart from all
-    other values of a column. Raises ``InputError`` with one sentence on anything wrong with the file.
+    ``missing`` is as `core.tables.gaps.without_marks` takes it.
+
+    Raises ``InputError`` with one sentence on anything wrong with the file.
     """
     path = Path(path)
     if not path.is_file():
@@ -107,7 +114,7 @@ def read_table(path: str | Path, name: str | None = None, missing: Collection[fl
     with open(path, "rb") as file:
         head = file.read(8)
     netcdf = head.startswith((b"CDF", b"\x89HDF"))
-    table = Table(_netcdf_columns(path, name), name) if netcdf else _text_table(path, name, missing)
+    table = _netcdf_table(path, name, missing) if netcdf else _text_table(path, name, missing)
     columns = table.columns
     if not columns or not len(table):
         raise InputError(f"{name} holds no rows: give a table with a header and at least one row.")
@@ -116,7 +123,12 @@ def read_table(path: str | Path, name: str | None = None, missing: Collection[fl
     return table
 
 
-def _text_table(path: Path, name: str, missing: Collection[float] | None) -> Table:
+def _netcdf_table(path: Path, name: str, missing: Missing) -> Table:
+    columns, notes = without_marks(_netcdf_columns(path, name), missing)
+    return Table(columns, name, tuple(notes))
+
+
+def _text_table(path: Path, name: str, missing: Missing) -> Table:
     found = read_text(path, name, most_rows=MOST_ROWS, missing=missing)
     columns = {
         label: values if isinstance(values, np.ndarray) else _plain(values) for label, values in found.columns.items()

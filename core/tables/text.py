@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError, one_line
-from core.tables.cells import MISSING, Column, marks_in, tidy
+from core.tables.cells import MISSING, Column, tidy
 from core.tables.dates import clock_of, dates_of, dates_of_numbers
 from core.tables.dialect import Dialect, Source, is_comment, opened, refuse_long_rows, sniff
+from core.tables.gaps import Missing, without_marks
 
 #: Rows that are parsed at once.
 CHUNK = 200_000
@@ -32,12 +33,13 @@ class TextTable:
 
 def read_text(
     source: Source, name: str, *, most_rows: int, words: Collection[str] = (), wanted: Collection[str] | None = None,
-    missing: Collection[float] | None = None,
+    missing: Missing = None,
 ) -> TextTable:  # fmt: skip
     """The columns of a table, or those ``wanted``; those in ``words`` stay as they are written.
 
-    ``missing`` are numbers that mark missing values; None: −9999 and other usual marks, where they lie apart from all
-    other values of a column. Raises ``InputError`` for a row of more cells than names, and for more than ``most_rows``.
+    ``missing`` is as `core.tables.gaps.without_marks` takes it.
+
+    Raises ``InputError`` for a row of more cells than names, and for more than ``most_rows``.
     """
     dialect = sniff(source, name)
     refuse_long_rows(lambda: dialect.lines(source), dialect, name)
@@ -63,7 +65,8 @@ def read_text(
         comments = sum(is_comment(line) for number, line in enumerate(text) if number >= dialect.first)
     if comments:
         notes.append(f"Lines of {name} that begin with # are left out, {comments:,} in all.")
-    _mark(columns, missing, notes)
+    columns, said = without_marks(columns, missing)
+    notes += said
     lines = np.frombuffer(stream.numbers, dtype=np.uint32).astype(np.int64)[skipped:]
     fits = len(lines) == rows
     return TextTable(columns, lines if fits else dialect.first + 1 + skipped + np.arange(rows), tuple(notes))
@@ -199,19 +202,3 @@ def _with_clock(columns: dict[str, Any], notes: list[str]) -> dict[str, Any]:
         return columns
     notes.append(f"'{day}' and '{name}' together are the time.")
     return {**columns, day: columns[day] + clock}
-
-
-def _mark(columns: dict[str, Any], missing: Collection[float] | None, notes: list[str]) -> None:
-    """NaN in place of marks for missing values."""
-    for each, values in columns.items():
-        if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
-            continue
-        for mark in marks_in(values) if missing is None else missing:
-            there = values == mark
-            if there.any():
-                columns[each] = values = np.where(there, np.nan, values)
-                rest = values[np.isfinite(values)]
-                ends = f" and else from {rest.min():g} to {rest.max():g}" if rest.size else ""
-                count = int(there.sum())
-                rows = "row" if count == 1 else "rows"
-                notes.append(f"'{each}' is {mark:g} in {count:,} {rows}{ends}: {mark:g} is taken as missing.")

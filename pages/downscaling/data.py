@@ -18,6 +18,7 @@ from core.models.catalogue import MODELS, named
 from core.models.defaults import usual_model
 from pages.downscaling import by_hand
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
+from pages.downscaling.missing import counted_missing
 from pages.downscaling.picked import begin, pick, several
 from pages.kit import bound
 from pages.kit.asked import ask
@@ -136,11 +137,10 @@ def choose(hidden: DeltaGenerator) -> Choice:
     put_into_link(*(one for one in (key, coarse, mediator, *more) if one.startswith(UPLOAD)))
     files = joined([key, *more])
     fields = fields_of(files)
-    for doubt in fields.doubts[:3]:
-        st.warning(sentence_of(doubt))
+    asked = st.container()
     source = Source(files, None if coarse == NONE else coarse, None if mediator == NONE else mediator)
     with group("Variables and cells"):
-        spec = _spec(fields, source, hidden)
+        spec = _spec(fields, source, hidden, asked)
     return Choice(source, spec)
 
 
@@ -153,7 +153,7 @@ def _forget_others(key: str) -> None:
     remember("_data", key)
 
 
-def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> DownscalingSpec:
+def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGenerator) -> DownscalingSpec:
     default = default_of(keys_of(source.fields)[0])
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
@@ -161,6 +161,11 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> Downscaling
     if source.mediator:
         select |= dimensions(fields_of(source.mediator), mediators, {}, leave_out=list(select))
     coarse = coarse_dimensions(fields_of(source.coarse), target, (fields, covariates, select)) if source.coarse else {}
+    used = [(source.coarse or source.fields, target, coarse if source.coarse else select)]
+    used += [(source.fields, name, select) for name in covariates]
+    used += [(_holder_of(source, name), name, select) for name in mediators]
+    with asked:
+        missing = counted_missing(used, fields_of)
     left, right = st.columns(2)
     block = default.get("block", [9, 9])
     plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
@@ -178,9 +183,15 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator) -> Downscaling
     spec = DownscalingSpec(
         target, tuple(covariates), tuple(mediators), (int(rows), int(columns)), float(withhold), int(seed),
         None if matching == "auto" else matching, bool(coordinates), select,  # type: ignore[arg-type]
-        coarse_select=coarse,
+        coarse_select=coarse, missing=missing,
     )  # fmt: skip
     return by_hand.chosen(source, _reweighed(spec), fields_of)
+
+
+def _holder_of(source: Source, name: str) -> str:
+    """The key of the file that a mediator is looked for in first."""
+    keys = [key for key in (source.mediator, source.fields, source.coarse) if key]
+    return next((key for key in keys if fields_of(key).holds(name)), source.fields)
 
 
 def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple[str, list[str], list[str]]:

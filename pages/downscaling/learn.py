@@ -181,6 +181,7 @@ def open_run(run: Run) -> None:
         "coords": problem["coordinates"],
         "reweigh": problem.get("reweigh", False),
         "seed": problem["seed"],
+        "missing": list(problem.get("missing", [])),
         "model": settings["model"],
     }
     values |= by_hand.values_of(DownscalingSpec.from_dict(problem))

@@ -186,7 +186,8 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
          settings.linear_mean]
     )  # fmt: skip
     spec = choice.spec
-    cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh]
+    cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh,
+             spec.missing]  # fmt: skip
     on_map = [spec.hide, spec.reveal]
     before = recall("_sliders")
     if before is not None and (

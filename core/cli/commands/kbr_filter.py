@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.document import Result, check_writable, document, write
 from core.cli.options import (
+    USUAL_MARKS,
     add_device_option,
     add_filter_options,
+    add_missing_option,
     add_output_options,
     add_series_options,
     chosen,
@@ -37,10 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--time", metavar="COLUMN",
         help="column of times of the series, by which rows are sorted and gaps found (the one that is), or none",
     )  # fmt: skip
-    parser.add_argument(
-        "--missing", nargs="*", type=float, metavar="NUMBER",
-        help="numbers that mark missing values (-9999 and other usual ones that lie far from all others)",
-    )  # fmt: skip
+    add_missing_option(parser, USUAL_MARKS)
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
     add_series_options(parser, 3)
     add_filter_options(parser, 1e-4)

@@ -7,7 +7,8 @@ import xarray as xr
 
 from core.fields import open_fields, open_upload
 from core.fields.repaired import repaired
-from core.fields.validity import DOUBTFUL, is_mark, only_valid, too_large
+from core.fields.validity import DOUBTFUL, only_valid, too_large
+from core.missing_marks import is_mark
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(24, 28)

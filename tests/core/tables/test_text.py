@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from core.errors import InputError
+from core.missing_marks import find_marks
 from core.tables import open_table, read_table
-from core.tables.cells import marks_in
 from core.tables.text import read_text
 
 RNG = np.random.default_rng(3)
@@ -170,7 +170,7 @@ def test_dates_of_two_readings_stay_words_and_a_clock_beside_dates_joins_them() 
     ],
 )  # fmt: skip
 def test_marks_of_missing_values_lie_apart(values, marks) -> None:
-    assert sorted(marks_in(np.array(values))) == sorted(marks)
+    assert sorted(mark.value for mark in find_marks(np.array(values)) if mark.sure) == sorted(marks)
 
 
 @pytest.mark.parametrize(

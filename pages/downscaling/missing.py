@@ -1,0 +1,66 @@
+"""A question where numbers of the chosen fields look like missing values: do they count as missing?"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InputError
+from core.fields import Fields
+from core.fields.validity import doubt_of
+from core.missing_marks import Mark, checked_missing, marked, marks_of
+from pages.downscaling.picked import several
+from pages.kit.state import recall
+from pages.kit.words import sentence_of
+
+#: More sentences on doubtful numbers are left to the notes.
+MOST_WARNINGS = 3
+_KEY = "missing"
+Used = tuple[str, str, dict[str, int | str]]
+
+
+def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) -> tuple[str, ...]:
+    """The numbers that count as missing in the fields ``used`` (key, name, what is selected), as a problem takes them.
+
+    A control is there where a number looks like a mark of missing values, or one is counted already.
+    """
+    found = {name: _marks(key, name, json.dumps(select, sort_keys=True), fields_of) for key, name, select in used}
+    options = [f"{name}={mark.text}" for name, marks in found.items() for mark in marks]
+    options += [each for each in _asked() if each not in options]
+    if not options:
+        return ()
+    place = st.container()
+    chosen = tuple(several("Count as missing", _KEY, options, [], {each: _words(each) for each in options}))
+    left = [
+        doubt_of(name, mark)
+        for name, marks in found.items()
+        for mark in marks
+        if not any(marked(mark.value, value) for value in marks_of(chosen, name))
+    ]
+    for sentence in left[:MOST_WARNINGS]:
+        place.warning(sentence_of(sentence))
+    return chosen
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]) -> tuple[Mark, ...]:
+    try:
+        return _fields_of(key).marks_in(name, json.loads(select))
+    except InputError:  # the problem says what is wrong
+        return ()
+
+
+def _asked() -> tuple[str, ...]:
+    """What is counted as missing already: by the control, a run or an address."""
+    asked: Any = recall(_KEY)
+    try:
+        return checked_missing(st.query_params.get_all(_KEY) if asked is None else asked)
+    except InputError:
+        return ()
+
+
+def _words(entry: str) -> str:
+    """An entry as it is read: `-999.9 of t`."""
+    name, _, number = entry.rpartition("=")
+    return f"{number} of {name}" if name else f"{number} of every field"
