@@ -1,3 +1,3 @@
 """Deconditioning Lab: kernel conditioning and deconditioning of aggregated data."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,7 +1,7 @@
 """Dataclasses from plain data, as JSON and the command line bring it."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
@@ -21,6 +21,12 @@ def from_known(kind: type[T], value: Mapping[str, Any]) -> T:
     if unknown:
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {', '.join(sorted(known))}.")
     return kind(**value)
+
+
+def changed(record: "DataclassInstance") -> dict[str, Any]:
+    """The fields of a record that differ from its defaults: fields that a later version adds leave it as it is."""
+    default = {item.name: item.default for item in fields(record)}
+    return {name: value for name, value in asdict(record).items() if value != default[name]}
 
 
 def check_seed(value: Any, name: str = "seed") -> None:

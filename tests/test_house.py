@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from setuptools.config import pyprojecttoml
 
 import core
 from core.kernels.families.registry import FAMILIES
@@ -103,8 +104,9 @@ def test_requirements_are_pinned_exactly(path: Path) -> None:
 
 
 def test_there_is_one_version() -> None:
-    stated = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert stated and stated[1] == core.__version__
+    built = pyprojecttoml.read_configuration(ROOT / "pyproject.toml")["project"]
+    newest = re.findall(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    assert built["version"] == newest == core.__version__
 
 
 def test_the_rules_can_be_broken() -> None:

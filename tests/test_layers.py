@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 GROUND = {
     "errors", "lazy", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox", "seccomp",
-    "sweeps",
+    "sweeps", "versions",
 }  # fmt: skip
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
@@ -36,6 +36,7 @@ ALLOWED = {
     "expressions": {"errors"},
     "missing_marks": {"errors"},
     "plain_data": {"errors"},
+    "versions": set(),
     "jail": {"errors", "seccomp"},
     "seccomp": set(),
     "sandbox": {"errors", "jail"},

@@ -24,7 +24,8 @@ from core.fields.units import convert
 from core.fields.zarr_reading import chunks_of, is_url, open_store
 from core.fields.zarr_writing import Layout, about_store, create_store, missing_chunks
 from core.models.catalogue import named
-from core.plain_data import from_known
+from core.plain_data import changed, from_known
+from core.versions import SAME_NUMBERS_SINCE
 
 #: Pixels of a region where none is asked for.
 PIXELS = 1 << 16
@@ -290,10 +291,11 @@ def _claim(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProb
 
 def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) -> str:
     """What a chunk's values depend on, in few letters."""
-    left_out = ("output", "resume", "token", "seed", "rows", "columns", "steps", "double")
-    settings = {name: value for name, value in task.to_dict().items() if name not in left_out}
+    left_out = {"output", "resume", "token", "seed", "rows", "columns", "steps", "double", "model"}
+    settings = {name: value for name, value in changed(task).items() if name not in left_out}
+    settings["model"] = [changed(part) for part in (task.stored.source, task.stored.problem, task.stored.settings)]
     grid = hashlib.sha256(fields.grid.latitude.tobytes() + fields.grid.longitude.tobytes()).hexdigest()
-    plain = json.dumps([settings, asdict(layout), grid, first, core.__version__], sort_keys=True)
+    plain = json.dumps([settings, asdict(layout), grid, first, SAME_NUMBERS_SINCE], sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core import __version__
 from core.engine.cluster import Cluster
 from core.engine.disk import as_bytes
 from core.engine.keeper import APP_GONE, Keeper
@@ -75,7 +76,9 @@ class Engine:
         task_path(spec.task)
         if self.address is not None:
             self._keeper.cluster.client()
-        live = Live(Run("", spec, "queued", created=time.time(), owner=owner), self._owner, address)
+        live = Live(
+            Run("", spec, "queued", created=time.time(), owner=owner, version=__version__), self._owner, address
+        )
         with self._lock:  # until it is taken, its folder looks like that of a run whose engine lost it
             run_id = self._store.create(spec, owner, live.status())
             live.change(id=run_id)

@@ -110,7 +110,7 @@ class Live:
 
     def status(self, **changes: Any) -> dict[str, Any]:
         """What status.json holds, with these fields changed."""
-        names = ("status", "created", "started", "ended", "progress", "eta_s", "message", "heard", "attempt")
+        names = ("status", "created", "started", "ended", "progress", "eta_s", "message", "heard", "attempt", "version")
         values = {name: getattr(self.run, name) for name in names}
         return values | {"owner": self.owner.to_dict(), "beat": time.time()} | changes
 

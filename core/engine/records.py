@@ -9,6 +9,7 @@ from typing import Any
 from core.engine.labels import Label
 from core.errors import InputError
 from core.plain_data import check_seed
+from core.versions import UNSTATED
 
 ACTIVE = ("queued", "running")
 ENDED = ("done", "cancelled", "failed", "interrupted")
@@ -89,6 +90,7 @@ class Run:
     sentence the task (or the engine) said; ``heard`` is when the worker was last heard of;
     ``attempt`` counts starts (2 when a lost worker process made the run start again);
     ``owner`` is the mark of the visitor who began it (``core.engine.visitor``), empty when that is nobody;
+    ``version`` is the version of this software that made it;
     ``result`` is the task's result, or its best so far when the run did not end; ``label`` what a person calls it.
     """
 
@@ -106,6 +108,7 @@ class Run:
     heard: float | None = None
     attempt: int = 0
     owner: str = ""
+    version: str = UNSTATED
     label: Label = field(default_factory=Label)
 
     @property

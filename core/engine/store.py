@@ -16,6 +16,7 @@ from core.engine.labels import Label
 from core.engine.mark import is_mark
 from core.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
 from core.errors import InputError
+from core.versions import UNSTATED
 
 _ID = re.compile(r"\d{8}-\d{6}-(?:[0-9a-f]{8}){1,2}")
 _MOST_BYTES = 64 * 2**20  # no JSON of ours is larger; larger ones are somebody else's
@@ -287,6 +288,7 @@ def _read_run(folder: Path) -> tuple[Run, dict[str, Any]]:
         files=_files(folder),
         heard=_number(status.get("heard")),
         owner=_owner(folder),
+        version=str(status.get("version", UNSTATED))[:20],
         attempt=int(_number(status.get("attempt"), 0, 1e6) or 0),
         label=Label.read(_read_json(folder, "label.json")),
     )

@@ -83,5 +83,6 @@ def made_sentence(run: Run) -> str:
     took = f" in {duration(run.ended - run.started)}" if run.ended and run.started else ""
     return (
         f"Made by the task {run.spec.task} with {model_name(run_model(run))} and seed {run.spec.seed}, begun {begun}"
-        f"{took}; its zip in the library holds a script that makes it again.{_ENDINGS.get(run.status, '')}"
+        f"{took} by version {run.version}; its zip in the library holds a script that makes it again."
+        f"{_ENDINGS.get(run.status, '')}"
     )

@@ -5,12 +5,13 @@ says nothing then, and an infinite whole number it does not survive.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
 
+from pages.kit.pages import renamed_keys, with_current_keys
 from pages.kit.record import same, seen
 from pages.kit.words import plain
 
@@ -47,6 +48,7 @@ def leave_out_absurd() -> None:
 def told_address(page: str) -> Iterator[None]:
     """Around the page of that name: above it stands what its address asked for and did not get."""
     asked = st.session_state.setdefault(_ASKED, {})
+    renamed = _redirect(page)
     if page in asked:
         asked[page] |= _absurd()
     else:
@@ -56,12 +58,28 @@ def told_address(page: str) -> Iterator[None]:
     yield
     said = st.session_state.setdefault(_SAID, {})
     said |= {key: _unused(key, values) for key, values in asked[page].items()}
+    said |= {
+        new: (st.session_state.get(new), f"{text} {said.get(new, (None, ''))[1]}".strip())
+        for new, text in renamed.items()
+    }
     asked[page].clear()
     sentences = [text for key, (used, text) in said.items() if text and st.session_state.get(key) == used]
     if sentences:
         place.info(" ".join(sentences))
     else:
         said.clear()
+
+
+def _redirect(page: str) -> dict[str, str]:
+    """Give the keys of earlier versions in the address their names of today: new key → a sentence about it."""
+    old = {key: new for key, new in renamed_keys(page).items() if key in st.query_params}
+    if not old:
+        return {}
+    current = with_current_keys(page, _address())
+    for new in old.values():
+        st.query_params[new] = current[new]
+    _take_out(old)
+    return {new: f"The setting `{key}` of the address is called `{new}` now." for key, new in old.items()}
 
 
 def _address() -> dict[str, list[str]]:
@@ -96,7 +114,7 @@ def complete() -> None:
                 parameters.remove_param(each.key)
 
 
-def _take_out(keys: dict[str, list[str]]) -> None:
+def _take_out(keys: Iterable[str]) -> None:
     with _parameters() as parameters:
         for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
             parameters.remove_param(key)

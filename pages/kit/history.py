@@ -11,6 +11,7 @@ from typing import Any
 
 from pages.kit.address import complete, tell_of
 from pages.kit.asked import ask, set_values
+from pages.kit.pages import with_current_keys
 from pages.kit.record import Control, same, seen
 from pages.kit.state import recall, remember, remembered
 
@@ -96,13 +97,14 @@ def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) 
 
     What the page cannot have is said above it, as of any address.
     """
-    words = {key: list(each) for key, each in address.items()}
+    now = with_current_keys(page or seen().page, address)
+    words = {key: list(each) for key, each in now.items()}
 
     def asked(controls: Mapping[str, Control]) -> dict[str, Any]:
         return {key: control.asked(words.get(key)) for key, control in controls.items()}
 
     if page is None:
-        tell_of(seen().page, address)
+        tell_of(seen().page, words)
         wish(asked)
     else:
         remember(_WISH, Wish(page, asked))

@@ -1,24 +1,32 @@
 """The pages of the app, named once: the router lists them and links lead to them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
+T = TypeVar("T")
 FOLDER = Path(__file__).resolve().parents[1]
 FAVICON = FOLDER.parent / "static" / "favicon.png"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A page: its folder in ``pages/``, its title and its address."""
+    """A page: its folder in ``pages/``, its title and its address.
+
+    ``study``: whether it shows a study, with two levels of controls, presets and the line of tools. ``renamed``: keys
+    that its controls had in the address in earlier versions, and the keys they have now.
+    """
 
     folder: str
     title: str
     icon: str
     url_path: str
+    study: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def path(self) -> Path:
@@ -29,15 +37,17 @@ class Listed:
 PAGES = (
     Listed("start", "Start", ":material/explore:", "welcome"),
     Listed("story", "Story", ":material/auto_stories:", "story"),
-    Listed("downscaling", "Downscaling", ":material/grid_on:", "downscale"),
-    Listed("one_dimension", "One dimension", ":material/show_chart:", "line"),
-    Listed("sparse_representation", "Sparse representation", ":material/scatter_plot:", "sparse"),
-    Listed("swiss_roll", "Swiss roll", ":material/cyclone:", "roll"),
-    Listed("conditional_mean_embeddings", "Conditional mean embeddings", ":material/blur_on:", "embeddings"),
-    Listed("kernel_bayes", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes"),
-    Listed("likelihood_free", "Likelihood-free inference", ":material/casino:", "simulate"),
-    Listed("filtering", "Filtering", ":material/my_location:", "follow"),
-    Listed("distribution_regression", "Distribution regression", ":material/area_chart:", "distributions"),
+    Listed("downscaling", "Downscaling", ":material/grid_on:", "downscale", study=True),
+    Listed("one_dimension", "One dimension", ":material/show_chart:", "line", study=True),
+    Listed("sparse_representation", "Sparse representation", ":material/scatter_plot:", "sparse", study=True),
+    Listed("swiss_roll", "Swiss roll", ":material/cyclone:", "roll", study=True),
+    Listed(
+        "conditional_mean_embeddings", "Conditional mean embeddings", ":material/blur_on:", "embeddings", study=True
+    ),
+    Listed("kernel_bayes", "Kernel Bayes' rule", ":material/bubble_chart:", "bayes", study=True),
+    Listed("likelihood_free", "Likelihood-free inference", ":material/casino:", "simulate", study=True),
+    Listed("filtering", "Filtering", ":material/my_location:", "follow", study=True),
+    Listed("distribution_regression", "Distribution regression", ":material/area_chart:", "distributions", study=True),
     Listed("exercises", "Exercises", ":material/checklist:", "exercises"),
     Listed("replicated", "Replicated?", ":material/fact_check:", "replicated"),
     Listed("benchmarks", "Benchmarks", ":material/leaderboard:", "tables"),
@@ -47,6 +57,18 @@ PAGES = (
 
 #: Reached by a link alone: one run, to look at.
 SNAPSHOT = Listed("snapshot", "Snapshot", ":material/photo_camera:", "snapshot")
+
+
+def renamed_keys(url_path: str) -> Mapping[str, str]:
+    """Earlier keys of the controls of the page at that address, and their keys now."""
+    return next((page.renamed for page in PAGES if page.url_path == url_path), {})
+
+
+def with_current_keys(url_path: str, address: Mapping[str, T]) -> dict[str, T]:
+    """A page's address with the keys of this version; where it has a control's old and new key, the new one counts."""
+    renamed = renamed_keys(url_path)
+    old = {renamed[key]: value for key, value in address.items() if key in renamed}
+    return old | {key: value for key, value in address.items() if key not in renamed}
 
 
 def listed_pages() -> list[Page]:

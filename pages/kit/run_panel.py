@@ -13,6 +13,7 @@ from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
 from core.models.learning_time import expected_seconds
+from core.versions import difference
 from core.wording import about, duration
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
@@ -68,9 +69,16 @@ def is_busy(run: Run | None) -> bool:
 
 
 def tell_whose(run: Run) -> None:
-    """A sentence above a run that is somebody else's."""
+    """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
     if not get_engine().is_mine(run):
         st.info("Somebody else began this run and you have its link: look at it; what you learn is a run of your own.")
+    tell_version(run)
+
+
+def tell_version(run: Run) -> None:
+    """A sentence above a run whose version gave other numbers."""
+    if problem := difference(run.version):
+        st.info(sentence_of(f"{problem} What this page computes from its settings may differ from its results."))
 
 
 def _checked(run: Run) -> Run | None:

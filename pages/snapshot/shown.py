@@ -13,6 +13,7 @@ from core.studies.run_told import data_sentence, made_sentence, settings_beside_
 from core.studies.sweep_content import TASKS
 from pages.kit.pages import page_link
 from pages.kit.plotly_live import plotly_live
+from pages.kit.run_panel import tell_version
 from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 from pages.runs.detail import scores, trace_plots
@@ -31,6 +32,7 @@ def show(engine: Visitor, run: Run) -> None:
         st.info(f"The run has not ended yet ({STATES[run.status][0].lower()}{share}): open this page again later.")
     elif run.status == "failed" and run.message:
         st.warning(sentence_of(run.message))
+    tell_version(run)
     _way_on(engine, run)
     maps(engine, [run])
     sweeps([run])

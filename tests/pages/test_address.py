@@ -1,5 +1,7 @@
 """Absurd addresses: every page, every control that stands in the address, every kind of value that is none."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.kit.address import LONGEST
-from pages.kit.pages import PAGES
+from pages.kit.pages import PAGES, with_current_keys
 from pages.likelihood_free.controls import SLIDERS
 from tests.pages.reading import as_shown, elements
 
@@ -15,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ABSURD = ("inf", "-inf", "nan", "1e400", str(2**70), "", "abc", "9" * (LONGEST + 1), ["30", "20"])
 #: Values that no control takes, and none is silent about.
 REFUSED = ("inf", "nan", "9" * (LONGEST + 1))
+#: Page → view → keys of its controls in the versions 0.1.0 and 0.2.0, without those that come with an exact picture.
+EARLIER = json.loads(Path(__file__).with_name("addresses.json").read_text())
 #: These follow what was learned, and leave an address aside without a word.
 FOLLOWING = set(SLIDERS)
 
@@ -55,10 +59,22 @@ def views(page: AppTest) -> list[dict[str, str]]:
     return [{key: option.content} for key, one in buttons.items() for option in one.options if option.content]
 
 
+def earlier(name: str, **view: str) -> set[str]:
+    """Keys that the page had in earlier versions, as it calls them now."""
+    (page,) = (page.url_path for page in PAGES if page.folder == name)
+    kept = EARLIER.get(page, {}).get("&".join(f"{key}={value}" for key, value in view.items()), [])
+    return set(with_current_keys(page, dict.fromkeys(kept)))
+
+
+def test_every_page_of_earlier_versions_is_at_its_address() -> None:
+    assert EARLIER.keys() <= {page.url_path for page in PAGES}
+
+
 @pytest.mark.parametrize("name", [page.folder for page in PAGES])
 def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
     usual = opened(name, {})
     keys = controls(usual)
+    assert earlier(name) <= keys.keys()
     for value in ABSURD:
         page = opened(name, dict.fromkeys(keys, value))
         assert broken(page) == [], value
@@ -72,6 +88,7 @@ def test_no_value_breaks_a_page(name: str, runs_folder: Path) -> None:
 def test_no_value_breaks_a_view(name: str, runs_folder: Path) -> None:
     for address in views(opened(name, {})):
         usual = opened(name, address)
+        assert earlier(name, **address) <= controls(usual).keys()
         rest = [key for key in controls(usual) if key not in address]
         absurd = {key: ABSURD[place % len(ABSURD)] for place, key in enumerate(rest)}
         page = opened(name, absurd | address)
@@ -98,6 +115,27 @@ def test_what_is_not_used_is_said_until_it_is_changed(runs_folder: Path) -> None
 def test_a_good_address_is_taken_without_a_word(runs_folder: Path) -> None:
     page = opened("swiss_roll", {"r-seed": "7", "r-noise": "0.05", "r-match": "indirect"})
     assert said(page) == "" and page.session_state["r-seed"] == 7 and page.session_state["r-match"] == "indirect"
+
+
+def test_keys_of_earlier_versions_are_redirected_with_a_sentence(
+    runs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renamed = {"r-old": "r-seed", "r-older": "r-noise", "r-way": "r-match"}
+    listed = tuple(replace(one, renamed=renamed) if one.folder == "swiss_roll" else one for one in PAGES)
+    monkeypatch.setattr("pages.kit.pages.PAGES", listed)
+    page = opened("swiss_roll", {"r-old": "7", "r-older": "1e9", "r-way": "indirect", "r-bags": "30"})
+    told = as_shown(" ".join(box.value for box in page.info))
+    assert values(page, ("r-seed", "r-match", "r-bags")) == {"r-seed": 7, "r-match": "indirect", "r-bags": 30}
+    assert "`r-old` of the address is called `r-seed` now" in told and "r-bags" not in told
+    assert "called `r-noise` now. The address says r-noise=1e9, which is outside its limits" in told
+    assert {"r-old", "r-older", "r-way"}.isdisjoint(page.query_params) and page.query_params["r-seed"] == "7"
+    page.number_input(key="r-seed").set_value(8).run()
+    told = as_shown(" ".join(box.value for box in page.info))
+    assert "`r-old`" not in told and "`r-way`" in told
+    both = opened("swiss_roll", {"r-old": "7", "r-seed": "9"})
+    assert both.session_state["r-seed"] == 9
+    history = with_current_keys("roll", {"r-old": ["7"], "r-bags": ["30"]})
+    assert history == {"r-seed": ["7"], "r-bags": ["30"]} and with_current_keys("line", {"r-old": 1}) == {"r-old": 1}
 
 
 def test_a_bare_page_survives_too(open_page, runs_folder: Path) -> None:

@@ -127,9 +127,11 @@ def test_a_link_applies_a_hidden_setting_and_the_switch_changes_nothing_but_itse
     wait_for(only_the_level_changes, "both levels to show the same")
 
 
-def test_every_page_with_controls_has_levels() -> None:
-    without = {"start", "story", "exercises", "replicated", "benchmarks", "runs", "glossary"}
-    assert set(VIEWS) == {page.folder for page in PAGES} - without
+def test_the_pages_that_show_a_study_have_levels_and_no_others(open_page: Opens) -> None:
+    """A page says so itself: it has essential controls, and with them the switch of levels."""
+    assert set(VIEWS) == {page.folder for page in PAGES if page.study}
+    for other in (page.folder for page in PAGES if not page.study):
+        assert not seen(at(open_page, other)).essentials
 
 
 def test_the_level_goes_along_to_other_pages_and_undo_leaves_it_alone(open_page: Opens) -> None:

@@ -13,6 +13,7 @@ from core.engine import Engine, RunSpec
 from core.engine.store import Store
 from pages.runs import detail
 from tests.core.engine.toys import ENDLESS
+from tests.pages.reading import as_shown
 from tests.waiting import HANG_S, wait_for
 
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs" / "page.py")
@@ -80,6 +81,21 @@ def test_the_newest_run_is_open(folder: Path) -> None:
     assert list(table["Title"]) == ["Second", "First"] and list(table["State"]) == ["Done", "Done"]
     assert "The prior ran away." in words(page) and "The grid is cut." in words(page)
     assert list(table["RMSE"]) == [1.5, 0.5] and list(table["Units"]) == ["K", "K"] and table["Took"][1] == "1 min 35 s"
+
+
+def test_a_run_says_which_version_made_it_and_where_its_numbers_were_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = made(folder, "Older")  # 0.1.0 wrote no version
+    page = opened()
+    assert "version 0.1.0" in as_shown(words(page)) and "other numbers" not in words(page)
+    monkeypatch.setattr("core.versions.SAME_NUMBERS_SINCE", "0.2.0")
+    assert "Version 0.1.0 made it, and since version 0.2.0 the same settings give other numbers." in words(opened())
+    made(folder, "Newer", 1, version="999.0.0")
+    assert "Version 999.0.0 made it, which is newer than this one" in words(opened())
+    made(folder, "Damaged", 2, version=["<b>"])
+    assert "does not say which version" in words(opened())
+    assert "version 0.1.0" in as_shown(words(opened(run=run_id)))
 
 
 def test_the_list_has_no_empty_columns_and_no_none(folder: Path) -> None:

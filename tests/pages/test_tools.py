@@ -12,8 +12,7 @@ from pages.kit.record import Control, Seen, Table, same
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
-WITHOUT = ("start", "story", "exercises", "replicated", "benchmarks", "runs", "glossary")
-WITH_TOOLS = [page.folder for page in PAGES if page.folder not in WITHOUT]
+WITH_TOOLS = [page.folder for page in PAGES if page.study]
 
 
 def press(page: AppTest, key: str) -> AppTest:

@@ -65,8 +65,8 @@ def _own(name: str) -> dict[str, Any]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """The finished rows of an earlier table of this version; ``InputError`` where the file is none."""
-    import core
+    """The finished rows of an earlier table with this version's numbers; ``InputError`` where the file is none."""
+    from core.versions import difference
 
     try:
         found = json.loads(path.read_text())
@@ -75,8 +75,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         raise InputError(
             f"'{path}' is no table of a benchmark ({error}): name a file that this command wrote."
         ) from None
-    if version != core.__version__:
-        raise InputError(f"'{path}' was made by version {version}, this is {core.__version__}: begin anew.")
+    if problem := difference(version):
+        raise InputError(f"'{path}' cannot be resumed. {problem} Run the benchmark without --resume.")
     return [row for row in rows if row.get("status") == "ok"]
 
 

@@ -44,6 +44,7 @@ def test_a_benchmark_goes_through_the_engine_into_its_file(command, tmp_path, mo
     assert kept["command"].startswith("python -m core benchmark swiss-roll") and kept["version"]
     kept["rows"] = kept["rows"][:1]
     kept["rows"][0]["scores"]["rmse"] = 7.0
+    kept["version"] = "0.1.0"
     output.write_text(json.dumps(kept))
     again = command("benchmark", "swiss-roll", "--seeds", 1, "--models", "centroid_gp", "--resume", output, "--output",
                     output)  # fmt: skip
@@ -57,3 +58,6 @@ def test_a_table_to_resume_must_be_one(command, tmp_path) -> None:
     wrong.write_text("{}")
     answer = command("benchmark", "swiss-roll", "--resume", wrong, "--output", tmp_path / "out.json")
     assert answer.code == 2 and "no table of a benchmark" in answer.err
+    wrong.write_text('{"rows": [], "version": "999.0.0"}')
+    answer = command("benchmark", "swiss-roll", "--resume", wrong, "--output", tmp_path / "out.json")
+    assert answer.code == 2 and "Version 999.0.0 made it, which is newer than this one" in answer.err

@@ -138,6 +138,17 @@ def test_resume_computes_only_what_is_missing(store, tmp_path, monkeypatch):
             run(other)
 
 
+def test_another_version_resumes_where_its_numbers_are_the_same(store, tmp_path, monkeypatch):
+    output = tmp_path / "out.zarr"
+    run(task(store, output, rows=20))
+    (output / "mean/c/0/1/0").unlink()
+    monkeypatch.setattr("core.__version__", "9.0.0")
+    assert run(task(store, output, rows=20, resume=True))["computed"] == 1
+    monkeypatch.setattr("core.downscaling.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
+    with pytest.raises(InputError, match="not a part of this prediction"):
+        run(task(store, output, rows=20, resume=True))
+
+
 def test_a_run_that_starts_again_joins_its_own_output(store, tmp_path):
     """As after the loss of the worker that held the run: same token, no `resume`."""
     output, stopping = tmp_path / "out.zarr", []

@@ -7,6 +7,7 @@ from typing import Any
 import psutil
 import pytest
 
+import core
 from core.engine import Engine, Run
 from core.engine.store import Store
 from core.errors import InputError
@@ -32,6 +33,7 @@ def test_result_and_files_come_back_and_are_on_disk(engine: Engine) -> None:
     run = done(engine, toy("count", seed=7, steps=3))
     assert (run.status, run.progress, run.files) == ("done", 1.0, ("numbers.txt",))
     assert run.result is not None and run.result["seed"] == 7 and run.result["reached"] == 3
+    assert run.version == core.__version__
     assert engine.file(run.id, "numbers.txt") == b"1 2 3"
     assert run.created <= run.started <= run.ended  # type: ignore[operator]
     folder = engine.root / run.id
