@@ -20,7 +20,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format bench bench-latency bench-load bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
+.PHONY: run serve test check format bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -61,10 +61,11 @@ format:
 BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench_*"
 BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_start_up.py
 LOAD := tests/benchmarks/bench_load.py
+SOAK := tests/benchmarks/bench_soak.py
 
 bench:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
-	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) $(ARGS)
+	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) --ignore=$(SOAK) $(ARGS)
 
 # What a person waits for, in Chromium, and what the processes hold in memory.
 bench-latency:
@@ -76,6 +77,11 @@ bench-latency:
 bench-load:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(VENV) $(BENCH) $(LOAD) $(ARGS)
+
+# Five people for ten minutes: whether the app's memory comes back once they have left. It takes twenty minutes.
+soak:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(VENV) $(BENCH) $(SOAK) $(ARGS)
 
 # The papers' tables, through the run engine; each writes the file that its page shows on opening.
 bench-swiss-roll:

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "benchmarks"
-#: Functions of `make bench-latency` and `make bench-load`.
-ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson"}
+#: Functions of `make bench-latency`, `make bench-load` and `make soak`.
+ELSEWHERE = {"bench_latency", "bench_start_up", "bench_load", "bench_lesson", "bench_soak"}
 
 
 def made(*target: str, **environment: str) -> str:
@@ -39,6 +39,17 @@ def test_make_bench_runs_every_benchmark_that_needs_no_browser() -> None:
     assert int(re.search(r"(\d+) passed", said)[1]) == len(benchmarks() - ELSEWHERE)
     assert "make run" not in said and "measured" in said
     assert {path: path.stat().st_mtime_ns for path in (FOLDER / "results").glob("*.json")} == before
+
+
+@pytest.mark.slow
+def test_make_soak_compares_memory_before_and_after() -> None:
+    stored = FOLDER / "results" / "soak.json"
+    before = stored.read_text()
+    said = made("soak", "ARGS=--smoke")
+    assert int(re.search(r"(\d+) passed", said)[1]) == 1
+    for role in ("all processes", "page process", "worker"):
+        assert re.search(rf"^Memory when all have left, {role} .* MB \(before they came\)", said, re.MULTILINE), role
+    assert stored.read_text() == before
 
 
 @pytest.mark.slow

@@ -13,9 +13,10 @@ from typing import Any
 
 from core.engine.cluster import Cluster
 from core.engine.context import check_file_name
+from core.engine.letting_go import LettingGo
 from core.engine.live import Live
 from core.engine.store import Store
-from core.engine.turns import in_turn
+from core.engine.turns import in_turn, waiting_sentences
 from core.engine.uploads import packed
 from core.engine.worker import flag_name, run_task
 from core.errors import InputError
@@ -34,6 +35,7 @@ _KILLED = (
 )
 _MENDING = "The process that computes was lost: a new one is being started, and the run begins again there."
 _CANCELLED_EARLY = "Cancelled before it began."
+_NOTHING_YET = "Cancelled before there was a first result."
 _CANCELLED = "Cancelled; the best result so far is kept."
 
 
@@ -42,6 +44,7 @@ class Keeper:
 
     def __init__(self, store: Store, cluster: Cluster, limit_s: float | None = None) -> None:
         self.cluster = cluster
+        self._letting_go = LettingGo(cluster)
         self._limit_s = limit_s
         self._served: dict[str, int] = {}
         self._durations: deque[float] = deque(maxlen=10)
@@ -112,7 +115,7 @@ class Keeper:
         tended = 0.0
         while True:
             try:
-                wait = _TICK_S if self._active else _RETRY_S if self._unwritten else None
+                wait = _TICK_S if self._active or self._letting_go else _RETRY_S if self._unwritten else None
                 kind, content = self._inbox.get(timeout=wait)
                 if kind == "close":
                     return
@@ -124,6 +127,7 @@ class Keeper:
             if time.monotonic() - tended > _TICK_S:
                 tended = time.monotonic()
                 self._tend()
+                self._letting_go.tend(_GRACE_S)
                 self._begin_next()
                 self._retry()
                 self._watch()
@@ -141,7 +145,7 @@ class Keeper:
     def _begin_next(self) -> None:
         """Give runs to Dask: on our own workers as many as there are of them, on the user's all."""
         for run_id in self._waiting():
-            under_way = sum(live.future is not None for live in self._active.values())
+            under_way = sum(live.future is not None for live in self._active.values()) + len(self._letting_go)
             if self.cluster.address is None and under_way >= self.cluster.workers:
                 return
             self._served[self._active[run_id].run.owner] = max(self._served.values(), default=0) + 1
@@ -150,17 +154,12 @@ class Keeper:
     def _tell_waiting(self) -> None:
         """Say to runs that wait how many come before them, and about how long that takes."""
         waiting = self._waiting()
-        running = [live.run for live in self._active.values() if live.future is not None]
+        left = [live.run.eta_s for live in self._active.values() if live.future is not None]
         mean = sum(self._durations) / len(self._durations) if self._durations else None
-        left = [run.eta_s if run.eta_s is not None else mean for run in running]
-        ahead = min((one for one in left if one is not None), default=mean)
-        for place, run_id in enumerate(waiting):
-            before = len(running) + place
-            known = ahead is not None and (mean is not None or place == 0)
-            wait = (ahead or 0.0) + place * (mean or 0.0) / self.cluster.workers if known else None
-            runs = "one run comes" if before == 1 else f"{before} runs come"
-            about = f", about {duration(wait)}" if wait is not None else ""
-            self._active[run_id].change(message=f"Waiting for its turn: {runs} before it{about}.")
+        for run_id, said in zip(
+            waiting, waiting_sentences(len(waiting), left, mean, self.cluster.workers), strict=True
+        ):
+            self._active[run_id].change(message=said)
 
     def _give(self, run_id: str) -> None:
         live = self._active[run_id]
@@ -190,8 +189,13 @@ class Keeper:
                 live.future.cancel()
             self._end(run_id, "cancelled", _CANCELLED_EARLY)
             return
-        live.change(message="Stopping; the best so far is being finished.")
         self._flag(run_id).set()
+        if live.result is None and live.run.progress is None and not live.overtime:  # there is nothing to wait for
+            future, live.future = live.future, None
+            self._letting_go.add(future, lambda: self._flag(run_id).clear())
+            self._end(run_id, "cancelled", _NOTHING_YET)
+            return
+        live.change(message="Stopping; the best so far is being finished.")
 
     def _event(self, event: dict[str, Any]) -> None:
         live = self._active.get(str(event.get("run")))
@@ -236,7 +240,7 @@ class Keeper:
         run_id, message = live.run.id, end["message"]
         live.keep(end["result"], {check_file_name(name): data for name, data in end["files"].items()})
         if end["status"] == "cancelled" and not message:
-            message = _CANCELLED if end["result"] is not None else "Cancelled before there was a first result."
+            message = _CANCELLED if end["result"] is not None else _NOTHING_YET
         self._end(run_id, end["status"], message)
 
     def _end(self, run_id: str, status: str, message: str) -> None:

@@ -3,6 +3,8 @@
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
+from core.wording import duration
+
 
 def in_turn(
     waiting: Sequence[tuple[str, str]], running: Sequence[str] = (), served: Mapping[str, int] | None = None
@@ -30,3 +32,27 @@ def in_turn(
         if not queues[owner]:
             del queues[owner]
     return order
+
+
+def waiting_sentences(waiting: int, left: Sequence[float | None], mean: float | None, workers: int) -> list[str]:
+    """What to say to each of the ``waiting`` runs, in the order in which they begin: how many come first, how long.
+
+    Parameters
+    ----------
+    left : seconds that each run under way still takes, None where that is not known.
+    mean : seconds that a run took lately, None where none has ended.
+    workers : how many runs go on at once.
+    """
+    known = [seconds if seconds is not None else mean for seconds in left]
+    first = min((seconds for seconds in known if seconds is not None), default=mean)
+    said = []
+    for place in range(waiting):
+        before = len(left) + place
+        if not before:
+            said.append("Waiting: a cancelled run is being stopped.")
+            continue
+        runs = "one run comes" if before == 1 else f"{before} runs come"
+        told = first is not None and (mean is not None or place == 0)
+        wait = (first or 0.0) + place * (mean or 0.0) / workers
+        said.append(f"Waiting for its turn: {runs} before it{f', about {duration(wait)}' if told else ''}.")
+    return said

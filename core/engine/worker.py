@@ -100,8 +100,10 @@ def run_task(
     try:
         record = RunSpec.from_dict(spec)
         unpack(files or [])
+        task = find_task(record.task)  # imports take seconds in a fresh worker
+        context.check()
         with dask.config.set(scheduler="synchronous"):  # else xarray hands its file locks to the cluster, and fails
-            result = jsonable(find_task(record.task)(record.arguments(), context))
+            result = jsonable(task(record.arguments(), context))
         if not isinstance(result, dict):
             raise TypeError(f"the task returned {type(result).__name__}, not a dictionary")
         end |= {"status": "cancelled" if result.get("cancelled") else "done", "result": result}

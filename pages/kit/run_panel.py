@@ -24,6 +24,8 @@ from pages.kit.words import sentence_of
 
 #: Under which name the session keeps the runs that it has asked to stop.
 _STOPPING = "_stopping-runs"
+#: Seconds from one look at a run that goes on to the next, and how long one that is cancelled is waited for in between.
+_EVERY_S, _SOON_S = 0.8, 0.6
 
 
 def begin_run(spec: RunSpec) -> None:
@@ -112,19 +114,21 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
 def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
     """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
 
-    @st.fragment(run_every=0.8)
+    @st.fragment(run_every=_EVERY_S)
     def live() -> None:
-        engine = get_engine()
+        engine, stopping = get_engine(), is_stopping(run.id)
         now = engine.get(run.id)
         if not now.active:
             st.rerun(scope="app")
         with st.container(border=True):
             text, button = st.columns([5, 1], vertical_alignment="center")
-            text.progress(now.progress or 0.0, text=f"{doing}: {standing(now)}")
+            text.progress(now.progress or 0.0, text=standing(now) if stopping else f"{doing}: {standing(now)}")
             if engine.is_mine(now):
                 button.button("Cancel", key=f"cancel-{run.id}", width="stretch", on_click=stop, args=(run.id,),
-                              disabled=is_stopping(run.id))  # fmt: skip
+                              disabled=stopping)  # fmt: skip
             draw(engine.trace(run.id))
+        if stopping and not engine.wait(run.id, _SOON_S).active:
+            st.rerun(scope="app")
 
     tell_whose(run)
     live()
@@ -133,7 +137,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
 def standing(run: Run) -> str:
     """What an active run does, for how long it has gone on, and how long it will."""
     if is_stopping(run.id):
-        return "stopping…"
+        return "Cancelling…"
     seconds = max(0, round(time.time() - (run.started or run.created)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
     if run.status == "queued":

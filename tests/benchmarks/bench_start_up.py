@@ -1,7 +1,6 @@
 """From `make run` to the first heading in Chromium, and what the processes hold in memory before the first fit.
 
-Resident (RSS) counts pages that several processes share in each of them; unique (USS) is what would be freed if the
-process ended. Both are listed for the page process, Dask's scheduler and each worker.
+Memory is listed for the page process, Dask's scheduler and each worker.
 """
 
 import os
@@ -13,11 +12,11 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 from playwright.sync_api import Page, sync_playwright
 
 from pages.kit.pages import PAGES
 from scripts.browser import find_browser
+from tests.benchmarks.memory import held
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS
 from tests.browser.serving import ROOT, free_port
@@ -106,25 +105,11 @@ def memory(page: Page, app: subprocess.Popen) -> list[Row]:
 def processes(app: subprocess.Popen, size: str) -> list[Row]:
     """One row a process of the app, by its role."""
     rows = []
-    for process in [psutil.Process(app.pid), *psutil.Process(app.pid).children(recursive=True)]:
-        if role := _role(process):
-            held = process.memory_full_info()
-            note = f"unique to it {held.uss / 1e6:.0f} MB, proportional share {held.pss / 1e6:.0f} MB"
-            limit = "asked for: 600 MB" if role == "page process" else ""
-            rows.append(Row(f"Memory, {role}", size, held.rss / 1e6, "MB", accuracy=limit, note=note))
+    for each in held(app.pid):
+        note = f"unique to it {each.unique:.0f} MB, proportional share {each.share:.0f} MB"
+        limit = "asked for: 600 MB" if each.role == "page process" else ""
+        rows.append(Row(f"Memory, {each.role}", size, each.resident, "MB", accuracy=limit, note=note))
     return rows
-
-
-def _role(process: psutil.Process) -> str:
-    """What a process of the app is for; empty for those that only help others."""
-    words = " ".join(process.cmdline())
-    marks = {
-        "scripts.serve": "page process",
-        "Scheduler": "scheduler",
-        "Nanny": "a worker's nanny",
-        "spawn_main": "worker",
-    }
-    return next((role for mark, role in marks.items() if mark in words), "")
 
 
 def stop(app: subprocess.Popen) -> None:

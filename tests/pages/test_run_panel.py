@@ -38,7 +38,7 @@ def _page(changes: dict, stopping: bool) -> None:
      ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,
       "Stage two · 42 s so far, about 1 min 30 s left"),
      ({"started": -3}, False, "3 s so far"),
-     ({"started": -3, "message": "Stage two"}, True, "stopping…"),
+     ({"started": -3, "message": "Stage two"}, True, "Cancelling…"),
      ({"status": "cancelled", "started": -400, "ended": -20, "result": {"learned": {}}}, False,
       "Cancelled after 6 min 20 s; the sliders show the best so far · more (run "),
      ({"status": "cancelled", "started": -400, "ended": -395}, False, "Cancelled after 5.0 s; there is no result yet"),

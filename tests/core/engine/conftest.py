@@ -55,6 +55,13 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield made
 
 
+@pytest.fixture
+def own(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """An engine that no other test has runs in."""
+    with Engine(tmp_path, address="", limit_s=getattr(request, "param", None)) as engine:
+        yield engine
+
+
 @dataclass
 class Crew:
     """A user's own cluster: the scheduler's address and the worker processes, each started by hand."""

@@ -2,9 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -41,13 +39,6 @@ def test_every_run_has_its_turn_and_nobody_is_two_ahead(owners: list[str], runni
         left = {of[other] for other in order[place:]}
         assert begun[of[run]] == min(begun[owner] for owner in left)
         begun[of[run]] += 1
-
-
-@pytest.fixture
-def own(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """An engine that no other test has runs in."""
-    with Engine(tmp_path, address="", limit_s=getattr(request, "param", None)) as engine:
-        yield engine
 
 
 def test_one_visitors_runs_do_not_keep_anothers_waiting(own: Engine) -> None:

@@ -108,3 +108,15 @@ def deaf(settings: dict[str, Any], context: Context) -> dict[str, Any]:
     """Computes on and never looks up."""
     while True:
         sum(range(10**5))
+
+
+def absorbed(settings: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Look up for the first time when the gate is open, as after imports; then leave a mark for each step."""
+    folder = Path(settings["folder"])
+    (folder / "begun").touch()
+    wait_at(folder / "gate", lambda: None)
+    for step in range(3):
+        context.check()
+        (folder / f"step-{step}").touch()
+        context.report(step=step + 1, total=3)
+    return {}
