@@ -37,6 +37,11 @@ def rough_duration(seconds: float) -> str:
     return f"{max(1.0, seconds):.0f} s"
 
 
+def at_start(name: str) -> str:
+    """A table's or a file's name where it begins a sentence: "The table", but the name of a file as it is."""
+    return f"The {name.removeprefix('the ')}" if name.startswith("the ") else name
+
+
 def signed(value: float | None, places: int) -> str:
     """A number with so many decimals, thousands apart and a true minus sign: "−1,139.6"; None is "unknown"."""
     if value is None:

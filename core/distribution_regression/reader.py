@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from core.sandbox import serve
 
@@ -12,7 +13,7 @@ def read(source: Path, target: Path, name: str, memory: int, settings: str) -> N
     from core.distribution_regression.table import Roles, gather, write_gathered
 
     roles = json.loads(settings)
-    plain = {**roles, "values": tuple(roles["values"]), "covariates": tuple(roles["covariates"])}
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in roles.items()}
     write_gathered(gather(source, Roles(**plain)), target)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import InputError
 from core.sandbox import read_apart
 from core.tables.cells import MISSING
+from core.tables.gaps import said_of_marks
 
 if TYPE_CHECKING:
     from core.distribution_regression.subjects import Subjects
@@ -28,13 +29,18 @@ _GUESSES = {
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are what. ``drop_missing`` leaves out rows with a missing cell instead of refusing them."""
+    """Which columns are what.
+
+    ``drop_missing`` leaves out rows with a missing cell instead of refusing them; which numbers are ``missing`` is as
+    `core.tables.gaps.without_marks` takes it.
+    """
 
     subject: str
     values: tuple[str, ...]
     outcome: str
     covariates: tuple[str, ...] = ()
     drop_missing: bool = False
+    missing: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         every = (self.subject, *self.values, self.outcome, *self.covariates)
@@ -105,7 +111,7 @@ def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
 def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
     """The numbers of a table; ``InputError`` as ``read_table``."""
     frame, lines, notes = _frame(_checked(source), roles)
-    gathered = _Gathering(roles)
+    gathered = _Gathering(roles, notes)
     for first in range(0, len(frame), CHUNK):
         gathered.add(frame.iloc[first : first + CHUNK].reset_index(drop=True), lines[first : first + CHUNK])
     return replace(gathered.all(), notes=np.array(notes, dtype=np.str_))
@@ -157,7 +163,8 @@ def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[s
     missing = [name for name in wanted if name not in names]
     if missing:
         raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
-    found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted)
+    found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
+                      missing=roles.missing)  # fmt: skip
     subjects = found.columns[roles.subject].str.strip()
     frame = pd.DataFrame({**found.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
     return frame, found.lines, found.notes
@@ -166,8 +173,8 @@ def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[s
 class _Gathering:
     """What the pieces hold so far."""
 
-    def __init__(self, roles: Roles) -> None:
-        self.roles = roles
+    def __init__(self, roles: Roles, notes: tuple[str, ...]) -> None:
+        self.roles, self.notes = roles, notes
         self.number: dict[str, int] = {}
         self.values: list[np.ndarray] = []
         self.owner: list[np.ndarray] = []
@@ -182,7 +189,7 @@ class _Gathering:
         bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))
         empty = frame[roles.subject].isna().to_numpy() | bad.any(1)
         if empty.any() and not roles.drop_missing:
-            raise InputError(_missing(frame, bad, empty, roles, numbers, lines))
+            raise InputError(_missing(frame, bad, empty, roles, numbers, lines) + said_of_marks(self.notes))
         names = frame[roles.subject][~frame[roles.subject].isna()]
         for name in names.unique():
             self.number.setdefault(name, len(self.number))

@@ -12,6 +12,8 @@ from core.likelihood_free.prior import Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations
 from core.sandbox import read_apart
 from core.tables.cells import MISSING
+from core.tables.gaps import Missing, said_of_marks
+from core.wording import at_start
 
 if TYPE_CHECKING:
     from core.tables.text import TextTable
@@ -35,22 +37,24 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def open_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
+def open_table(data: bytes, observed: bytes | None = None, name: str = "the table", missing: Missing = None) -> Table:
     """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
     _refuse_large(data, name)
     both = len(data).to_bytes(8, "little") + data + (observed or b"")
-    settings = "" if observed is None else "with a row"
+    settings = json.dumps({"row": observed is not None, "missing": None if missing is None else list(missing)})
     return read_apart("core.likelihood_free.reader", both, name, load_table, settings=settings)
 
 
-def read_table(data: bytes, observed: bytes | None = None, name: str = "the table") -> Table:
+def read_table(data: bytes, observed: bytes | None = None, name: str = "the table", missing: Missing = None) -> Table:
     """Read a table, and the observation from a file of its own or from the one row whose parameters are empty.
+
+    ``missing`` is as `core.tables.gaps.without_marks` takes it.
 
     Raises ``InputError`` for tables above 3,000 rows (counted before anything is parsed), missing cells, words in place
     of numbers, repeated names, or no single observation.
     """
     _refuse_large(data, name)
-    found = _parse(data, name)
+    found = _parse(data, name, missing)
     columns, rows = tuple(found.columns), found.lines
     values = np.stack(list(found.columns.values()), axis=1).reshape(len(rows), len(columns))
     partly = np.flatnonzero(np.isnan(values).any(1))
@@ -58,15 +62,15 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
     suggested = tuple(c for c in columns if c.lower().startswith(_STARTS))
     if observed is None:
         if len(partly) != 1:
-            _refuse_gaps(values, columns, rows, partly, name)
+            _refuse_gaps(values, found, partly, name)
         seen = values[partly[0]]
         own = {column: float(cell) for column, cell in zip(columns, seen, strict=True) if not np.isnan(cell)}
         suggested = tuple(c for c in columns if c not in own)
         values = np.delete(values, partly, axis=0)
     else:
         if len(partly):
-            _refuse_gaps(values, columns, rows, partly, name)
-        own = _read_observed(observed)
+            _refuse_gaps(values, found, partly, name)
+        own = _read_observed(observed, missing)
         extra = [column for column in own if column not in columns]
         if extra:
             raise InputError(
@@ -75,7 +79,7 @@ def read_table(data: bytes, observed: bytes | None = None, name: str = "the tabl
             )
         suggested = suggested or tuple(c for c in columns if c not in own)
     if len(values) < 10:
-        raise InputError(f"{name} holds {len(values)} simulations: give at least 10 rows below the names.")
+        raise InputError(f"{at_start(name)} holds {len(values)} simulations: give at least 10 rows below the names.")
     return Table(columns, values, own, suggested, found.notes)
 
 
@@ -83,17 +87,17 @@ def _refuse_large(data: bytes, name: str) -> None:
     lines = data.count(b"\n")
     if lines > MOST_ROWS + 2 or len(data) > MOST_BYTES:
         raise InputError(
-            f"{name} has about {lines:,} rows and {len(data) / 1e6:.0f} MB; the limit is {MOST_ROWS:,} rows and "
-            f"{MOST_BYTES / 1e6:.0f} MB, for kernel matrices have one row a simulation: keep the rows nearest the "
+            f"{at_start(name)} has about {lines:,} rows and {len(data) / 1e6:.0f} MB; the limit is {MOST_ROWS:,} rows "
+            f"and {MOST_BYTES / 1e6:.0f} MB, for kernel matrices have one row a simulation: keep the rows nearest the "
             "observation, or a random part."
         )
 
 
-def _parse(data: bytes, name: str) -> "TextTable":
+def _parse(data: bytes, name: str, missing: Missing) -> "TextTable":
     """The columns; ``InputError`` for repeated names, too many of them, words in place of numbers, infinite values."""
     from core.tables.text import read_text
 
-    found = read_text(data, name, most_rows=MOST_ROWS + 1)
+    found = read_text(data, name, most_rows=MOST_ROWS + 1, missing=missing)
     if len(found.columns) > MOST_COLUMNS:
         raise InputError(
             f"In the first row of {name} {len(found.columns)} columns are too many: give at most {MOST_COLUMNS} names."
@@ -121,22 +125,23 @@ def _is_number(cell: str) -> bool:
         return cell.lower() in MISSING
 
 
-def _refuse_gaps(values: np.ndarray, columns: tuple[str, ...], rows: np.ndarray, partly: np.ndarray, name: str) -> None:
+def _refuse_gaps(values: np.ndarray, found: "TextTable", partly: np.ndarray, name: str) -> None:
     if not len(partly):
         raise InputError(
-            f"{name} has no observation: add one row whose parameters are empty, or give that row as its own file."
+            f"{at_start(name)} has no observation: add one row whose parameters are empty, or give that row as its own "
+            "file."
         )
     first = partly[0]
-    column = columns[int(np.flatnonzero(np.isnan(values[first]))[0])]
+    column = list(found.columns)[int(np.flatnonzero(np.isnan(values[first]))[0])]
     raise InputError(
-        f"{len(partly)} rows of {name} have missing cells, the first in row {rows[first]} under '{column}': fill or "
-        "remove them; only the observed row may leave its parameters empty."
+        f"{len(partly)} rows of {name} have missing cells, the first in row {found.lines[first]} under '{column}': "
+        f"fill or remove them; only the observed row may leave its parameters empty.{said_of_marks(found.notes)}"
     )
 
 
-def _read_observed(data: bytes) -> dict[str, float]:
+def _read_observed(data: bytes, missing: Missing) -> dict[str, float]:
     _refuse_large(data, "The observed row")
-    found = _parse(data, "The observed row")
+    found = _parse(data, "The observed row", missing)
     if len(found.lines) != 1:
         raise InputError(f"The observed file has {len(found.lines)} rows below the names: give one.")
     cells = {column: float(values[0]) for column, values in found.columns.items()}

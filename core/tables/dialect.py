@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import InputError, one_line
+from core.wording import at_start
 
 Source = Path | bytes
 #: Separators that are tried, the more telling ones first; a space stands for any run of spaces and tabs.
@@ -71,7 +72,7 @@ def encoding_of(source: Source, name: str) -> str:
     for encoding in (found,) if found else ("utf-8", "cp1252"):
         if _is_text(source, encoding):
             return encoding
-    raise InputError(f"{name} is no text (in UTF-8, UTF-16 or Windows-1252): save it as CSV (UTF-8) first.")
+    raise InputError(f"{at_start(name)} is no text (in UTF-8, UTF-16 or Windows-1252): save it as CSV (UTF-8) first.")
 
 
 def _is_text(source: Source, encoding: str) -> bool:
@@ -91,8 +92,8 @@ def sniff(source: Source, name: str) -> Dialect:
     with opened(source, encoding) as text:
         sample = [line[:_LONGEST] for line in islice(text, _SAMPLE)]
     if not "".join(sample).strip("\ufeff \r\n\t"):
-        raise InputError(f"{name} is empty: give a table with a row of names and at least one row below it.")
-    notes = [f"{name} is in Windows-1252, not in UTF-8."] if encoding == "cp1252" else []
+        raise InputError(f"{at_start(name)} is empty: give a table with a row of names and at least one row below it.")
+    notes = [f"{at_start(name)} is in Windows-1252, not in UTF-8."] if encoding == "cp1252" else []
     told, above = _told_separator(sample[0]), [n for n, line in enumerate(sample) if is_comment(line)]
     body = [line if n not in above and (n or not told) else "" for n, line in enumerate(sample)]
     separator, width = (told, _width(body, told)) if told else _separator(body)
@@ -240,4 +241,4 @@ def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name:
                     "one cell a name, and quote cells that hold the separator."
                 )
     except csv.Error as error:
-        raise InputError(f"{name} is no regular table ({error}): save it as CSV again.") from None
+        raise InputError(f"{at_start(name)} is no regular table ({error}): save it as CSV again.") from None

@@ -13,6 +13,7 @@ from core.sandbox import read_apart
 from core.tables.cells import MISSING, Column
 from core.tables.gaps import Missing, without_marks
 from core.tables.text import read_text
+from core.wording import at_start
 
 #: Longer tables are refused.
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 512
@@ -65,7 +66,7 @@ class Table:
     def column(self, name: str) -> np.ndarray:
         """One column as it is; ``InputError`` for an unknown name."""
         if name not in self.columns:
-            raise InputError(f"{self.source} has no column '{name}': it has {_listed(list(self.columns))}.")
+            raise InputError(f"{at_start(self.source)} has no column '{name}': it has {_listed(list(self.columns))}.")
         return self.columns[name]
 
 
@@ -117,9 +118,11 @@ def read_table(path: str | Path, name: str | None = None, missing: Missing = Non
     table = _netcdf_table(path, name, missing) if netcdf else _text_table(path, name, missing)
     columns = table.columns
     if not columns or not len(table):
-        raise InputError(f"{name} holds no rows: give a table with a header and at least one row.")
+        raise InputError(f"{at_start(name)} holds no rows: give a table with a header and at least one row.")
     if len(columns) > MOST_COLUMNS:
-        raise InputError(f"{name} has {len(columns)} columns, at most {MOST_COLUMNS} are read: keep those you need.")
+        raise InputError(
+            f"{at_start(name)} has {len(columns)} columns, at most {MOST_COLUMNS} are read: keep those you need."
+        )
     return table
 
 
@@ -151,10 +154,14 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
             for dimension in variable.dims[:1]:
                 lengths[str(dimension)] = lengths.get(str(dimension), 0) + 1
         if not lengths:
-            raise InputError(f"{name} has no variable along a dimension: give columns along one, such as time.")
+            raise InputError(
+                f"{at_start(name)} has no variable along a dimension: give columns along one, such as time."
+            )
         rows = max(lengths, key=lambda dimension: (lengths[dimension], dataset.sizes[dimension]))
         if dataset.sizes[rows] > MOST_ROWS:
-            raise InputError(f"{name} has {dataset.sizes[rows]:,} rows along {rows}, at most {MOST_ROWS:,} are read.")
+            raise InputError(
+                f"{at_start(name)} has {dataset.sizes[rows]:,} rows along {rows}, at most {MOST_ROWS:,} are read."
+            )
         found: dict[str, np.ndarray] = {}
         for label, variable in dataset.variables.items():
             if variable.dims[:1] != (rows,) or variable.dtype.kind not in "fiubM":

@@ -14,6 +14,7 @@ from core.tables.cells import MISSING, Column, tidy
 from core.tables.dates import clock_of, dates_of, dates_of_numbers
 from core.tables.dialect import Dialect, Source, is_comment, opened, refuse_long_rows, sniff
 from core.tables.gaps import Missing, without_marks
+from core.wording import at_start
 
 #: Rows that are parsed at once.
 CHUNK = 200_000
@@ -54,7 +55,9 @@ def read_text(
             frame = frame.iloc[skipped:]
         rows += len(frame)
         if rows > most_rows:
-            raise InputError(f"{name} has more than {most_rows:,} rows, the most that are read: keep those you need.")
+            raise InputError(
+                f"{at_start(name)} has more than {most_rows:,} rows, the most that are read: keep those you need."
+            )
         for each in names:
             pieces[each].append(frame[each])
             if each in numbers:
@@ -108,7 +111,9 @@ def _frames(stream: _Stream, dialect: Dialect, names: list[str], name: str) -> I
         return
     except (pd.errors.ParserError, csv.Error) as error:
         said = one_line(str(error))[:100].rstrip(".")
-        raise InputError(f"{name} is no regular table ({said}): give the same number of cells in every row.") from None
+        raise InputError(
+            f"{at_start(name)} is no regular table ({said}): give the same number of cells in every row."
+        ) from None
 
 
 def _units(frame: Any, names: list[str]) -> tuple[int, list[str]]:

@@ -17,6 +17,7 @@ from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.essential import called, group
 from pages.kit.layout import refusal
+from pages.kit.missing import table_missing
 from pages.kit.state import is_known, offer_only, recall, remember
 from pages.kit.uploaded import content_bytes, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
@@ -160,7 +161,9 @@ def _roles(key: str) -> Roles:
         start = [name for name in guess.covariates if name in rest and name not in more]
         extra = st.multiselect("Covariates", [n for n in rest if n not in more], start, key=f"d-covariates-{key}")
         drop = st.toggle("Leave out rows with missing cells", False, key=f"d-drop-{key}")
-    return Roles(chosen["subject"], (chosen["value"], *more), chosen["outcome"], tuple(extra), bool(drop))
+        missing = table_missing("d-missing")
+    return Roles(chosen["subject"], (chosen["value"], *more), chosen["outcome"], tuple(extra), bool(drop),
+                 None if missing is None else ())  # fmt: skip
 
 
 def start_values(chosen: Chosen) -> dict[str, float]:

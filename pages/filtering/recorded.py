@@ -11,10 +11,12 @@ from core.filtering.series import MOST_TRAIN, Series
 from core.filtering.steps import time_column
 from core.studies.filtering.study import FilterSettings, Followed, follow, series_problem
 from core.tables import Table, open_table
+from core.tables.gaps import Missing
 from pages.filtering import words
 from pages.filtering.player import player
 from pages.kit.essential import called
 from pages.kit.layout import refusal
+from pages.kit.missing import table_missing
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember
 from pages.kit.theme import is_dark
@@ -27,8 +29,8 @@ AS_THEY_STAND = "rows as they stand"
 
 
 @st.cache_resource(show_spinner="Reading the series …", max_entries=4)
-def _opened(data: bytes, name: str) -> Table:
-    return open_table(data, name)
+def _opened(data: bytes, name: str, missing: Missing) -> Table:
+    return open_table(data, name, missing)
 
 
 @st.cache_resource(show_spinner=False)
@@ -66,17 +68,21 @@ def choose_table() -> Table:
     file = st.file_uploader(name, key="f-file", help=about)
     if file is not None:
         try:
-            remember("_f-table", _opened(content_bytes(file), file.name))
+            data = content_bytes(file)
+            _opened(data, file.name, None)
+            remember("_f-own", (data, file.name))
         except InputError as error:
             refusal(error)
-    table = recall("_f-table")
-    if table is None:
+    own = recall("_f-own")
+    if own is None:
         table = _example()
         st.caption(
             "Until you give a file: a Van der Pol oscillator pushed at random, made by us; its position is seen."
         )
         st.download_button("This example as CSV", _as_csv(table), "oscillator.csv", "text/csv")
-    return table
+        return table
+    data, source = own
+    return _opened(data, source, table_missing("f-missing"))
 
 
 @st.cache_data(show_spinner=False)

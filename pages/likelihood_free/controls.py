@@ -14,9 +14,11 @@ from core.likelihood_free.prior import Family, Marginal, Prior
 from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
 from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from core.studies.likelihood_free.study import Inference, exactness_gap, infer
+from core.tables.gaps import Missing
 from pages.kit import bound
 from pages.kit.address import forget_address
 from pages.kit.layout import refusal
+from pages.kit.missing import table_missing
 from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember
 from pages.kit.uploaded import content_bytes
 from pages.kit.words import plain
@@ -70,6 +72,7 @@ class Choice:
     logs: tuple[str, ...] = ()
     prior: Prior | None = None
     drawn_from_prior: bool = False
+    missing: Missing = None
 
 
 def choose() -> Choice:
@@ -116,7 +119,7 @@ def _named(name: str, numbers: tuple[float, ...]) -> Problem:
 def simulated(choice: Choice) -> tuple[Problem, Simulations]:
     """The problem and its simulations."""
     if choice.data is not None:
-        table = read_table(*choice.data)
+        table = read_table(*choice.data, missing=choice.missing)
         return problem_of_table(
             table, choice.parameters, choice.prior, logs=choice.logs, drawn_from_prior=choice.drawn_from_prior
         )
@@ -209,8 +212,9 @@ def _choose_table() -> Choice:
                              "own.")  # fmt: skip
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
-    data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None)
-    table = _read(*data)
+    missing = table_missing("lf-missing") if files or is_known("_lf-data") else None
+    data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None, missing)
+    table = _read(*data, missing)
     for note in table.notes:
         st.caption(plain(note))
     mark = hashlib.blake2b(data[0], digest_size=6).hexdigest()
@@ -219,7 +223,7 @@ def _choose_table() -> Choice:
     wide = [c for c in positive if np.ptp(np.log(table.values[:, table.columns.index(c)])) > WIDE]
     logs = tuple(st.multiselect("Worked with as logarithms", positive, wide, key=f"lf-logs-{mark}",
                                 help="Parameters that span more than a factor of 20 begin here."))  # fmt: skip
-    choice = Choice("table", (), len(table.values), 0, data, parameters, logs)
+    choice = Choice("table", (), len(table.values), 0, data, parameters, logs, missing=missing)
     prior = _choose_prior(table, parameters, logs)
     drawn = prior is not None and st.segmented_control(
         "Rows were drawn", ["evenly over their range", "from this prior"], default="evenly over their range",
@@ -230,13 +234,13 @@ def _choose_table() -> Choice:
     return replace(choice, prior=prior, drawn_from_prior=bool(drawn))
 
 
-def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | None]:
+def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
     kept = recall("_lf-data", (example_table(), None))
     if data is None:
         return kept
     try:
-        _read(data, row)
+        _read(data, row, missing)
     except InputError as error:
         refusal(error)
         st.caption("Nothing is lost: the last good table stays.")
@@ -246,8 +250,9 @@ def _kept_table(data: bytes | None, row: bytes | None) -> tuple[bytes, bytes | N
 
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4)
-def _read(data: bytes, row: bytes | None) -> Table:
-    return read_table(data, row) if (data, row) == (example_table(), None) else open_table(data, row)
+def _read(data: bytes, row: bytes | None, missing: Missing) -> Table:
+    ours = (data, row) == (example_table(), None)
+    return read_table(data, row) if ours else open_table(data, row, missing=missing)
 
 
 def _choose_prior(table: Table, parameters: tuple[str, ...], logs: tuple[str, ...]) -> Prior | None:

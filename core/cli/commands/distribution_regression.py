@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options, seeds_of
+from core.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
+from core.missing_marks import checked_missing
 
 HELP = "regress an outcome on distributions seen through repeated measures, by GPDR and its alternatives"
 
@@ -41,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--outcome", metavar="COLUMN", help="what is to be explained")
     table.add_argument("--covariate", nargs="*", metavar="COLUMN", help="further numbers of the subject")
     table.add_argument("--drop-missing", action="store_true", help="leave out rows with missing cells")
+    add_missing_option(table, USUAL_MARKS)
     table.add_argument("--stand-in", type=int, metavar="N", help="N generated people, an accelerometer study's shape")
     table.add_argument("--folds", type=int, default=5, help="of the cross-validation")
     table.add_argument("--repeats", type=int, default=10, help="partitions into folds")
@@ -193,9 +195,10 @@ def _subjects(options: argparse.Namespace) -> Any:
     guess = guess_roles(columns_of(options.table))
     if guess is None:
         raise InputError("The table has fewer than three columns: it needs a subject, a value and an outcome.")
+    missing = None if options.missing is None else checked_missing(options.missing)
     roles = Roles(
         options.subject or guess.subject, tuple(options.value or guess.values), options.outcome or guess.outcome,
-        tuple(guess.covariates if options.covariate is None else options.covariate), options.drop_missing,
+        tuple(guess.covariates if options.covariate is None else options.covariate), options.drop_missing, missing,
     )  # fmt: skip
     subjects = read_table(options.table, roles)
     for note in subjects.notes:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import add_output_options, seeds_of
+from core.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
 from core.cli.talk import say, stdout_kept_clean
 from core.errors import InputError
 
@@ -30,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over so many data sets")
     parser.add_argument("--table", metavar="FILE", help="table: CSV of parameters and summaries, a row a simulation")
     parser.add_argument("--observed-row", metavar="FILE", help="table: CSV of names and one observed row")
+    add_missing_option(parser, USUAL_MARKS)
     parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
     parser.add_argument("--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters seen as logarithms")
     add_output_options(parser)
@@ -78,7 +79,7 @@ def _of_table(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Resul
     if options.calibrate or options.drawn:
         raise InputError("A table has no simulator to draw repeated data from: leave --calibrate and --drawn out.")
     row = _read(options.observed_row) if options.observed_row else None
-    table = read_table(_read(options.table), row, Path(options.table).name)
+    table = read_table(_read(options.table), row, Path(options.table).name, options.missing)
     chosen = tuple(options.parameters or table.suggested)
     problem, simulations = problem_of_table(table, chosen, logs=tuple(options.log))
     results = []

@@ -1,0 +1,11 @@
+"""The switch that keeps numbers such as -9999 of a person's own table as data."""
+
+from core.tables.gaps import SWITCH, Missing
+from pages.kit import bound
+
+_HELP = "Off: they are data. They lie farther from all other values of their column than these from one another."
+
+
+def table_missing(key: str) -> Missing:
+    """What counts as missing in a table: the usual marks, or nothing but empty cells."""
+    return None if bound.toggle(SWITCH, True, key=key, help=_HELP) else ()
