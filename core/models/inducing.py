@@ -32,7 +32,7 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
                 f"{inputs.shape[1]}: place them anew."
             )
         return found
-    distinct = np.unique(inputs.detach().cpu().numpy(), axis=0)
+    distinct = np.unique(_rounded(inputs.detach().cpu().numpy()), axis=0)
     if inducing.count > len(distinct):
         raise InputError(
             f"{inducing.count} inducing points were asked for, the data have {len(distinct)} distinct points: "
@@ -55,6 +55,12 @@ def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
 def fitting(inducing: Inducing, bags: Bags) -> Inducing:
     """The same, with no more points asked for than the bags hold (a coreset holds fewer than the data)."""
     return replace(inducing, count=min(inducing.count, len(bags.inputs)))
+
+
+def _rounded(points: np.ndarray) -> np.ndarray:
+    """Points to 40 bits of their columns' size: the last bits, which differ between devices, decide no tie."""
+    step = np.exp2(np.ceil(np.log2(np.abs(points).max(0, initial=np.finfo(float).tiny))) - 40)
+    return np.round(points / step) * step
 
 
 def _kmeans(points: np.ndarray, inducing: Inducing, rng: np.random.Generator) -> np.ndarray:

@@ -25,6 +25,7 @@ TITLES = {
     "kernel_sums": "Bag sums and kernel values",
     "scale": "Up to a million pixels, through inducing points",
     "scale_most_bags": "The most bags of exact weights",
+    "gpu": "On a GPU",
     "store": "Many time steps in a Zarr store",
     "files": "Large files",
     "two_grids": "Two files on two grids",
@@ -56,7 +57,7 @@ PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_represe
          "filtering", "camera")  # fmt: skip
 TOPICS = (
     Topic("Time beside a plain implementation", PLAIN, headlines.beside_plain),
-    Topic("Up to a million pixels", ("scale", "scale_most_bags"), headlines.up_to_a_million),
+    Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("Many time steps", ("store",), headlines.many_steps),
     Topic("Files", ("files", "two_grids"), headlines.files),
     Topic("Waiting", ("latency",), headlines.waiting),

@@ -38,11 +38,15 @@ def rows_of(size: tuple[int, int, int], found: dict) -> list[Row]:
     ]  # fmt: skip
 
 
+def found_on(device: str, size: tuple[int, int, int]) -> dict:
+    """Seconds, memory and scores of one size, from a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.large", *map(str, size), str(INDUCING), device]
+    return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+
+
 def measured(size: tuple[int, int, int]) -> list[Row]:
-    """The rows of one size, from a process of its own."""
-    command = [sys.executable, "-m", "tests.benchmarks.large", *map(str, size), str(INDUCING), "cpu"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return rows_of(size, json.loads(done.stdout))
+    """The rows of one size on the CPU."""
+    return rows_of(size, found_on("cpu", size))
 
 
 def bench_scale() -> None:

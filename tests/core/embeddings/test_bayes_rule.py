@@ -1,6 +1,7 @@
 """Kernel Bayes' rule: against its operators written out, low rank against dense, limits, a Gaussian posterior."""
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -216,14 +217,15 @@ def test_bad_input_is_said(unchecked):
 @pytest.mark.gpu
 def test_cuda_gives_the_same_numbers():
     here, at = rule(), torch.tensor([0.4]).double()
+    kernel = deepcopy(K).cuda()  # `cuda()` moves a module in place
     there = KernelBayes(
         here.inputs.cuda(),
         here.observations.cuda(),
-        K.cuda(),
-        K.cuda(),
+        kernel,
+        kernel,
         here.regularisation,
         here.second_regularisation,
     )
     start = prior()
-    moved = KernelMean(start.points.cuda(), start.weights.cuda(), K)
+    moved = KernelMean(start.points.cuda(), start.weights.cuda(), kernel)
     assert torch.allclose(there.posterior(moved, at.cuda()).weights.cpu(), here.posterior(start, at).weights, atol=1e-6)
