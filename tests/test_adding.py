@@ -12,20 +12,23 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 #: A path on a line of its own with the place in the file, and the code for it.
 STEP = re.compile(r"^`([\w/.]+)`(?:, (at the end|\w+ `([^`]+)`))?\n\n```(?:python)?\n(.*?)^```", re.M | re.S)
+PLAIN = ("-p", "no:cacheprovider")
 QUICK = ("--restarts", "1", "--steps", "4", "--points", "4", "--json", "-", "--quiet")
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project, in which all recipes are followed one after the other."""
-    folder = tmp_path_factory.mktemp("copy")
-    for name in ("core", "pages", "tests", "static", "data", "scripts", "app.py", "pyproject.toml"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder)
-    return folder
+    folder = tmp_path_factory.mktemp("copy") / "project"
+    return shutil.copytree(ROOT, folder, ignore=left_out)
+
+
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """What is no part of the project: environment, caches and runs in its own folder, compiled files anywhere."""
+    own = {
+        name for name in names if name in ("runs", "build", ".git", ".venv") or name.endswith(("_cache", ".egg-info"))
+    }
+    return {"__pycache__"} | (own if Path(folder) == ROOT else set())
 
 
 def followed(title: str, copy: Path) -> list[str]:
@@ -56,7 +59,7 @@ def run(copy: Path, *command: str) -> str:
 def test_a_kernel_takes_one_file_of_core_and_passes_every_test_of_the_families(copy: Path) -> None:
     assert [path.split("/")[0] for path in followed("A kernel", copy)] == ["core", "tests"]
     where = ("tests/core/kernels/test_families.py", "tests/core/kernels/test_kernels.py")
-    said = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "matern72", *where)
+    said = run(copy, "-m", "pytest", "-q", *PLAIN, "-k", "matern72", *where)
     assert int(re.search(r"(\d+) passed", said)[1]) >= 10
 
 
@@ -93,7 +96,18 @@ def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
 def test_a_page_takes_one_file_its_test_and_a_line(copy: Path) -> None:
     touched = ["pages/cell_means/page.py", "pages/kit/pages.py", "tests/pages/test_cell_means.py"]
     assert followed("A page", copy) == touched
-    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/pages/test_cell_means.py")
+    which = "cell_means or and_no_others or at_its_address or another_page or leads_to_a_page"
+    said = run(copy, "-m", "pytest", "-q", "-k", which, *PLAIN, "tests/pages", "tests/core/studies/test_replicated.py")
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 7
+
+
+@pytest.mark.browser
+def test_the_new_page_is_opened_in_a_browser_like_every_other(copy: Path) -> None:
+    """Follows the test above, in the same copy."""
+    assert (copy / "pages/cell_means/page.py").is_file(), "run the whole file"
+    where = ("tests/browser/test_every_page.py", "tests/browser/test_shell.py")
+    said = run(copy, "-m", "pytest", "-q", "-k", "cells or every_equation or pages", *PLAIN, *where)
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 2
 
 
 def test_lint_house_layers_and_catalogues_pass_after_all_recipes(copy: Path) -> None:
@@ -102,4 +116,4 @@ def test_lint_house_layers_and_catalogues_pass_after_all_recipes(copy: Path) -> 
     run(copy, "-m", "ruff", "check", "--no-cache")
     run(copy, "-m", "ruff", "format", "--check", "--no-cache")
     where = ("test_house.py", "test_layers.py", "core/models/test_catalogue.py", "core/datasets/test_catalogue.py")
-    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in where))
+    run(copy, "-m", "pytest", "-q", *PLAIN, *(f"tests/{name}" for name in where))
