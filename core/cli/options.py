@@ -2,11 +2,14 @@
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.cli.document import add_json_option
 from core.errors import InputError
 from core.plain_data import check_seed
+
+if TYPE_CHECKING:
+    from core.studies.filtering.study import FilterSettings
 
 Options = argparse._ActionsContainer  # a parser or a group of one
 #: The longest range of seeds.
@@ -62,11 +65,25 @@ def add_filter_options(parser: Options, tolerance: float) -> None:
     parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
 
 
-def add_series_options(parser: Options, runs: int) -> None:
-    """``--train``, ``--test``, ``--runs`` and ``--seeds`` of series that are simulated and followed."""
+def filter_settings(options: argparse.Namespace, **more: Any) -> "FilterSettings":
+    """The settings that ``add_filter_options`` and ``add_device_option`` ask for, and ``more``."""
+    from core.studies.filtering.study import FilterSettings
+
+    return FilterSettings(options.scale, options.epsilon, options.tolerance, options.device, **more)
+
+
+def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> None:
+    """All options of a command that filters the state on a circle: systems, series, filter, device and output."""
+    parser.add_argument(
+        "--system", nargs="+", choices=("a", "b"), default=list(systems),
+        help=f"a: a circle, b: a wavy circle; one or both ({' '.join(systems)})",
+    )  # fmt: skip
     parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
     parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
     add_runs_options(parser, runs, "training and test series")
+    add_filter_options(parser, 1e-4)
+    add_device_option(parser)
+    add_output_options(parser)
 
 
 def add_runs_options(parser: Options, runs: int, of: str) -> None:

@@ -8,6 +8,7 @@ from core.cli.options import (
     add_filter_options,
     add_output_options,
     add_runs_options,
+    filter_settings,
     seeds_asked,
 )
 from core.cli.talk import say, stdout_kept_clean
@@ -65,15 +66,12 @@ def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[st
     from core.filtering.room import Camera
     from core.filtering.rotations import RotationPath
     from core.studies.filtering.camera import CameraSpec, compare_camera
-    from core.studies.filtering.study import FilterSettings
 
     spec = CameraSpec(
         options.train, options.test, noise, seed, RotationPath(speed=options.speed, tilt=options.tilt),
         Camera(field_of_view=options.field_of_view), options.room,
     )  # fmt: skip
-    settings = FilterSettings(
-        options.scale, options.epsilon, options.tolerance, options.device, iterative=options.full_rank
-    )
+    settings = filter_settings(options, iterative=options.full_rank)
     results = []
     for row in compare_camera(spec, settings, methods):
         more = {"noise": noise, "variance": noise**2}

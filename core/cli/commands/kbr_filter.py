@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 from core.cli.document import Result, check_writable, document, write
 from core.cli.options import (
     USUAL_MARKS,
-    add_device_option,
-    add_filter_options,
+    add_circle_options,
     add_missing_option,
-    add_output_options,
-    add_series_options,
     chosen,
+    filter_settings,
     seeds_asked,
 )
 from core.cli.talk import say, stdout_kept_clean
@@ -26,9 +24,7 @@ HELP = "follow a hidden state with the kernel Bayes filter, beside EKF, UKF and 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--system", nargs="+", choices=("a", "b"), default=["a"], help="a: a circle, b: a wavy circle; one or both"
-    )
+    add_circle_options(parser, ["a"], 3)
     parser.add_argument(
         "--generator", choices=("M", "D"), default="M", help="M: the angle of the noisy state, D: its own"
     )
@@ -41,10 +37,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_missing_option(parser, USUAL_MARKS)
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
-    add_series_options(parser, 3)
-    add_filter_options(parser, 1e-4)
-    add_device_option(parser)
-    add_output_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -53,9 +45,9 @@ def run(options: argparse.Namespace) -> None:
     seeds_asked(options)
     with stdout_kept_clean():
         from core.device import choose
-        from core.studies.filtering.study import FilterSettings, compare
+        from core.studies.filtering.study import compare
 
-        settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
+        settings = filter_settings(options)
         methods = tuple(options.methods) if options.methods else None
         results = []
         for problem, seed, about in _problems(options):

@@ -4,14 +4,7 @@ import argparse
 from itertools import product
 
 from core.cli.document import Result, check_writable, document, write
-from core.cli.options import (
-    add_device_option,
-    add_filter_options,
-    add_output_options,
-    add_series_options,
-    chosen,
-    seeds_asked,
-)
+from core.cli.options import add_circle_options, chosen, filter_settings, seeds_asked
 from core.cli.talk import say, stdout_kept_clean
 
 HELP = "the kernel Bayes filter, one step ahead, and given the whole series, with several δ of the smoother"
@@ -19,11 +12,7 @@ HELP = "the kernel Bayes filter, one step ahead, and given the whole series, wit
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--system", nargs="+", choices=("a", "b"), default=["a", "b"], help="a: a circle, b: waves")
-    add_series_options(parser, 10)
-    add_filter_options(parser, 1e-4)
-    add_device_option(parser)
-    add_output_options(parser)
+    add_circle_options(parser, ["a", "b"], 10)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -33,9 +22,9 @@ def run(options: argparse.Namespace) -> None:
     with stdout_kept_clean():
         from core.filtering.systems import RotationSystem
         from core.studies.filtering.smoothing import compare_smoothers
-        from core.studies.filtering.study import FilterSettings, rotation_problem
+        from core.studies.filtering.study import rotation_problem
 
-        settings = FilterSettings(options.scale, options.epsilon, options.tolerance, options.device)
+        settings = filter_settings(options)
         results = []
         for name, train, seed in product(options.system, options.train, seeds):
             problem = rotation_problem(RotationSystem.named(name, "M"), train, options.test, seed)
