@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from core.sandbox import WHOSE
+from core.sandbox import ADDRESS, WHOSE
 from pages.kit.address import told_address
 from pages.kit.asked import count_asked
 from pages.kit.pages import FAVICON, listed_pages
 from pages.kit.record import begin
 from pages.kit.tools import finish
-from pages.kit.visitor import visitor_mark
+from pages.kit.visitor import address, visitor_mark
 from pages.kit.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()
 WHOSE.set(visitor_mark())
+ADDRESS.set(address())
 page = st.navigation(listed_pages(), expanded=True)
 if page.url_path:
     wait_for_arrays()

@@ -31,16 +31,20 @@ from core.jail import end_with_parent, lock_in, python_paths, threads_of_user
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[1]
-#: How many files are read at once in one process of the application (one of a visitor at a time), how long another
-#: waits for its turn, and how many times its computing time a reader may take by the clock.
-READERS, TURN_S = 4, 60.0
+#: How many files are read at once in one process of the application, of one visitor and of one network address, so that
+#: neither keeps the others from reading; how long another file waits for its turn, and how many times its computing
+#: time a reader may take by the clock.
+READERS, OF_VISITOR, OF_ADDRESS, TURN_S = 4, 1, 3, 60.0
 PATIENCE = 3
 #: Names the parent's process id in the child's environment, and so many threads may a child have.
 PARENT, THREADS = "DECONDITIONING_PARENT", 64
 _turns = threading.BoundedSemaphore(READERS)
-#: Whose file is read in this thread, where the application serves several people, and a turn for each of them.
+#: Where the application serves several people: whose file is read in this thread, and from which network address.
 WHOSE: ContextVar[str] = ContextVar("whose", default="")
-_turns_of: defaultdict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(1))
+ADDRESS: ContextVar[str] = ContextVar("address", default="")
+Turns = defaultdict[str, threading.BoundedSemaphore]
+_turns_of_visitor: Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_VISITOR))
+_turns_of_address: Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_ADDRESS))
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
 Found = TypeVar("Found")
@@ -74,11 +78,12 @@ def read_apart(
 
 @contextlib.contextmanager
 def _turn(name: str) -> Iterator[None]:
-    """A place among the readers, first this visitor's own; raises ``InputError`` where none comes free in time."""
+    """A place among the readers, of this visitor, their address, and all; ``InputError`` if none comes free in time."""
     end = time.monotonic() + TURN_S
     held: list[threading.BoundedSemaphore] = []
+    own = [of[name] for of, name in ((_turns_of_visitor, WHOSE.get()), (_turns_of_address, ADDRESS.get())) if name]
     try:
-        for turns in [_turns_of[whose], _turns] if (whose := WHOSE.get()) else [_turns]:
+        for turns in (*own, _turns):
             if not turns.acquire(timeout=max(0.0, end - time.monotonic())):
                 raise InputError(
                     f"{name} was not read, other files are being read for longer than {TURN_S:g} s: try again in a "

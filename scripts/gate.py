@@ -6,20 +6,26 @@ answers only to names known to be its own, over HTTP and websocket alike.
 """
 
 import base64
+import contextlib
 import hashlib
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.errors import InputError
+
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Addresses that say "every interface"; nobody's name.
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
+#: Open pages (websockets) from one network address of a shared server: a lecture hall may have one.
+SOCKETS_OF_ADDRESS = 200
 #: A page loads from this server alone. Plotly and Streamlit write styles; components, pictures and downloads are blobs
 #: and data; Plotly's WebGL traces compile functions. Of a document's own scripts those run whose digests follow
 #: ``script-src``.
@@ -86,16 +92,35 @@ def policy_for(document: str) -> str:
     return "; ".join(f"{part} {allowed}" if part.startswith("script-src") else part for part in POLICY)
 
 
+def trusted_proxies(given: str) -> str:
+    """Proxies whose X-Forwarded-For tells where a visitor is: addresses and networks with commas between.
+
+    The text is as uvicorn takes it. Raises ``InputError`` where a part is no address and no network.
+    """
+    found = []
+    for part in filter(None, (part.strip() for part in given.split(","))):
+        try:
+            found.append(str(ipaddress.ip_network(part) if "/" in part else ipaddress.ip_address(part)))
+        except ValueError:
+            raise InputError(
+                f"DECONDITIONING_TRUSTED_PROXIES names {part[:60]!r}: give addresses or networks of proxies with "
+                "commas between, such as 127.0.0.1,10.0.0.0/8."
+            ) from None
+    return ",".join(found)
+
+
 class Gate:
     """ASGI middleware that lets in whoever asks for one of ``names``, and marks every answer with ``HEADERS``.
 
     Where the server is shared, the address at which the connection arrived is a name, too: no other site has it.
-    ``policy`` is the content security policy of all answers.
+    ``policy`` is the content security policy of all answers. A shared server takes ``SOCKETS_OF_ADDRESS`` websockets
+    at a time from one address, any number from its own machine.
     """
 
     def __init__(self, app: ASGIApp, names: set[str], shared: bool, policy: str) -> None:
         self._app, self._names, self._shared = app, names, shared
         self._headers = {"Content-Security-Policy": policy, **HEADERS}
+        self._sockets: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or hand the request on."""
@@ -104,7 +129,8 @@ class Gate:
             return
         refusal = self._refusal(scope)
         if refusal is None:
-            await self._app(scope, receive, self._marked(send))
+            with self._counted(scope):
+                await self._app(scope, receive, self._marked(send))
         elif scope["type"] == "http":
             await refusal(scope, receive, self._marked(send))
         else:
@@ -123,7 +149,24 @@ class Gate:
             )
         if _SHUT.search(scope["path"]):
             return PlainTextResponse("Not found.", 404)
+        if (address := self._limited(scope)) and self._sockets[address] >= SOCKETS_OF_ADDRESS:
+            return PlainTextResponse("Too many pages are open from your network address: close one.", 429)
         return None
+
+    def _limited(self, scope: Scope) -> str:
+        """The address whose websockets are counted; empty where this is none of them."""
+        host = scope["client"][0] if scope.get("client") else ""
+        return host if self._shared and scope["type"] == "websocket" and host not in LOOPBACK else ""
+
+    @contextlib.contextmanager
+    def _counted(self, scope: Scope) -> Iterator[None]:
+        """One websocket more while it lasts."""
+        address = self._limited(scope)
+        self._sockets += Counter({address: 1} if address else {})
+        try:
+            yield
+        finally:
+            self._sockets -= Counter({address: 1} if address else {})  # an address with none left is forgotten
 
     def _marked(self, send: Send) -> Send:
         """``send`` that puts the headers on an answer."""

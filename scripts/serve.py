@@ -36,9 +36,10 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 from streamlit.web.server.starlette import starlette_app
 
+from core.errors import InputError
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
-from scripts.gate import Gate, own_names, policy_for
+from scripts.gate import Gate, own_names, policy_for, trusted_proxies
 from scripts.housekeeping import keep_house
 from scripts.uploads import Uploads
 
@@ -56,6 +57,7 @@ _YEAR_S = 365 * 24 * 3600
 def main() -> None:
     """Run Streamlit's own command line on this app; one core is left to the browser, which waits for it."""
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
+    take_trusted_proxies()
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")
     PagesManager.uses_pages_directory = False
     streamlit_routes = starlette_app.create_streamlit_routes
@@ -71,6 +73,11 @@ def main() -> None:
     bootstrap._set_up_signal_handler = end_in_time(bootstrap._set_up_signal_handler)
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
     cli.main()
+
+
+def take_trusted_proxies() -> None:
+    """Let uvicorn believe the named proxies, where it by itself believes every process of this machine."""
+    os.environ["FORWARDED_ALLOW_IPS"] = trusted_proxies(os.environ.get("DECONDITIONING_TRUSTED_PROXIES", ""))
 
 
 def end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -143,4 +150,7 @@ def page_routes() -> list[BaseRoute]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except InputError as error:
+        sys.exit(str(error))

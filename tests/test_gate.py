@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from scripts.gate import HEADERS, Gate, host_name, own_names, policy_for
+from core.errors import InputError
+from scripts.gate import HEADERS, Gate, host_name, own_names, policy_for, trusted_proxies
 from scripts.serve import page_document
 
 OURS = ["127.0.0.1:8501", "localhost", "LOCALHOST.:8501", "[::1]:8501", "lab.example.org", "a.b.example.net", "LAB:80"]
@@ -98,3 +99,50 @@ def test_the_policy_lets_the_documents_own_scripts_run_and_nothing_from_elsewher
         assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy["script-src"]
     assert not re.search(r"https?:|wss?:|\*", " ".join(policy.values()))
     assert "unsafe-inline" not in policy["script-src"] and policy["frame-ancestors"] == "'self'"
+
+
+def open_sockets(addresses: list[str], shared: bool = True) -> list[str]:
+    """What becomes of websockets from these addresses that all stay open, in order."""
+    found: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        found.append("passed")
+        await asyncio.sleep(0.05)
+
+    async def send(message: Any) -> None:
+        found.append(message["type"])
+
+    async def visits() -> None:
+        gate = Gate(app, NAMES, shared, "the policy")
+
+        async def visit(address: str) -> None:
+            scope = {"type": "websocket", "path": "/", "headers": [(b"host", b"localhost")], "client": (address, 9)}
+            await gate(scope, None, send)  # type: ignore[arg-type]
+
+        await asyncio.gather(*(visit(address) for address in addresses))
+        await visit(addresses[0])  # all others have gone
+        assert not gate._sockets
+
+    asyncio.run(visits())
+    return found
+
+
+def test_websockets_of_one_address_are_limited_until_some_close(monkeypatch) -> None:
+    monkeypatch.setattr("scripts.gate.SOCKETS_OF_ADDRESS", 2)
+    refused = "websocket.close"
+    assert open_sockets(["10.0.0.1"] * 3 + ["10.0.0.2"]) == ["passed", "passed", refused, "passed", "passed"]
+    assert open_sockets(["127.0.0.1"] * 4) == open_sockets(["10.0.0.1"] * 4, shared=False) == ["passed"] * 5
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [("", ""), (" 127.0.0.1 , 10.0.0.0/8,", "127.0.0.1,10.0.0.0/8"), ("::1", "::1"), ("fd00::/8", "fd00::/8")],
+)
+def test_trusted_proxies_are_addresses_and_networks(given: str, taken: str) -> None:
+    assert trusted_proxies(given) == taken
+
+
+@pytest.mark.parametrize("given", ["*", "proxy.example.org", "10.0.0.1/8", "10.0.0", "127.0.0.1;10.0.0.1"])
+def test_what_is_no_proxy_is_refused(given: str) -> None:
+    with pytest.raises(InputError, match="DECONDITIONING_TRUSTED_PROXIES names"):
+        trusted_proxies(given)

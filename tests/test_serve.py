@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.requests import Request
 from streamlit import config
 
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE
-from scripts.serve import WHERE, page_routes
+from scripts.serve import WHERE, page_routes, take_trusted_proxies
 from tests.browser.serving import ROOT, free_port, wait_until_healthy
 from tests.visitor import Visitor
 from tests.waiting import wait_for
@@ -104,3 +105,31 @@ async def opened_once(url: str) -> None:
     """A visit that is over once the page's script has begun."""
     async with Visitor(url):
         await asyncio.sleep(1)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "forwarded", "seen"),
+    [
+        (None, "127.0.0.1", "203.0.113.7", "127.0.0.1"),
+        ("127.0.0.1", "127.0.0.1", "203.0.113.7", "203.0.113.7"),
+        ("127.0.0.1", "10.0.0.9", "203.0.113.7", "10.0.0.9"),
+        ("10.0.0.0/8", "10.0.0.9", "198.51.100.1, 203.0.113.7, 10.0.0.3", "203.0.113.7"),
+    ],
+    ids=["none trusted", "trusted", "not that one", "forged in front, two proxies"],
+)
+def test_only_trusted_proxies_tell_where_a_visitor_is(trusted, peer, forwarded, seen, monkeypatch) -> None:
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    monkeypatch.delenv("DECONDITIONING_TRUSTED_PROXIES", raising=False)
+    if trusted:
+        monkeypatch.setenv("DECONDITIONING_TRUSTED_PROXIES", trusted)
+    found: list[str] = []
+
+    async def app(scope, receive, send) -> None:
+        found.append(scope["client"][0])
+
+    take_trusted_proxies()
+    config = uvicorn.Config(app, lifespan="off", ws="none")
+    config.load()
+    scope = {"type": "http", "headers": [(b"x-forwarded-for", forwarded.encode())], "client": (peer, 9)}
+    asyncio.run(config.loaded_app(scope, None, None))
+    assert found == [seen]

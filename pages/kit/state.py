@@ -13,7 +13,7 @@ from core.errors import InputError
 from pages.kit.address import correct
 from pages.kit.essential import called
 from pages.kit.record import saw_control
-from pages.kit.visitor import is_shared, keeps_cookie, sees_everything, visitor_mark
+from pages.kit.visitor import address, is_shared, keeps_cookie, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
     from core.engine import Visitor
@@ -49,8 +49,7 @@ def get_engine() -> "Visitor":
     """The run engine, one per server, as this visitor may use it."""
     from core.engine import Visitor
 
-    address = st.context.ip_address if is_shared() else None
-    return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address or "")
+    return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address())
 
 
 def recall(name: str, default: Any = None) -> Any:

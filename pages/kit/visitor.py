@@ -51,6 +51,14 @@ def visitor_mark() -> str:
     return mark_of(cookie() or st.session_state.setdefault(_SECRET, secrets.token_hex(32)))
 
 
+def address() -> str:
+    """The network address that the visitor comes from; empty on this machine, and where the server is not shared.
+
+    Behind a proxy it is the one that a trusted proxy forwards (`scripts.gate.trusted_proxies`).
+    """
+    return (st.context.ip_address or "") if is_shared() else ""
+
+
 def sees_everything() -> bool:
     """Whether all runs and uploads are this visitor's to see and change."""
     return not is_shared() or bool(st.session_state.get(_ADMINISTRATOR))
@@ -121,7 +129,7 @@ def become_administrator(secret: str) -> bool:
     wanted = os.environ.get("DECONDITIONING_ADMIN", "")
     if len(wanted) < SHORTEST_SECRET:
         raise InputError(f"DECONDITIONING_ADMIN has fewer than {SHORTEST_SECRET} letters: start the server with more.")
-    if not _guesses[st.context.ip_address or ""].right(secret, wanted):
+    if not _guesses[address()].right(secret, wanted):
         return False
     st.session_state[_ADMINISTRATOR] = True
     return True

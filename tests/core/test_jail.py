@@ -8,7 +8,7 @@ import re
 import socket
 import struct
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import psutil
@@ -280,6 +280,36 @@ def test_one_more_reader_waits_for_its_turn_and_is_told_so(monkeypatch):
             thread.join()
     assert len(most) == sandbox.READERS
     assert read_apart("m", b"", "mine.nc", lambda path: "read") == "read"
+
+
+def test_visitors_of_one_address_leave_a_turn_to_others(monkeypatch):
+    """However many browsers somebody opens, one of the readers is for other addresses."""
+    monkeypatch.setattr(sandbox, "TURN_S", 0.5)
+    busy, done = threading.Semaphore(0), threading.Event()
+
+    def run(command, said, name, seconds):
+        if name == "slow.nc":
+            busy.release()
+            done.wait()
+        return 0, b'{"ok": true}'
+
+    def read(whose, address, name):
+        sandbox.WHOSE.set(whose)
+        sandbox.ADDRESS.set(address)
+        return read_apart("m", b"", name, lambda path: "read")
+
+    monkeypatch.setattr(sandbox, "_run", run)
+    with ThreadPoolExecutor(8) as pool:
+        try:
+            slow = [pool.submit(read, f"browser {at}", "10.0.0.1", "slow.nc") for at in range(sandbox.READERS)]
+            for _ in range(sandbox.OF_ADDRESS):
+                busy.acquire()
+            assert pool.submit(read, "bob", "10.0.0.2", "quick.nc").result() == "read"
+            refused = wait(slow, return_when=FIRST_COMPLETED).done
+            assert [("other files are being read" in str(one.exception())) for one in refused] == [True]
+        finally:
+            done.set()
+        assert sum(one.exception() is None for one in slow) == sandbox.OF_ADDRESS
 
 
 def test_two_slow_files_of_one_visitor_do_not_keep_another_from_reading(monkeypatch):
