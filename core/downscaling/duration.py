@@ -1,14 +1,43 @@
-"""About how long a downscaling takes, to be said before it begins."""
+"""About how long a downscaling or a sweep of one takes, to be said before it begins."""
 
+from core.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from core.downscaling.stages import has_two_ways
 from core.fields import DownscalingProblem
+from core.models.catalogue import named
+from core.models.learning_time import expected_seconds
 
-#: Seconds on one core: whatever the size, for each pixel, for each cell and for each pair of cells, with learning and
-#: without; from the stored benchmarks and runs of 90 to 2,000 cells, within a factor of three.
-_LEARNED, _AS_GIVEN = (10.0, 1.5e-4, 0.05, 5e-5), (3.0, 5e-5, 5e-3, 2e-6)
+#: Seconds on one core of a map with its scores: whatever the size, for each pixel and for each pair of cells.
+_ALWAYS_S, _PIXEL_S, _PAIR_S = 2.0, 3e-5, 2e-6
+#: Shares: of a map that one setting of a sweep takes, of learning that one look at one scale up takes.
+_SETTING, _LOOK = 0.3, 0.5
 
 
-def about_seconds(problem: DownscalingProblem, learn: bool) -> float:
-    """Seconds of computing on one core, a guess within a factor of three, from the numbers of pixels and cells."""
+def about_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+    """Seconds of computing on one core, right within a factor of three: learning, where asked for, and the map."""
+    return map_seconds(problem) + (learning_seconds(problem, settings) if settings.learn else 0.0)
+
+
+def map_seconds(problem: DownscalingProblem) -> float:
+    """Seconds of the map and the scores of given hyperparameters."""
     cells = problem.data.bags.count + len(problem.data.targets) * (not problem.matched)
-    always, pixel, cell, pair = _LEARNED if learn else _AS_GIVEN
-    return always + pixel * problem.grid.area.size + cell * cells + pair * cells**2
+    return _ALWAYS_S + _PIXEL_S * problem.grid.area.size + _PAIR_S * cells**2
+
+
+def setting_seconds(problem: DownscalingProblem) -> float:
+    """Seconds of one setting of a sweep."""
+    return _SETTING * map_seconds(problem)
+
+
+def learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+    """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from."""
+    settings = completed(problem, settings)
+    model, bags = named(settings.model), problem.data.bags
+    points = min(len(bags.inputs), settings.points * bags.count) if model.on_bags else bags.count
+    adam = settings.method == "adam"
+    stages = 2 if model.learns_mediation_first("leave_one_bag_out") else 1
+    once = stages * expected_seconds(
+        points, len(problem.data.targets), 1 if adam else settings.learning().restarts, settings.steps,
+        inducing=settings.inducing_points(points).count if model.sparse else None, converges=not adam,
+    )  # fmt: skip
+    two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.model))
+    return once * (1 + _LOOK * (2 if two else 1))

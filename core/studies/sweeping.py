@@ -75,6 +75,7 @@ class Study:
     scores : what is told of each setting.
     row : all settings → scores by name and ``picture`` (`core.figures.small`); raises ``InputError``.
     chosen : settings as they are once these names are swept: what followed from others may no longer do so.
+    setting_s : seconds of one setting at the usual ones, on one core.
     """
 
     title: str
@@ -82,6 +83,7 @@ class Study:
     scores: Mapping[str, Score]
     row: Callable[[Settings], dict[str, Any]]
     chosen: Callable[[Settings, Sequence[str]], Settings] = lambda settings, names: settings
+    setting_s: float = 0.05
 
     def names(self, given: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""

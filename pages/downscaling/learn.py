@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.downscaling import interactive
+from core.downscaling.duration import about_seconds
 from core.downscaling.guard import beside_bilinear, bilinear_error
 from core.downscaling.one_scale_up import OneScaleUp
 from core.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
@@ -119,10 +120,10 @@ def learn_button(
     """The Learn button: starts a run from the sliders' values and puts it into the address; how long that takes."""
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
-    _tell_time(problem, spec, how)
+    start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
+    tell_time("Learning", about_seconds(problem, start))
     if not pressed:
         return
-    start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
     task = RunSpec(
         "downscale",
         {
@@ -135,19 +136,6 @@ def learn_button(
         f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
     )
     begin_run(task)
-
-
-def _tell_time(problem: DownscalingProblem, spec: ModelSpec, how: dict[str, Any]) -> None:
-    model, bags = named(spec.model), problem.data.bags
-    looked_at = min(len(bags.inputs), how["points"] * bags.count) if model.on_bags else bags.count
-    starts = how["restarts"] or start_of(spec.model, problem.matched).restarts
-    models = 2 if how["choose"] else 1
-    tell_time(
-        looked_at,
-        models * (1 if how["method"] == "adam" else starts),
-        how["steps"],
-        inducing=spec.inducing.count if model.sparse else None,
-    )
 
 
 def current_run() -> Run | None:

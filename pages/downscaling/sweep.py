@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.downscaling.duration import setting_seconds
 from core.downscaling.interactive import traced_spec
 from core.downscaling.sweep import sweepable
 from core.fields import DownscalingProblem
@@ -36,7 +37,7 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     names = sorted(offers, key=lambda name: "lengthscale" not in name)
     settings = {"model": spec.to_dict(), **about}
     ordered = {name: offers[name] for name in names}
-    return Sweepable(ordered, "sweep", settings, problem.spec.seed, fits, controls)
+    return Sweepable(ordered, "sweep", settings, problem.spec.seed, fits, controls, setting_seconds(problem))
 
 
 def _slider(problem: DownscalingProblem, spec: ModelSpec, name: str, value: float) -> str:

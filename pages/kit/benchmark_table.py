@@ -1,6 +1,6 @@
 """A benchmark on a page: stored results, a run from here with its partial table, dots, scores, signed-rank tests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from core.studies.benchmark_table import mediated_beside_plain, table_rows
 from core.studies.downscaling.benchmark import expanded
 from core.studies.run_content import benchmark_rows
 from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of
+from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, tell_time
 from pages.kit.stored import FOLDER, stored
 from pages.kit.theme import is_dark
 from pages.kit.words import MISSING, sentence_of
@@ -46,9 +46,23 @@ def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
     run = run_of(table.task)
     left, middle, _ = st.columns([2, 2, 3], vertical_alignment="bottom")
     seeds = int(left.number_input("Seeds", 1, 50, 2, key=f"seeds-{table.task}"))
+    one = _seed_seconds(_stored_rows(table)[0], settings)
+    if one is not None:
+        tell_time("The benchmark", seeds * one)
     if middle.button("Run the benchmark here", disabled=is_busy(run), key=f"begin-{table.task}", width="stretch"):
         given = {**settings, "seeds": list(range(seeds))}
         begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
+
+
+def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequence[str]]) -> float | None:
+    """CPU seconds of one seed, all fits of it, by the stored ones; None where none is stored.
+
+    ``settings`` are the benchmark's: ``cases`` and ``models`` keep to these.
+    """
+    wanted = {kind.removesuffix("s"): names for kind, names in settings.items()}
+    kept = [row for row in rows if row["seconds"] and all(row[kind] in names for kind, names in wanted.items())]
+    seeds = {row["seed"] for row in kept}
+    return sum(row["seconds"]["cpu"] for row in kept) / len(seeds) if seeds else None
 
 
 def headline(table: BenchmarkTable) -> None:

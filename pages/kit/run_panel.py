@@ -12,7 +12,6 @@ from core.engine.compare import run_sentences
 from core.engine.series import trace_series
 from core.errors import InputError
 from core.figures.traces import hyperparameter_trace, objective_trace
-from core.models.learning_time import expected_seconds
 from core.versions import difference
 from core.wording import about, duration
 from pages.kit.asked import ask
@@ -40,10 +39,9 @@ def begin_run(spec: RunSpec) -> None:
     st.rerun()
 
 
-def tell_time(points: int, starts: int, steps: int, *, inducing: int | None = None) -> None:
-    """Say, beside the button that begins it, about how long learning takes."""
-    seconds = expected_seconds(points, starts, steps, inducing=inducing)
-    st.caption(f"Learning takes {about(seconds)}, longer where others compute too.")
+def tell_time(doing: str, seconds: float) -> None:
+    """Say, beside the button that begins it, about how long something takes: "Learning takes about 40 s"."""
+    st.caption(f"{doing} takes {about(seconds)}, longer where others compute too.")
 
 
 def _slot(task: str) -> str:

@@ -83,4 +83,4 @@ def sweepable(page: OnPage) -> Sweepable | None:
         return found | dict(page.more(wanted))
 
     given = {"study": page.study, "settings": settings}
-    return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put)
+    return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put, study.setting_s)

@@ -16,13 +16,15 @@ from pages.kit.essential import name_of
 from pages.kit.layout import refusal
 from pages.kit.level import KEY
 from pages.kit.record import same, seen
-from pages.kit.run_panel import follow, is_busy, tell_whose
+from pages.kit.run_panel import follow, is_busy, tell_time, tell_whose
 from pages.kit.state import get_engine, offer_only, put, recall, remember, slider_text, take
 from pages.kit.sweep_results import draw, titled
 from pages.kit.words import plain, sentence_of
 
 NOTHING = "nothing else"
 _RUN, _TURNED = "_sweep-run", "_sweep-turned"
+#: Seconds before the first setting: imports, reading.
+_BEGIN_S = 2.0
 #: Least and most where a setting stands at nothing.
 TINY = (1e-6, 1e-2)
 
@@ -61,6 +63,7 @@ class Sweepable:
     task, settings, seed : of the run, but for its axes.
     fits : whether a run's settings are about what the page shows.
     controls : a run's settings and the values of one of its rows → the controls that show them, by key.
+    setting_s : seconds that one setting takes, where no sweep of these settings has told.
     """
 
     offers: Mapping[str, Offer]
@@ -69,6 +72,7 @@ class Sweepable:
     seed: int
     fits: Callable[[Mapping[str, Any]], bool]
     controls: Callable[[Mapping[str, Any], Mapping[str, float]], Mapping[str, Any]]
+    setting_s: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,16 @@ def _buttons(found: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
         stopped = run is not None and not run.active and run.status != "done"
         if run is not None and stopped and st.button("Go on", key="sweep-on", help="Only what is missing is computed"):
             _begin(found, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
+    if count:
+        tell_time("The sweep", _BEGIN_S + count * (_took(run) or found.setting_s))
+
+
+def _took(run: Run | None) -> float | None:
+    """Seconds that one setting took in the last sweep; None where it made none, or took rows from another run."""
+    if run is None or run.started is None or run.ended is None or run.spec.settings.get("rows"):
+        return None
+    rows = (run.result or {}).get("cells") or []
+    return max(0.0, run.ended - run.started - _BEGIN_S) / len(rows) if rows else None
 
 
 def _address() -> dict[str, str]:

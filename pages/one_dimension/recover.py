@@ -11,6 +11,7 @@ from core.datasets.one_dimension import Line, LineSpec
 from core.engine import Run, RunSpec
 from core.errors import Cancelled
 from core.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
+from core.models.learning_time import expected_seconds
 from core.models.spec import ModelSpec
 from core.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
 from core.studies.one_dimension.problem import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
@@ -112,7 +113,8 @@ def _learn_button(line: LineSpec, settings: LineSettings) -> None:
     if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
         begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
-    tell_time(line.n + line.m, settings.restarts, settings.steps)
+    pairs = line.n + line.m
+    tell_time("Learning", expected_seconds(pairs, pairs, settings.restarts, settings.steps))
 
 
 def _watch(line: LineSpec, method: str) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.datasets.sparse_toy import Toy, ToySpec, make_toy
 from core.engine import Run, RunSpec
 from core.figures.line import function_plot
+from core.models.learning_time import expected_seconds
 from core.models.sparse_representation import SparseRepresentation
 from core.studies.run_content import locations, readable_runs
 from core.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
@@ -39,7 +40,8 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
     if st.button("Learn the points", type="primary", width="stretch", disabled=is_busy(run)):
         given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
         begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
-    tell_time(len(toy_of(toy).targets), settings.starts, settings.steps, inducing=settings.points)
+    targets = len(toy_of(toy).targets)
+    tell_time("Learning", expected_seconds(targets, targets, settings.starts, settings.steps, inducing=settings.points))
 
 
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:

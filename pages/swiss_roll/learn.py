@@ -7,6 +7,7 @@ import streamlit as st
 from core.datasets.swiss_roll import RollSpec
 from core.engine import Run, RunSpec
 from core.models.catalogue import MODELS, named
+from core.models.learning_time import expected_seconds
 from core.models.spec import ModelSpec
 from core.studies.swiss_roll.study import RollSettings
 from pages.kit import run_panel
@@ -25,7 +26,8 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
         begin_run(RunSpec(TASK, given, roll.seed, title))
     inducing = settings.inducing if named(settings.model).sparse else None
     looked_at = min(roll.points, settings.points * roll.bags)
-    tell_time(looked_at, settings.restarts, settings.steps, inducing=inducing)
+    seconds = expected_seconds(looked_at, roll.bags, settings.restarts, settings.steps, inducing=inducing)
+    tell_time("Learning", seconds)
 
 
 def watch(roll: RollSpec, spec: ModelSpec) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.studies.downscaling.benchmark import MEDIATED, MEDIATORS
 from core.studies.measurements import measured
+from core.wording import about
 from pages.benchmarks import headlines
 from tests.benchmarks.table import RESULTS
 from tests.waiting import HANG_S
@@ -153,3 +154,12 @@ def test_what_one_scale_up_chose_is_counted(page: AppTest):
             at_pixels = [found[name]["scores"]["rmse"] for name in ("partial_cmp", "area_to_point_gp")]
             right, every = right + (nearer == (at_pixels[0] < at_pixels[1])), every + 1
     assert every >= 5 and any(f"{right} of {every} times" in block.value for block in page.markdown)
+
+
+def test_how_long_the_benchmark_takes_is_told_from_the_stored_fits(page: AppTest):
+    (said,) = [box.value for box in page.caption if box.value.startswith("The benchmark takes")]
+    cases = ("ukv-645m", "planets-2deg")
+    stored = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
+    fits = [row for row in stored if row["case"] in cases and row["seconds"]]
+    seconds = sum(row["seconds"]["cpu"] for row in fits) / len({row["seed"] for row in fits})
+    assert about(2 * seconds) in said

@@ -1,10 +1,12 @@
 """Sweep this on every page in AppTest: what is swept is what the page shows; a run, adopted, undone, opened again."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.engine import Run, RunSpec
 from core.studies.sweeping import study_of
 from pages.kit import sweep
 from pages.kit.state import get_engine
@@ -122,3 +124,16 @@ def test_what_leaves_a_slider_is_refused_in_a_sentence(open_page: Opened) -> Non
 def test_a_view_without_a_sweep_has_no_switch(open_page: Opened) -> None:
     page = open_page("conditional_mean_embeddings", **{"e-view": "Rates"})
     assert not page.exception and not any(box.key == "sweep" for box in page.toggle)
+
+
+def test_how_long_a_sweep_takes_is_told_before_it_begins_and_then_from_what_the_last_one_took(
+    open_page: Opened,
+) -> None:
+    page = open_page("filtering", sweep="true")
+    (said,) = [box.value for box in page.caption if box.value.startswith("The sweep takes")]
+    assert "a few seconds" in said
+    spec = RunSpec("sweep-study", {})
+    run = Run("", spec, "done", created=0.0, started=10.0, ended=52.0, result={"cells": [{}] * 20})
+    assert sweep._took(run) == pytest.approx(2.0)
+    assert sweep._took(None) is None and sweep._took(replace(run, result=None)) is None
+    assert sweep._took(replace(run, spec=RunSpec("sweep-study", {"rows": [{}] * 19}))) is None

@@ -263,12 +263,14 @@ def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Resul
 def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bool) -> None:
     """What is about to be done, and about how long it takes where that is long."""
     from core.downscaling.duration import about_seconds
+    from core.downscaling.settings import DownscaleSettings
 
     if quiet:
         return
-    seen, learn = len(problem.data.targets), settings.get("learn", True)
+    chosen = DownscaleSettings.from_dict(settings)
+    seen, learn = len(problem.data.targets), chosen.learn
     columns = len(problem.spec.covariates)
-    seconds = about_seconds(problem, learn)
+    seconds = about_seconds(problem, chosen)
     least, most = rough_duration(seconds / 2), rough_duration(2 * seconds)
     long = f", about {least} to {most} of computing" if seconds > _LONG_S else ""
     say(

@@ -58,4 +58,5 @@ SWEEP = Study(
         "mse_kbr_gauss": Score("Squared distance, Gauss"),
     },
     row,
+    setting_s=0.8,
 )

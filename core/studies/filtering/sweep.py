@@ -76,4 +76,5 @@ SWEEP = Study(
         "ms": Score("CPU time a step, ms", ""),
     },
     row,
+    setting_s=0.13,
 )

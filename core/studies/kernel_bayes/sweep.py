@@ -101,4 +101,5 @@ SWEEP = Study(
         "negative": Score("Negative weights", ""),
     },
     row,
+    setting_s=0.15,
 )

@@ -124,4 +124,5 @@ SWEEP = Study(
     },
     row,
     by_hand,
+    setting_s=0.1,
 )

@@ -1,0 +1,46 @@
+"""How long a downscaling is said to take: beside runs of bundled data that were timed."""
+
+import pytest
+
+from core.datasets import find
+from core.downscaling.duration import about_seconds, map_seconds, setting_seconds
+from core.downscaling.settings import DownscaleSettings
+from core.downscaling.source import Source, build_problem
+from core.fields import DownscalingProblem, DownscalingSpec
+
+#: CPU seconds on one core of 2 GHz with 100 steps: data, model, of the map alone, with learning.
+RUNS = [
+    ("era5-t2m", "bag_gp", 4.8, 26.1),
+    ("era5-t2m", "area_to_point_gp", 4.7, 19.2),
+    ("ukv-645m", "bag_gp", 3.2, 20.2),
+    ("gdas-ttop", "bag_gp", 3.4, 33.1),
+    ("atmosphere-small", "area_to_point_gp", 3.7, 18.8),
+    ("atmosphere-small", "cmp", 2.7, 43.4),
+]
+
+
+@pytest.fixture(scope="module")
+def problems() -> dict[str, DownscalingProblem]:
+    keys = {key for key, *_ in RUNS}
+    return {key: build_problem(Source(key), DownscalingSpec.from_dict(find(key).default)) for key in keys}
+
+
+@pytest.mark.parametrize(("key", "model", "mapped", "learned"), RUNS)
+def test_it_is_right_within_a_factor_of_two(key, model, mapped, learned, problems) -> None:
+    problem = problems[key]
+    given, learning = (DownscaleSettings(model=model, learn=learn) for learn in (False, True))
+    assert 0.5 < about_seconds(problem, given) / mapped < 2
+    assert 0.5 < about_seconds(problem, learning) / learned < 2
+
+
+def test_choosing_looks_twice_and_inducing_points_are_quicker(problems) -> None:
+    problem = problems["atmosphere-small"]
+
+    def seconds(**changes) -> float:
+        return about_seconds(problem, DownscaleSettings(**{"model": "area_to_point_gp", "choose": False} | changes))
+
+    assert seconds(choose=True) > 1.2 * seconds()
+    assert seconds(restarts=4) > seconds() > seconds(points=2)
+    assert seconds(method="adam", steps=400) > 3 * seconds()
+    assert seconds(model="vbagg", inducing=20) < seconds(model="bag_gp", restarts=2)
+    assert about_seconds(problem, DownscaleSettings(learn=False)) == map_seconds(problem) > setting_seconds(problem)
