@@ -17,6 +17,7 @@ from pages.kit.words import sentence_of
 #: More sentences on doubtful numbers are left to the notes.
 MOST_WARNINGS = 3
 _KEY = "missing"
+_OF, _EVERY = " of ", "every field"
 Used = tuple[str, str, dict[str, int | str]]
 
 
@@ -55,7 +56,7 @@ def _asked() -> tuple[str, ...]:
     """What is counted as missing already: by the control, a run or an address."""
     asked: Any = recall(_KEY)
     try:
-        return checked_missing(st.query_params.get_all(_KEY) if asked is None else asked)
+        return checked_missing(map(_entry, st.query_params.get_all(_KEY)) if asked is None else asked)
     except InputError:
         return ()
 
@@ -63,4 +64,10 @@ def _asked() -> tuple[str, ...]:
 def _words(entry: str) -> str:
     """An entry as it is read: `-999.9 of t`."""
     name, _, number = entry.rpartition("=")
-    return f"{number} of {name}" if name else f"{number} of every field"
+    return f"{number}{_OF}{name or _EVERY}"
+
+
+def _entry(words: str) -> str:
+    """Back from ``_words``; other text as it is."""
+    number, of, name = words.partition(_OF)
+    return words if not of else number if name == _EVERY else f"{name}={number}"

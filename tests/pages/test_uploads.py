@@ -26,7 +26,7 @@ def test_a_crafted_file_is_one_sentence_and_the_example_stays(open_page, tmp_pat
 
 def test_values_that_may_be_missing_are_a_warning(open_page):
     data = region(12, 16)
-    data.q.values[3, 3] = -9999
+    data.t.values[3, 3] = -9999
     page = given(open_page, "odd.nc", netcdf(data))
     assert not page.exception
     assert [box for box in page.warning if "1 value of -9999" in box.value and "look like missing values" in box.value]
