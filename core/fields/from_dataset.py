@@ -20,6 +20,7 @@ from core.fields.selecting import REPEATED
 from core.fields.sphere import wrap_longitude
 from core.fields.times import read_odd
 from core.fields.validity import look_at_values
+from core.fields.vertices import by_corners
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -152,12 +153,14 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     notes = _on_positions(axes, twice, there, folded, torn & there)
     position = fill_positions(latitude, longitude, there)
     there = there & ~folded & ~torn
+    position, area, said = by_corners(dataset, axes, position, there)
     around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
     wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
     grid = make_grid(
-        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there
-    )
-    return grid, (rows, columns), notes
+        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there,
+        area=area,
+    )  # fmt: skip
+    return grid, (rows, columns), notes + said
 
 
 def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray, torn: np.ndarray) -> list[str]:

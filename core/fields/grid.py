@@ -29,7 +29,8 @@ class Grid:
     wraps : whether the longitudes go round the sphere.
     mapping : attributes of the CF grid mapping, empty for "latlon".
     area : (H, W) relative cell areas of mean one: Δλ·Δ sin φ between the cell edges (rotated φ for a
-        rotated grid), |∂r/∂i × ∂r/∂j| for a curvilinear one, equal for a projected one; 0 where a cell has no position.
+        rotated grid), for a curvilinear one between the corners that a file gives, else |∂r/∂i × ∂r/∂j|, equal for a
+        projected one; 0 where a cell has no position.
     y_edges, x_edges : (H+1,), (W+1,) cell edges in native coordinates.
     """
 
@@ -125,6 +126,13 @@ def cell_edges(centres: np.ndarray, latitude: bool) -> np.ndarray:
     return np.clip(edges, -90.0, 90.0) if latitude else edges
 
 
+def _areas(kind: Kind, edges: tuple[np.ndarray, np.ndarray], position: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """(H, W) areas of cells by what is known of a grid of this kind, in units of their own."""
+    if kind in ("latlon", "rotated"):
+        return _band_areas(*edges)
+    return _jacobian_areas(*position) if kind == "curvilinear" else np.ones(position[0].shape)
+
+
 def _band_areas(y_edges: np.ndarray, x_edges: np.ndarray) -> np.ndarray:
     """Δλ (sin φ₂ − sin φ₁): the solid angle of latitude-longitude cells; columns even but for rounding get one Δλ."""
     widths = np.diff(x_edges)
@@ -163,10 +171,13 @@ def make_grid(
     position: tuple[np.ndarray, np.ndarray] | None = None,
     wraps: bool = False,
     there: np.ndarray | None = None,
+    area: np.ndarray | None = None,
 ) -> Grid:
     """A grid from ascending native coordinates; ``position`` = true (latitude, longitude) where already known.
 
-    Cells that are not ``there`` (H, W) get area 0; so do those of a map projection that lie beyond the Earth's edge.
+    ``area`` (H, W) is that of the cells where it is known. Cells that are not ``there`` (H, W) get area 0; so do those
+    of a map projection that lie beyond the Earth's edge.
+
     Raises ``InputError`` above eight million cells, before any (H, W) array is made.
     """
     if len(y) * len(x) > MOST_CELLS:
@@ -187,11 +198,8 @@ def make_grid(
             f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no place on "
             "Earth by the grid mapping: check their units and the mapping's numbers, or cut out the part that has one."
         )
-    area = np.ones((len(y), len(x)))
-    if spherical:
-        area = _band_areas(y_edges, x_edges)
-    elif kind == "curvilinear":
-        area = _jacobian_areas(latitude, longitude)
+    if area is None:
+        area = _areas(kind, (y_edges, x_edges), (latitude, longitude))
     if there is not None:
         area = np.where(there, area, 0.0)
     return Grid(

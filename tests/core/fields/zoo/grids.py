@@ -102,14 +102,14 @@ def sheet(rows: int = 12, columns: int = 15, hole: bool = False) -> xr.Dataset:
     values = latitude + longitude
     for array in (latitude, longitude, values) if hole else ():
         array[4:7, 5:9], array[0, :3] = np.nan, np.nan
-    turn = np.array([-0.5, 0.5, 0.5, -0.5])
+    north, east = np.array([-0.5, -0.5, 0.5, 0.5]), 0.6 * np.array([-1, 1, 1, -1])
     data = xr.Dataset(
         {"sst": (("nlat", "nlon"), values, {"coordinates": "TLONG TLAT", "units": "degC"})},
         {"TLAT": (("nlat", "nlon"), latitude, {"units": "degrees_north", "bounds": "lat_vert"}),
          "TLONG": (("nlat", "nlon"), longitude, {"units": "degrees_east", "bounds": "lon_vert"})},
     )  # fmt: skip
-    data["lat_vert"] = (("nlat", "nlon", "nv"), latitude[..., None] + turn)
-    data["lon_vert"] = (("nlat", "nlon", "nv"), longitude[..., None] + turn)
+    data["lat_vert"] = (("nlat", "nlon", "nv"), latitude[..., None] + north)
+    data["lon_vert"] = (("nlat", "nlon", "nv"), longitude[..., None] + east)
     return data
 
 
