@@ -6,6 +6,7 @@ import streamlit as st
 from core.figures.likelihood_free import corner_plot, marginal_plot
 from core.figures.line import pairs_plot
 from core.studies.likelihood_free.study import Inference
+from pages.kit import bound
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember
 from pages.kit.theme import is_dark
@@ -58,22 +59,22 @@ def limits(found: Inference, index: int) -> tuple[float, float]:
 def player(found: Inference, method: str) -> None:
     """Herded samples, all of them or one after the other."""
     last = len(found.answers[method].samples)
-    if not 1 <= int(recall("lf-step", 0)) <= last:
+    if not 1 <= int(recall("lf-step", last)) <= last:
         remember("lf-step", last)  # only when it must: what is about to be sent would be lost
     playing = bool(recall("lf-play", False))
 
     @st.fragment(run_every=BEAT if playing else None)
     def show() -> None:
         if playing:
-            following = recall("lf-step") + PER_BEAT
+            following = recall("lf-step", last) + PER_BEAT
             remember("lf-step", following if following <= last else 1)
         button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
         if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
             remember("lf-play", not playing)
             st.rerun(scope="app")
         if step.button("Next", key="lf-next", width="stretch", disabled=playing):
-            remember("lf-step", recall("lf-step") % last + 1)
-        drawn = int(slider.slider("Herded samples drawn", 1, last, key="lf-step", disabled=playing))
+            remember("lf-step", recall("lf-step", last) % last + 1)
+        drawn = int(bound.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing))
         _draw(found, method, drawn)
 
     show()

@@ -119,3 +119,15 @@ def test_what_the_paper_says_of_ekf_and_ukf_stands_beside_the_stored_errors(page
     ekf, ukf = (np.mean([row["scores"]["mse"] for row in last if row["model"] == name]) for name in ("ekf", "ukf"))
     said = " ".join(block.value for block in page.markdown)
     assert f"Here they differ by {100 * (ekf / ukf - 1):.0f} %: {ekf:.4f} and {ukf:.4f} at T = 800" in said
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("7", 7), ("999", 20), ("", 20)])
+def test_the_step_is_in_the_address(open_page, asked: str, shown: int) -> None:
+    page = open_page("filtering", **{"f-train": "60", "f-test": "20"}, **({"f-step": asked} if asked else {}))
+    words(page)
+    assert page.slider(key="f-step").value == shown
+    button(page, "Step").click().run()
+    assert page.slider(key="f-step").value == shown % 20 + 1
+    page.slider(key="f-step").set_value(3).run()
+    seen = page.session_state["_seen"].controls["f-step"]
+    assert seen.value == 3 and list(seen.words) == ["3"]
