@@ -142,11 +142,16 @@ def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds |
     return bounds, notes + [doubt_of(name, mark) for mark in marks], marks
 
 
+def suspicion(name: str, mark: Mark) -> str:
+    """What is odd about a mark that counts as data, without the full stop."""
+    return f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}"
+
+
 def doubt_of(name: str, mark: Mark) -> str:
-    """The sentence on a mark that counts as data."""
+    """The sentence on a mark that counts as data, with the controls that change it."""
     return (
-        f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}: if they "
-        f"are, choose '{mark.text}' under 'Count as missing' on the page, or give `--missing={mark.text}`."
+        f"{suspicion(name, mark)}: if they are, choose '{mark.text}' under 'Count as missing' on the page, or give "
+        f"`--missing={mark.text}`."
     )
 
 

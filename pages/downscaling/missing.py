@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import InputError
 from core.fields import Fields
-from core.fields.validity import doubt_of
+from core.fields.validity import suspicion
 from core.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
 from pages.kit.state import recall
@@ -34,7 +34,7 @@ def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) ->
     place = st.container()
     chosen = tuple(several("Count as missing", _KEY, options, [], {each: _words(each) for each in options}))
     left = [
-        doubt_of(name, mark)
+        f"{suspicion(name, mark)}. If they are, choose them below."
         for name, marks in found.items()
         for mark in marks
         if not any(marked(mark.value, value) for value in marks_of(chosen, name))

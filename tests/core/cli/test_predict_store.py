@@ -38,6 +38,33 @@ def test_learn_on_a_store_then_predict_all_of_it(command, store: Path, tmp_path:
             assert np.abs(open_store(output).values(name, {"time": 1}) - one[name].values).max() < 1e-8
 
 
+def test_numbers_counted_as_missing_are_missing_in_every_step(
+    command, store: Path, tmp_path: Path, runs_folder
+) -> None:
+    """As from a store that has NaN there: in the bags that the model rests on, and where it is read."""
+    fields, outputs = {}, {}
+    for name, mark in (("right", np.nan), ("wrong", -99.99)):
+        data = open_store(store).dataset[["cloud_top_temperature", "total_cloud_cover"]].load()
+        for step, rows in enumerate((slice(3, 9), slice(20, 22))):
+            data.total_cloud_cover.values[step, rows, 10:17] = mark
+        for variable in data.variables.values():
+            variable.encoding = {}
+        data.to_zarr(tmp_path / f"{name}.zarr", zarr_format=2, consolidated=False)
+        model, outputs[name] = tmp_path / f"{name}.json", tmp_path / f"{name}-out.zarr"
+        learned = command(
+            "downscale", tmp_path / f"{name}.zarr", "--select", "time=#1", "--target", "cloud_top_temperature",
+            "--covariates", "total_cloud_cover", "--block", 5, 5, "--withhold", 0, "--model", "bag_gp", "--no-learn",
+            "--json", model, *(["--missing=-99.99"] if name == "wrong" else []),
+        )  # fmt: skip
+        assert learned.code == 0 and ("taken as missing, as asked" in learned.err) == (name == "wrong")
+        answer = command("predict-store", tmp_path / f"{name}.zarr", "--model", model, "--output", outputs[name],
+                         "--double", "--quiet")  # fmt: skip
+        assert answer.code == 0, answer.err
+        fields[name] = np.stack([open_store(outputs[name]).values("mean", {"time": step}) for step in (0, 1)])
+    assert np.isnan(fields["wrong"]).sum() == 8 * 7
+    assert np.array_equal(fields["wrong"], fields["right"], equal_nan=True)
+
+
 def options(store: Path, model: Path, *more: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command_module.arguments(parser)

@@ -5,11 +5,13 @@ from io import BytesIO
 import h5py
 import numpy as np
 import pytest
+import scipy.io
 import xarray as xr
 
 from core.errors import InputError
 from core.fields import open_fields, open_upload
 from core.fields.decoding import decode
+from core.fields.units import convert
 from tests.core.fields.samples import netcdf, region
 from tests.corpus.crafted import COLUMNS, ROWS, field, hdf5
 
@@ -98,3 +100,27 @@ def test_first_bytes_are_told_as_people_read_them(head, words, tmp_path):
     with pytest.raises(InputError, match=words) as error:
         open_fields(tmp_path / "a.nc")
     assert "b'" not in str(error.value)
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET"])
+@pytest.mark.parametrize("letters", ["latin-1", "utf-8"])
+def test_units_with_a_degree_sign_in_classic_files(tmp_path, form, letters):
+    """°C in one byte, as Fortran and IDL programs write it, and in two; SciPy writes the bytes as they are."""
+    data = region(24, 28)
+    with scipy.io.netcdf_file(tmp_path / "a.nc", "w", version=1 if form == "NETCDF3_CLASSIC" else 2) as target:
+        for name in ("lat", "lon"):
+            target.createDimension(name, data.sizes[name])
+            line = target.createVariable(name, "d", (name,))
+            line[:] = data[name].values
+            line.units = ("°N" if name == "lat" else "°E").encode(letters)
+        sheet = target.createVariable("t", "d", ("lat", "lon"))
+        sheet[:] = data.t.values - 273.15
+        sheet.units, sheet.long_name = "°C".encode(letters), "Température".encode(letters)
+        target.title = "Météo".encode(letters)
+    for found in (open_fields(tmp_path / "a.nc"), open_upload(tmp_path / "a.nc", "a.nc")):
+        about = found.check("t")
+        assert (about.units, about.long_name) == ("°C", "Température") and "Météo" in found.source
+        assert np.array_equal(found.values("t"), data.t.values - 273.15)
+        assert np.array_equal(found.grid.latitude[:, 0], data.lat.values)
+        kelvin, said = convert(found.values("t"), about.units, "K", "t")
+        assert np.allclose(kelvin, data.t.values) and said

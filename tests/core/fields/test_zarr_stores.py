@@ -1,6 +1,7 @@
 """Zarr stores as zarr itself, netCDF and DataTree write them: fill values, groups, names of dimensions."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -40,6 +41,13 @@ def test_a_fill_value_of_zero_leaves_zeros_as_they_are(tmp_path, form, dtype):
     assert np.array_equal(region(fields, "rain", {}, (slice(0, 12), slice(0, 14))), values)
     assert fields.grid.latitude.min() == 0
     assert any("Zeros of `rain` are data" in note for note in fields.notes) == (form == 2)
+
+
+def test_names_of_several_fields_with_zeros_are_in_one_order(tmp_path):
+    path = by_zarr(tmp_path / "a.zarr", 2)
+    for name in ("snow", "hail", "dew", "fog"):
+        shutil.copytree(path / "rain", path / name)
+    assert any("Zeros of `dew`, `fog`, `hail`, `rain`, `snow` are data" in note for note in open_store(path).notes)
 
 
 def test_chunks_that_were_never_written_are_zeros(tmp_path):
