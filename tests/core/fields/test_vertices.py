@@ -139,3 +139,23 @@ def test_cells_that_tile_the_sphere_have_its_area():
     y, x = np.meshgrid(np.linspace(-90, 90, 13) - 4 * np.sin(np.linspace(0, 2 * np.pi, 13)), np.linspace(0, 360, 25),
                        indexing="ij")  # fmt: skip
     assert solid_angles(unit_vectors(around(y), around(x))).sum() == pytest.approx(4 * np.pi, rel=1e-12)
+
+
+@pytest.mark.parametrize("place", ["middle", "corner"])
+def test_long_cells_near_a_pole_are_cells_too(place, monkeypatch):
+    """Meridians 5° apart up to 89.5° N: cells of up to fifty to one, looked at in blocks of few rows."""
+    monkeypatch.setattr("core.fields.vertices._AT_ONCE", 100)
+    y, x = np.meshgrid(np.arange(60, 90, 0.5), np.arange(0, 200, 5.0), indexing="ij")
+    y = y + 0.01 * np.sin(np.deg2rad(3 * x))
+    north, east = around(y), around(x)
+    latitude, longitude = middles(north, east) if place == "middle" else (north[..., 0], east[..., 0])
+    dims = ("j", "i")
+    data = xr.Dataset({"t": (dims, smooth(latitude, longitude), {"coordinates": "lat lon"}),
+                       "lat_bnds": ((*dims, "k"), north.astype("f4")), "lon_bnds": ((*dims, "k"), east.astype("f4"))},
+                      {"lat": (dims, latitude, {"units": "degrees_north", "bounds": "lat_bnds"}),
+                       "lon": (dims, longitude, {"units": "degrees_east", "bounds": "lon_bnds"})})  # fmt: skip
+    found = fields(data)
+    wanted = girard(north, east)
+    assert np.allclose(found.grid.area, wanted / wanted.mean(), rtol=2e-3)
+    assert np.allclose(found.grid.latitude, middles(north, east)[0], atol=1e-4)
+    assert any("name a corner" in note for note in found.notes) == (place == "corner")
