@@ -11,7 +11,8 @@ from core.figures.colours import colour_scale
 #: Pixels of the longer side of a field's picture; width and height of a curve's.
 LONGEST, CURVE = 160, (120, 72)
 _MISSING = (160, 160, 160)
-_INK, _PAPER = (31, 119, 140), (250, 250, 248)
+#: A curve's colour, which is seen on light and dark pages; nothing is behind it.
+_INK, _NOTHING = (31, 119, 140, 255), (0, 0, 0, 0)
 
 
 def field_thumbnail(values: np.ndarray, low: float | None = None, high: float | None = None) -> bytes:
@@ -36,7 +37,7 @@ def field_thumbnail(values: np.ndarray, low: float | None = None, high: float | 
 
 
 def curve_thumbnail(values: Sequence[float | None]) -> bytes:
-    """A curve through finite values, evenly spaced, over the whole picture. Raises ``InputError`` below two values."""
+    """A curve through finite values, evenly spaced, on nothing. Raises ``InputError`` below two values."""
     known = [(at, float(value)) for at, value in enumerate(values) if value is not None and np.isfinite(value)]
     if len(known) < 2:
         raise InputError("A curve needs two values: there are fewer.")
@@ -47,7 +48,7 @@ def curve_thumbnail(values: Sequence[float | None]) -> bytes:
     low, span = y.min(), (y.max() - y.min()) or 1.0
     across = 6 + (width - 12) * (at - at[0]) / (at[-1] - at[0])
     down = height - 6 - (height - 12) * (y - low) / span
-    picture = Image.new("RGB", CURVE, _PAPER)
+    picture = Image.new("RGBA", CURVE, _NOTHING)
     ImageDraw.Draw(picture).line(list(zip(across.tolist(), down.tolist(), strict=True)), fill=_INK, width=2)
     return _png(np.asarray(picture))
 
