@@ -37,6 +37,7 @@ TITLES = {
     "start_up": "Start-up",
     "load": "A room at once",
     "lesson": "A class at once",
+    "soak": "Memory after a room has left",
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
@@ -62,7 +63,7 @@ TOPICS = (
     Topic("Files", ("files", "two_grids"), headlines.files),
     Topic("Waiting", ("latency",), headlines.waiting),
     Topic("Start-up and memory", ("start_up",), headlines.starting),
-    Topic("A room", ("load", "lesson"), headlines.room),
+    Topic("A room", ("load", "lesson", "soak"), headlines.room),
 )
 
 
