@@ -86,18 +86,18 @@ soak:
 # The papers' tables, through the run engine; each writes the file that its page shows on opening.
 bench-swiss-roll:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
-	$(VENV) -m core benchmark swiss-roll $(ARGS)
+	$(VENV) -m deconditioning benchmark swiss-roll $(ARGS)
 
 # Cells matched through a mediator (Table 2 of the paper), and when mediation helps.
 bench-downscaling:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
-	$(VENV) -m core benchmark downscaling $(ARGS)
-	$(VENV) -m core benchmark mediation
+	$(VENV) -m deconditioning benchmark downscaling $(ARGS)
+	$(VENV) -m deconditioning benchmark mediation
 
 # Matched cells of real fields: how near, and how often the intervals hold.
 bench-trust:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
-	$(VENV) -m core benchmark trust $(ARGS)
+	$(VENV) -m deconditioning benchmark trust $(ARGS)
 
 # Two thousand malformed files through the locked-in reader, in some minutes. More: make fuzz ARGS="--count 9000 --seed 3".
 fuzz:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.sandbox import ADDRESS, WHOSE
+from deconditioning.sandbox import ADDRESS, WHOSE
 from pages.kit.address import told_address
 from pages.kit.asked import count_asked
 from pages.kit.pages import FAVICON, listed_pages

@@ -10,12 +10,12 @@ import cmocean.cm
 import numpy as np
 from matplotlib import image
 
-from core.datasets import find
-from core.downscaling.presets import preset
-from core.downscaling.run import downscale
-from core.downscaling.settings import DownscaleSettings, spec_to_settings
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingSpec
+from deconditioning.datasets import find
+from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingSpec
 
 FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"
 KEY = "ukv-645m"

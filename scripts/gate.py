@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Addresses that say "every interface"; nobody's name.

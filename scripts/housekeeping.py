@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from streamlit.runtime import Runtime
 
-from core.engine.room import expire
+from deconditioning.engine.room import expire
 from pages.kit.visitor import is_shared
 
 EVERY_S, EXPIRE_EVERY_S = 60.0, 3600.0

@@ -36,7 +36,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 from streamlit.web.server.starlette import starlette_app
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for, trusted_proxies

@@ -27,10 +27,10 @@ from streamlit.web.server.server_util import is_xsrf_enabled
 from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_token
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from core.engine.context import is_file_name
-from core.engine.room import check_room, incoming_folder
-from core.engine.visitor import mark_of
-from core.errors import InputError
+from deconditioning.engine.context import is_file_name
+from deconditioning.engine.room import check_room, incoming_folder
+from deconditioning.engine.visitor import mark_of
+from deconditioning.errors import InputError
 from pages.kit.uploaded import note_of, note_of_refusal
 from pages.kit.visitor import COOKIE, is_shared
 

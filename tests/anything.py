@@ -3,9 +3,9 @@
 import torch
 from hypothesis import strategies as some
 
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 from tests.core.models.small import normal
 
 NAMES = ("a", "b", "c")

@@ -140,7 +140,7 @@ def unchecked() -> Iterator[None]:
 @pytest.fixture
 def few_features(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prior draws of few random features: over draws their covariance is the kernel however many there are."""
-    from core.kernels import fourier
+    from deconditioning.kernels import fourier
 
     monkeypatch.setattr(fourier, "FEATURES", 32)
 

@@ -65,12 +65,15 @@ def test_a_kernel_takes_one_file_of_core_and_passes_every_test_of_the_families(c
 
 def test_a_model_takes_one_file_and_a_line_of_the_catalogue(copy: Path) -> None:
     """The recipe's W by hand, its limit, and a learning with it, which moves λ too."""
-    assert followed("A model", copy) == ["core/models/nearest_bag.py", "core/models/catalogue.py"]
+    assert followed("A model", copy) == [
+        "core/deconditioning/models/nearest_bag.py",
+        "core/deconditioning/models/catalogue.py",
+    ]
     look = """
 from dataclasses import replace
-from core.kernels.tiles import evaluate
-from core.models.indirect_gp import mediation_weights, posterior
-from core.models.learning import LearningOptions, learn
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.indirect_gp import mediation_weights, posterior
+from deconditioning.models.learning import LearningOptions, learn
 from tests.core.models.small import COLUMNS, MEDIATOR_KERNEL, model, problem
 data, spec = problem(), model("nearest_bag")
 found = mediation_weights(spec, data, COLUMNS)
@@ -87,8 +90,11 @@ assert bool((posterior(learned.spec, data, COLUMNS).variance(data.bags.inputs) >
 
 
 def test_a_data_set_takes_one_file_and_an_entry(copy: Path) -> None:
-    assert followed("A data set", copy) == ["core/datasets/hills.py", "core/datasets/entries.py"]
-    said = json.loads(run(copy, "-m", "core", "downscale", "hills", *QUICK))
+    assert followed("A data set", copy) == [
+        "core/deconditioning/datasets/hills.py",
+        "core/deconditioning/datasets/entries.py",
+    ]
+    said = json.loads(run(copy, "-m", "deconditioning", "downscale", "hills", *QUICK))
     rmse = {row["model"]: row["scores"]["rmse"] for row in said["results"]}
     assert rmse["area_to_point_gp"] < rmse["bilinear"], "height tells what no interpolation can"
 

@@ -70,7 +70,7 @@ def test_the_papers_tables_are_made(target: str, options: str, tmp_path: Path) -
 
 def test_bench_downscaling_and_mediation_name_cases_that_there_are() -> None:
     """They run for hours; what they ask for is checked by the benchmark's own record."""
-    from core.studies.downscaling.benchmark import OWN, DownscalingBenchmark
+    from deconditioning.studies.downscaling.benchmark import OWN, DownscalingBenchmark
 
     said = made("-n", "bench-downscaling")
     assert re.findall(r"-m core benchmark (\w+)", said) == ["downscaling", "mediation"]

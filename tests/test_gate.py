@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from scripts.gate import HEADERS, Gate, host_name, own_names, policy_for, trusted_proxies
 from scripts.serve import page_document
 

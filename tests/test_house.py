@@ -9,12 +9,20 @@ from pathlib import Path
 import pytest
 from setuptools.config import pyprojecttoml
 
-import core
-from core.kernels.families.registry import FAMILIES
+import deconditioning
+from deconditioning.kernels.families.registry import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = ("core/**/*.py", "pages/**/*.py", "data/**/*.py", "scripts/**/*.py", "app.py")
-PROSE = ("*.md", "core/**/*.md", "data/**/*.md", "Makefile", "*.toml", ".streamlit/*.toml", "scripts/*.sh")
+CODE = ("core/deconditioning/**/*.py", "pages/**/*.py", "data/**/*.py", "scripts/**/*.py", "app.py")
+PROSE = (
+    "*.md",
+    "core/deconditioning/**/*.md",
+    "data/**/*.md",
+    "Makefile",
+    "*.toml",
+    ".streamlit/*.toml",
+    "scripts/*.sh",
+)
 LONGEST_FUNCTION = 40
 LONGEST_FILE = 350
 
@@ -62,7 +70,7 @@ def test_functions_and_files_are_short(path: Path) -> None:
     assert source.count("\n") <= LONGEST_FILE, f"{source.count(chr(10))} lines: split the file by ideas"
 
 
-@pytest.mark.parametrize("path", files("core/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", files("core/deconditioning/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_public_names_of_core_have_docstrings(path: Path) -> None:
     tree = ast.parse(path.read_text())
     assert not undocumented(tree)
@@ -82,8 +90,8 @@ def test_only_linalg_factorises() -> None:
     )
     wrong = [
         f"{path.relative_to(ROOT)}: {found.group()}"
-        for path in files("core/**/*.py", "pages/**/*.py")
-        if path != ROOT / "core/linalg.py"
+        for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
+        if path != ROOT / "core/deconditioning/linalg.py"
         for found in elsewhere.finditer(path.read_text())
     ]
     assert not wrong
@@ -106,7 +114,7 @@ def test_requirements_are_pinned_exactly(path: Path) -> None:
 def test_there_is_one_version() -> None:
     built = pyprojecttoml.read_configuration(ROOT / "pyproject.toml")["project"]
     newest = re.findall(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
-    assert built["version"] == newest == core.__version__
+    assert built["version"] == newest == deconditioning.__version__
 
 
 def test_the_rules_can_be_broken() -> None:
@@ -118,11 +126,11 @@ def test_the_rules_can_be_broken() -> None:
 
 def test_nothing_is_kept_for_tests_alone() -> None:
     """Every public function and class has a use that is no test: in code, or in the notation of the texts."""
-    written = "\n".join(path.read_text() for path in files(*CODE, "core/NOTATION.md", "pages/**/*.js"))
+    written = "\n".join(path.read_text() for path in files(*CODE, "core/deconditioning/NOTATION.md", "pages/**/*.js"))
     words = Counter(re.findall(r"\w+", written))
     defined = {
         node.name: str(path.relative_to(ROOT))
-        for path in files("core/**/*.py", "pages/**/*.py")
+        for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
         for node in ast.parse(path.read_text()).body
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_")
     }

@@ -85,7 +85,7 @@ def faults(files: dict[str, str]) -> list[str]:
 
 
 def test_imports_of_core_point_downwards() -> None:
-    files = {str(path.relative_to(ROOT)): path.read_text() for path in ROOT.glob("core/**/*.py")}
+    files = {str(path.relative_to(ROOT)): path.read_text() for path in ROOT.glob("core/deconditioning/**/*.py")}
     assert files
     assert not faults(files), "\n" + "\n".join(faults(files))
 
@@ -93,18 +93,18 @@ def test_imports_of_core_point_downwards() -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("core/kernels/spec.py", "from core.models.bag_gp import BagGP"),
-        ("core/kernels/spec.py", "def late():\n    import core.engine.run"),
-        ("core/kernels/spec.py", "from core import models"),
-        ("core/kernels/spec.py", "from ..models import bag_gp"),
-        ("core/kernels/deep/er.py", "from ...models import bag_gp"),
-        ("core/linalg.py", "from .kernels import spec"),
-        ("core/figures/maps.py", "import streamlit as st"),
-        ("core/figures/maps.py", "from streamlit.components import v2"),
-        ("core/engine/run.py", "from pages.kit import state"),
-        ("core/engine/run.py", "from core.downscaling import run"),
-        ("core/downscaling/run.py", "from core.studies.filtering import camera"),
-        ("core/surprise.py", ""),
+        ("core/deconditioning/kernels/spec.py", "from deconditioning.models.bag_gp import BagGP"),
+        ("core/deconditioning/kernels/spec.py", "def late():\n    import deconditioning.engine.run"),
+        ("core/deconditioning/kernels/spec.py", "from deconditioning import models"),
+        ("core/deconditioning/kernels/spec.py", "from ..models import bag_gp"),
+        ("core/deconditioning/kernels/deep/er.py", "from ...models import bag_gp"),
+        ("core/deconditioning/linalg.py", "from .kernels import spec"),
+        ("core/deconditioning/figures/maps.py", "import streamlit as st"),
+        ("core/deconditioning/figures/maps.py", "from streamlit.components import v2"),
+        ("core/deconditioning/engine/run.py", "from pages.kit import state"),
+        ("core/deconditioning/engine/run.py", "from deconditioning.downscaling import run"),
+        ("core/deconditioning/downscaling/run.py", "from deconditioning.studies.filtering import camera"),
+        ("core/deconditioning/surprise.py", ""),
     ],
 )
 def test_an_arrow_upwards_is_found(path: str, source: str) -> None:
@@ -114,10 +114,16 @@ def test_an_arrow_upwards_is_found(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("core/models/bag_gp.py", "from core.kernels import spec\nfrom core.linalg import cholesky"),
-        ("core/models/bag_gp.py", "from .indirect_gp import condition\nfrom ..kernels.spec import KernelSpec"),
-        ("core/downscaling/run.py", "from core.fields import open_fields"),
-        ("core/errors.py", "import torch"),
+        (
+            "core/deconditioning/models/bag_gp.py",
+            "from deconditioning.kernels import spec\nfrom deconditioning.linalg import cholesky",
+        ),
+        (
+            "core/deconditioning/models/bag_gp.py",
+            "from .indirect_gp import condition\nfrom ..kernels.spec import KernelSpec",
+        ),
+        ("core/deconditioning/downscaling/run.py", "from deconditioning.fields import open_fields"),
+        ("core/deconditioning/errors.py", "import torch"),
     ],
 )
 def test_an_arrow_downwards_is_allowed(path: str, source: str) -> None:
@@ -169,12 +175,18 @@ def test_modules_make_no_circle() -> None:
     assert circles(below) == set()
 
 
-@pytest.mark.parametrize("late", ["from core.fields.b import f", "def late():\n    from core.fields import b"])
+@pytest.mark.parametrize(
+    "late", ["from deconditioning.fields.b import f", "def late():\n    from deconditioning.fields import b"]
+)
 def test_a_circle_is_found(late: str) -> None:
-    files = {"core/fields/a.py": late, "core/fields/b.py": "import core.fields.c", "core/fields/d.py": ""}
-    whole = files | {"core/fields/c.py": "from .a import x"}
-    typed = files | {"core/fields/c.py": "if TYPE_CHECKING:\n    from core.fields.a import x"}
-    assert circles(arrows(whole)) == {"core.fields.a", "core.fields.b", "core.fields.c"}
+    files = {
+        "core/deconditioning/fields/a.py": late,
+        "core/deconditioning/fields/b.py": "import deconditioning.fields.c",
+        "core/deconditioning/fields/d.py": "",
+    }
+    whole = files | {"core/deconditioning/fields/c.py": "from .a import x"}
+    typed = files | {"core/deconditioning/fields/c.py": "if TYPE_CHECKING:\n    from deconditioning.fields.a import x"}
+    assert circles(arrows(whole)) == {"deconditioning.fields.a", "deconditioning.fields.b", "deconditioning.fields.c"}
     assert circles(arrows(typed)) == set()
 
 
@@ -189,16 +201,16 @@ def test_pages_keep_what_lasts_in_one_place() -> None:
 
 
 def test_no_package_waits_for_its_modules() -> None:
-    """Two visitors who import at the same time would wait for each other (`core.lazy`)."""
+    """Two visitors who import at the same time would wait for each other (`deconditioning.lazy`)."""
     packages = [path for part in ("core", "pages") for path in (ROOT / part).rglob("__init__.py")]
-    packages.remove(ROOT / "core" / "cli" / "__init__.py")  # a command has no visitors
+    packages.remove(ROOT / "core" / "deconditioning" / "cli" / "__init__.py")  # a command has no visitors
     assert len(packages) > 10
     eager = {
         str(path.relative_to(ROOT)): ast.unparse(node)
         for path in packages
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.Import | ast.ImportFrom)
-        and not ast.unparse(node).startswith(("from typing ", "from core.lazy "))
+        and not ast.unparse(node).startswith(("from typing ", "from deconditioning.lazy "))
     }
     assert eager == {}
 
@@ -206,7 +218,7 @@ def test_no_package_waits_for_its_modules() -> None:
 @pytest.mark.parametrize("package", ["datasets", "engine", "fields", "metrics", "tables"])
 def test_a_package_hands_out_what_it_names(package: str) -> None:
     found = import_module(f"core.{package}")
-    modules = {path.stem for path in (ROOT / "core" / package).glob("*.py")}
+    modules = {path.stem for path in (ROOT / "core" / "deconditioning" / package).glob("*.py")}
     assert set(found.__all__) == set(found._MODULES) and not modules & set(found.__all__)
     for name, module in found._MODULES.items():
         assert getattr(found, name) is getattr(import_module(f"core.{package}.{module}"), name)
@@ -215,6 +227,6 @@ def test_a_package_hands_out_what_it_names(package: str) -> None:
 
 
 def test_importing_core_is_light() -> None:
-    code = "import core, sys; print(sorted({'torch', 'numpy', 'xarray', 'scipy', 'dask'} & set(sys.modules)))"
+    code = "import deconditioning, sys; print(sorted({'torch', 'numpy', 'xarray', 'scipy', 'dask'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

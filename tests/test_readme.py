@@ -28,7 +28,7 @@ def test_options_of_its_command_exist() -> None:
     assert command
     words = shlex.split(command[1].replace("\\\n", " "))
     run = subprocess.run(
-        [sys.executable, "-m", "core", "downscale", "--help"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "deconditioning", "downscale", "--help"], cwd=ROOT, capture_output=True, text=True
     )
     options = {word for word in words if word.startswith("--")} | {"--coarse", "--mediator"}
     assert [option for option in options if option not in run.stdout] == []

@@ -9,9 +9,9 @@ from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.engine import room
-from core.engine.visitor import mark_of
-from core.errors import InputError
+from deconditioning.engine import room
+from deconditioning.engine.visitor import mark_of
+from deconditioning.errors import InputError
 from pages.kit.uploaded import content, content_bytes, note_of
 from pages.kit.visitor import COOKIE
 from scripts import uploads

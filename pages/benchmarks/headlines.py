@@ -2,9 +2,9 @@
 
 from statistics import median
 
-from core.figures.ratios import plain_ratio
-from core.studies.measurements import Measured, Measurement
-from core.wording import duration
+from deconditioning.figures.ratios import plain_ratio
+from deconditioning.studies.measurements import Measured, Measurement
+from deconditioning.wording import duration
 
 _PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
 

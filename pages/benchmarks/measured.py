@@ -8,9 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.figures.ratios import plain_ratio, ratio_dots
-from core.figures.scale import cost_against_size
-from core.studies.measurements import Measured, Measurement, all_measured
+from deconditioning.figures.ratios import plain_ratio, ratio_dots
+from deconditioning.figures.scale import cost_against_size
+from deconditioning.studies.measurements import Measured, Measurement, all_measured
 from pages.benchmarks import headlines
 from pages.benchmarks.headlines import plain_number
 from pages.kit.plotly_live import plotly_live

@@ -4,11 +4,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.figures.colours import model_name
-from core.metrics import pairwise_wilcoxon
-from core.models.defaults import CANDIDATES
-from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
+from deconditioning.figures.colours import model_name
+from deconditioning.metrics import pairwise_wilcoxon
+from deconditioning.models.defaults import CANDIDATES
+from deconditioning.studies.benchmark_table import table_rows
+from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
 from pages.kit.stored import FOLDER, stored
 from pages.kit.words import MISSING
 

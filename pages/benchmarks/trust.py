@@ -5,11 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.figures.colours import model_name
-from core.models.catalogue import named
-from core.models.defaults import usual_model
-from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import BOOSTING, expanded, picked
+from deconditioning.figures.colours import model_name
+from deconditioning.models.catalogue import named
+from deconditioning.models.defaults import usual_model
+from deconditioning.studies.benchmark_table import table_rows
+from deconditioning.studies.downscaling.benchmark import BOOSTING, expanded, picked
 from pages.kit.benchmark_table import spread
 from pages.kit.stored import FOLDER, stored
 from pages.kit.words import MISSING

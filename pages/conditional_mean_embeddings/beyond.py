@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.embedding import grid_plot
-from core.studies.conditional_means.bag_rates import exponents
-from core.studies.conditional_means.measured_rates import RateSettings, slope
-from core.studies.conditional_means.rates import rate_exponent
+from deconditioning.figures.embedding import grid_plot
+from deconditioning.studies.conditional_means.bag_rates import exponents
+from deconditioning.studies.conditional_means.measured_rates import RateSettings, slope
+from deconditioning.studies.conditional_means.rates import rate_exponent
 from pages.kit import bound
 from pages.kit.plotly_live import plotly_live
 from pages.kit.stored import stored

@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 import torch
 
-from core.errors import Cancelled
-from core.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
-from core.studies.conditional_means.study import (
+from deconditioning.errors import Cancelled
+from deconditioning.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from deconditioning.studies.conditional_means.study import (
     LAYOUTS,
     MOST_DENSE,
     BagLayout,
@@ -17,8 +17,8 @@ from core.studies.conditional_means.study import (
     sample_bags,
     true_embedding,
 )
-from core.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
-from core.wording import duration, signed
+from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
+from deconditioning.wording import duration, signed
 from pages.conditional_mean_embeddings.sweep import at_layout
 from pages.kit import bound
 from pages.kit.background import get_background, own_lane
@@ -211,7 +211,7 @@ def costs(layout: BagLayout) -> None:
             here = [measured, *here[1:]] if measured else here
         slot.markdown(costs_said(layout, here))
         st.caption(
-            "The lines were measured with `python -m core conditional-means --times` (50 bags, at 25,000 points also "
+            "The lines were measured with `deconditioning conditional-means --times` (50 bags, at 25,000 points also "
             f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. "
             "Large marks: the data above, on this server."
         )

@@ -7,10 +7,17 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.errors import Cancelled, InputError
-from core.figures.embedding import exponent_plot, grid_plot, rate_plot
-from core.studies.conditional_means.measured_rates import Measured, RateSettings, limits, measure, schedule, slope
-from core.studies.conditional_means.rates import (
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.figures.embedding import exponent_plot, grid_plot, rate_plot
+from deconditioning.studies.conditional_means.measured_rates import (
+    Measured,
+    RateSettings,
+    limits,
+    measure,
+    schedule,
+    slope,
+)
+from deconditioning.studies.conditional_means.rates import (
     Difficulty,
     distance_exponent,
     epsilon_exponent,
@@ -19,7 +26,7 @@ from core.studies.conditional_means.rates import (
     rate_exponent,
     samples_exponent,
 )
-from core.wording import signed
+from deconditioning.wording import signed
 from pages.conditional_mean_embeddings import beyond
 from pages.kit import bound
 from pages.kit.background import get_background, own_lane
@@ -143,7 +150,7 @@ def _curve(settings: RateSettings, kind: str) -> None:
     if not rows:
         _await(settings)
     elif kept is not None:
-        st.caption("Kept with the app, made by `python -m core deconditional-rates`.")
+        st.caption("Kept with the app, made by `deconditioning deconditional-rates`.")
 
 
 def _await(settings: RateSettings) -> None:

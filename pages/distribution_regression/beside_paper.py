@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from core.figures.colours import model_name
-from core.studies.distribution_regression.few_features import BOTH
-from core.studies.distribution_regression.study import CUT, LANDMARKS_GP, NARROW
+from deconditioning.figures.colours import model_name
+from deconditioning.studies.distribution_regression.few_features import BOTH
+from deconditioning.studies.distribution_regression.study import CUT, LANDMARKS_GP, NARROW
 
 #: What is told apart at this level.
 LEVEL = 0.05

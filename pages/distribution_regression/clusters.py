@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from core.distribution_regression.simulate import SimulationSpec
-from core.figures.distribution import clusters_plot
-from core.studies.distribution_regression.clustered import WAYS, Clustered, ClusterSpec, regress_clusters
-from core.studies.distribution_regression.study import MethodSettings
+from deconditioning.distribution_regression.simulate import SimulationSpec
+from deconditioning.figures.distribution import clusters_plot
+from deconditioning.studies.distribution_regression.clustered import WAYS, Clustered, ClusterSpec, regress_clusters
+from deconditioning.studies.distribution_regression.study import MethodSettings
 from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.plotly_live import plotly_live

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.distribution_regression.simulate import Simulated, SimulationSpec, simulate
-from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
-from core.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
-from core.engine.uploads import NotKept
-from core.errors import InputError
-from core.studies.distribution_regression.compare import Prepared
-from core.studies.distribution_regression.study import LARGEST, part
-from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
+from deconditioning.distribution_regression.simulate import Simulated, SimulationSpec, simulate
+from deconditioning.distribution_regression.stand_in import LABEL, accelerometer_stand_in
+from deconditioning.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
+from deconditioning.engine.uploads import NotKept
+from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.compare import Prepared
+from deconditioning.studies.distribution_regression.study import LARGEST, part
+from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.kit import bound
 from pages.kit.asked import ask
 from pages.kit.essential import called, group

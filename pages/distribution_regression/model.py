@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.distribution_regression.density import BANDWIDTHS
-from core.distribution_regression.spectrum import Learned
-from core.errors import Cancelled, InputError
-from core.figures.colours import model_name
-from core.kernels.families.registry import FAMILIES
-from core.studies.distribution_regression.compare import learn_settings
-from core.studies.distribution_regression.study import KERNELS, MethodSettings
-from core.wording import signed
+from deconditioning.distribution_regression.density import BANDWIDTHS
+from deconditioning.distribution_regression.spectrum import Learned
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.figures.colours import model_name
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.studies.distribution_regression.compare import learn_settings
+from deconditioning.studies.distribution_regression.study import KERNELS, MethodSettings
+from deconditioning.wording import signed
 from pages.distribution_regression.data import Chosen, start_values
 from pages.kit import bound
 from pages.kit.asked import ask

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.bag_sums.routes import Route
-from core.distribution_regression.simulate import regression_function
-from core.distribution_regression.stand_in import LABEL
-from core.distribution_regression.subjects import Subjects
-from core.figures.colours import model_name
-from core.figures.distribution import link_plot, predicted_plot, ridge_plot
-from core.figures.line import function_plot
-from core.figures.style import Figure
-from core.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
-from core.studies.distribution_regression.study import MethodSettings
-from core.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
-from core.wording import signed
+from deconditioning.bag_sums.routes import Route
+from deconditioning.distribution_regression.simulate import regression_function
+from deconditioning.distribution_regression.stand_in import LABEL
+from deconditioning.distribution_regression.subjects import Subjects
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.distribution import link_plot, predicted_plot, ridge_plot
+from deconditioning.figures.line import function_plot
+from deconditioning.figures.style import Figure
+from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
+from deconditioning.studies.distribution_regression.study import MethodSettings
+from deconditioning.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
+from deconditioning.wording import signed
 from pages.distribution_regression.beside_paper import on_accelerometers
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.colours import model_name
-from core.figures.distribution import risk_plot
-from core.studies.distribution_regression.curves import slope, theory_exponent
-from core.studies.distribution_regression.study import MethodSettings, risk_sweep
-from core.wording import signed
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.distribution import risk_plot
+from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
+from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
+from deconditioning.wording import signed
 from pages.distribution_regression import beside_paper
 from pages.kit import bound
 from pages.kit.layout import explain, refusals
@@ -115,7 +115,7 @@ def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
     given = kept["settings"]
     runs = f"{given['seeds'][0]}-{given['seeds'][-1]}"
     command = (
-        f"python -m core distribution-regression --subjects {_list(given['subjects'])} --measures "
+        f"deconditioning distribution-regression --subjects {_list(given['subjects'])} --measures "
         f"{_list(given['measures'])} --methods {_list(given['methods'])} --seeds {runs} --curves --json FILE"
     )
     st.caption(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.studies.sweeping import Settings
+from deconditioning.studies.sweeping import Settings
 from pages.kit.study_sweep import OnPage
 
 

@@ -4,11 +4,17 @@ measures changes."""
 import numpy as np
 import streamlit as st
 
-from core.distribution_regression.separation import Separation
-from core.distribution_regression.simulate import SimulationSpec
-from core.figures.line import curves_plot, function_plot
-from core.studies.distribution_regression.study import MethodSettings
-from core.studies.distribution_regression.theory import FUNCTIONS, TRANSFORMS, Transformed, told_apart, transformed
+from deconditioning.distribution_regression.separation import Separation
+from deconditioning.distribution_regression.simulate import SimulationSpec
+from deconditioning.figures.line import curves_plot, function_plot
+from deconditioning.studies.distribution_regression.study import MethodSettings
+from deconditioning.studies.distribution_regression.theory import (
+    FUNCTIONS,
+    TRANSFORMS,
+    Transformed,
+    told_apart,
+    transformed,
+)
 from pages.kit import bound
 from pages.kit.layout import explain
 from pages.kit.plotly_live import plotly_live

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.downscaling.source import Source, cells_shape
-from core.errors import InputError
-from core.fields import Cell, DownscalingProblem, DownscalingSpec, cells_of_text, cells_text
-from core.fields.by_hand import LEAST_SIDE
-from core.fields.pointed import cell_at, number_of, region_touched, toggled
+from deconditioning.downscaling.source import Source, cells_shape
+from deconditioning.errors import InputError
+from deconditioning.fields import Cell, DownscalingProblem, DownscalingSpec, cells_of_text, cells_text
+from deconditioning.fields.by_hand import LEAST_SIDE
+from deconditioning.fields.pointed import cell_at, number_of, region_touched, toggled
 from pages.kit import bound
 from pages.kit.address import LONGEST
 from pages.kit.asked import ask, wanted

@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.downscaling.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
-from core.engine.uploads import NotKept
-from core.errors import InputError
-from core.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
-from core.fields.several import joined, keys_of, together
-from core.models.catalogue import MODELS, named
-from core.models.defaults import usual_model
+from deconditioning.downscaling.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
+from deconditioning.engine.uploads import NotKept
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from deconditioning.fields.several import joined, keys_of, together
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.defaults import usual_model
 from pages.downscaling import by_hand
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.missing import counted_missing
@@ -71,14 +71,14 @@ def problem_of(choice: Choice) -> DownscalingProblem:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def default_of(key: str) -> dict[str, Any]:
     """Settings a data set opens with: its own, or a guess from its fields."""
-    from core.datasets import catalogue, suggest_spec
+    from deconditioning.datasets import catalogue, suggest_spec
 
     known = {entry.key: entry.default for entry in catalogue()}
     return known.get(key) or suggest_spec(fields_of(key))
 
 
 def _sources() -> dict[str, str]:
-    from core.datasets import catalogue
+    from deconditioning.datasets import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
     uploads = listed(kept_uploads, "data", "coarse", "third", "more")
@@ -122,7 +122,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     names = _sources()
     key = pick("Fields", "data", list(names), FIRST, names)
     _forget_others(key)
-    from core.datasets import folder_problem
+    from deconditioning.datasets import folder_problem
 
     trouble = folder_problem()
     if trouble:
@@ -214,7 +214,7 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
 def _default_covariates(source: Source, fields: Fields, target: str, default: dict[str, Any]) -> list[str]:
     """Those that the data set comes with; of files beside it, and of files of one's own, all that do not change with
     time."""
-    from core.datasets import catalogue, static_covariates
+    from deconditioning.datasets import catalogue, static_covariates
 
     first, *more = keys_of(source.fields)
     own = list(default.get("covariates", []))

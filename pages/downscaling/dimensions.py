@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import InputError
-from core.fields import Fields
-from core.fields.matched import chosen_label, place_matching
-from core.fields.selecting import index_of
+from deconditioning.errors import InputError
+from deconditioning.fields import Fields
+from deconditioning.fields.matched import chosen_label, place_matching
+from deconditioning.fields.selecting import index_of
 from pages.downscaling.picked import pick
 from pages.kit.layout import refusal
 from pages.kit.state import is_known, recall

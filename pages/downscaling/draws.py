@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from core.downscaling.draws import COUNT, Draws, posterior_draws
-from core.fields import DownscalingProblem
-from core.figures.flip import flip_book
-from core.figures.panel import MapScale
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.flip import flip_book
+from deconditioning.figures.panel import MapScale
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
 from pages.kit import bound

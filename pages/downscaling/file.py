@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.downscaling.deliver import Leaving
-from core.downscaling.draws import Draws, exact_draws
-from core.errors import InputError
-from core.fields import Delivery, DownscalingProblem, attributes_of_text, packed
-from core.fields.uncertain import QUANTILES
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.deliver import Leaving
+from deconditioning.downscaling.draws import Draws, exact_draws
+from deconditioning.errors import InputError
+from deconditioning.fields import Delivery, DownscalingProblem, attributes_of_text, packed
+from deconditioning.fields.uncertain import QUANTILES
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
 from pages.kit import bound

@@ -6,22 +6,22 @@ from typing import Any
 
 import streamlit as st
 
-from core.downscaling import interactive
-from core.downscaling.duration import about_seconds
-from core.downscaling.guard import beside_bilinear, bilinear_error
-from core.downscaling.one_scale_up import OneScaleUp
-from core.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
-from core.engine import Run, RunSpec
-from core.fields import DownscalingProblem, DownscalingSpec
-from core.fields.several import keys_of
-from core.figures.downscaled_maps import field_scale, mean_panel
-from core.figures.maps import field_map
-from core.kernels.spec import KernelSpec
-from core.models.catalogue import MODELS, named
-from core.models.defaults import Start, start_of
-from core.models.spec import ModelSpec
-from core.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
-from core.wording import signed
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.duration import about_seconds
+from deconditioning.downscaling.guard import beside_bilinear, bilinear_error
+from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
+from deconditioning.engine import Run, RunSpec
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.fields.several import keys_of
+from deconditioning.figures.downscaled_maps import field_scale, mean_panel
+from deconditioning.figures.maps import field_map
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.defaults import Start, start_of
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
+from deconditioning.wording import signed
 from pages.downscaling import by_hand
 from pages.downscaling.data import Choice
 from pages.downscaling.model import LEARNED, LEARNED_FROM, OWN_FAMILIES, family_values, own_choice, slider_values

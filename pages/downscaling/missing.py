@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import InputError
-from core.fields import Fields
-from core.fields.validity import suspicion
-from core.missing_marks import Mark, checked_missing, marked, marks_of
+from deconditioning.errors import InputError
+from deconditioning.fields import Fields
+from deconditioning.fields.validity import suspicion
+from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
 from pages.kit.state import recall
 from pages.kit.words import sentence_of

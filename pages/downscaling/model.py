@@ -8,15 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.downscaling.presets import preset
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.fields import DownscalingProblem, DownscalingSpec
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import GENERAL, MODELS, named
-from core.models.defaults import start_of, usual_model
-from core.models.inducing import located
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import GENERAL, MODELS, named
+from deconditioning.models.defaults import start_of, usual_model
+from deconditioning.models.inducing import located
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.kit import bound
 from pages.kit.essential import aside, group

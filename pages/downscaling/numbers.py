@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.downscaling.boosting import gradient_boosting
-from core.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
-from core.errors import InputError
-from core.fields import DownscalingProblem, cells_text, explained_share, reaggregate
-from core.fields import interpolations as interpolated
-from core.fields.place import place_words
-from core.fields.pointed import cell_of
-from core.figures.colours import model_name
-from core.figures.panel import plain_number
-from core.figures.scores import calibration_plot, error_histogram, pit_histogram
-from core.metrics import calibration, pit, score_field
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.boosting import gradient_boosting
+from deconditioning.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem, cells_text, explained_share, reaggregate
+from deconditioning.fields import interpolations as interpolated
+from deconditioning.fields.place import place_words
+from deconditioning.fields.pointed import cell_of
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.panel import plain_number
+from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
+from deconditioning.metrics import calibration, pit, score_field
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.picture import View
 from pages.kit import bound
 from pages.kit.background import get_background

@@ -6,17 +6,17 @@ import shlex
 import numpy as np
 import streamlit as st
 
-from core import __version__
-from core.downscaling.deliver import Leaving
-from core.downscaling.one_scale_up import OneScaleUp
-from core.downscaling.settings import DownscaleSettings, spec_to_settings
-from core.downscaling.verdict import unchecked
-from core.engine.uploads import UPLOAD
-from core.fields import DownscalingProblem
-from core.figures.panel import Panel
-from core.metrics import Trust
-from core.models.spec import ModelSpec
-from core.slides.deck import Shown, presented
+from deconditioning import __version__
+from deconditioning.downscaling.deliver import Leaving
+from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.downscaling.verdict import unchecked
+from deconditioning.engine.uploads import UPLOAD
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.panel import Panel
+from deconditioning.metrics import Trust
+from deconditioning.models.spec import ModelSpec
+from deconditioning.slides.deck import Shown, presented
 from pages.downscaling import file, printed
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
@@ -81,7 +81,7 @@ def _many_steps(choice: Choice, file: str) -> None:
 
 def predict_command(file: str) -> str:
     """The command line that predicts a store with the model in a file."""
-    return shlex.join(["python", "-m", "core", "predict-store", "FIELDS.zarr", "--model", file, "--output", "OUT.zarr"])
+    return shlex.join(["deconditioning", "predict-store", "FIELDS.zarr", "--model", file, "--output", "OUT.zarr"])
 
 
 def _leaving(

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.downscaling.settings import DownscaleSettings
-from core.downscaling.verdict import verdict
-from core.fields import DownscalingProblem
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.verdict import verdict
+from deconditioning.fields import DownscalingProblem
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling import (
     by_hand,
     data,

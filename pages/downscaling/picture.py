@@ -13,16 +13,16 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.bag_sums.kept import SumsStore
-from core.bag_sums.parted import PartedPicture
-from core.bag_sums.pixel_sums import Picture
-from core.downscaling import interactive
-from core.downscaling.interactive import Later
-from core.downscaling.prediction import matched_data
-from core.downscaling.settings import DownscaleSettings
-from core.errors import InputError
-from core.fields import DownscalingProblem
-from core.figures.downscaled_maps import (
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.pixel_sums import Picture
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.interactive import Later
+from deconditioning.downscaling.prediction import matched_data
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.downscaled_maps import (
     ERROR,
     MEAN,
     OBSERVED,
@@ -36,11 +36,11 @@ from core.figures.downscaled_maps import (
     mean_panel,
     reaches,
 )
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
-from core.models.catalogue import named
-from core.models.spec import ModelSpec
-from core.observations import IndirectData
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.models.catalogue import named
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
 from pages.downscaling import by_hand
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.model import begin, hyperparameters

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.downscaling.one_scale_up import OneScaleUp
-from core.fields import DownscalingProblem
-from core.figures.panel import Panel
-from core.metrics import Trust
-from core.models.spec import ModelSpec
-from core.slides.assembled import assembled
-from core.slides.deck import Shown, downscaling_deck
+from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.panel import Panel
+from deconditioning.metrics import Trust
+from deconditioning.models.spec import ModelSpec
+from deconditioning.slides.assembled import assembled
+from deconditioning.slides.deck import Shown, downscaling_deck
 from pages.downscaling.data import Choice, fields_of
 from pages.downscaling.picture import View
 from pages.kit import level, present

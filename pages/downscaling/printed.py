@@ -7,15 +7,22 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.fields import DownscalingProblem
-from core.figures.doubt import USUAL_SHARE, Doubt
-from core.figures.downscaled_maps import heading
-from core.figures.page_size import PAGES, Page
-from core.figures.panel import Panel
-from core.figures.publication import FORMATS, Format, Projection, caption_text, projections_for, publication_figure
-from core.metrics import Trust
-from core.models.catalogue import MODELS
-from core.models.spec import ModelSpec
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.doubt import USUAL_SHARE, Doubt
+from deconditioning.figures.downscaled_maps import heading
+from deconditioning.figures.page_size import PAGES, Page
+from deconditioning.figures.panel import Panel
+from deconditioning.figures.publication import (
+    FORMATS,
+    Format,
+    Projection,
+    caption_text,
+    projections_for,
+    publication_figure,
+)
+from deconditioning.metrics import Trust
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.words import hidden_cells, pixels_of_a_cell

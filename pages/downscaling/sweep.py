@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.downscaling.duration import setting_seconds
-from core.downscaling.interactive import traced_spec
-from core.downscaling.sweep import sweepable
-from core.fields import DownscalingProblem
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.duration import setting_seconds
+from deconditioning.downscaling.interactive import traced_spec
+from deconditioning.downscaling.sweep import sweepable
+from deconditioning.fields import DownscalingProblem
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.model import slider_values
 from pages.kit import sweep

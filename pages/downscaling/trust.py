@@ -5,20 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core.downscaling.assumptions import assumptions, intervals, refused
-from core.downscaling.one_scale_up import OTHERS, OneScaleUp
-from core.downscaling.prediction import reads_bags
-from core.downscaling.verdict import unchecked
-from core.fields import DownscalingProblem
-from core.figures.downscaled_maps import scaled_up_panels
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
-from core.figures.scores import pit_histogram
-from core.figures.trust import TITLE, mark_of
-from core.metrics import Trust, trust
-from core.metrics.trusting import LEVELS, RIGHT
-from core.models.catalogue import MODELS
-from core.models.spec import ModelSpec
+from deconditioning.downscaling.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.downscaling.prediction import reads_bags
+from deconditioning.downscaling.verdict import unchecked
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.downscaled_maps import scaled_up_panels
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.scores import pit_histogram
+from deconditioning.figures.trust import TITLE, mark_of
+from deconditioning.metrics import Trust, trust
+from deconditioning.metrics.trusting import LEVELS, RIGHT
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View, data_for
 from pages.kit.plotly_live import plotly_live

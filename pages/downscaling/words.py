@@ -4,12 +4,12 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.fields import DownscalingProblem
-from core.figures.downscaled_maps import heading
-from core.kernels.spec import Factor
-from core.models.catalogue import MODELS, named
-from core.models.spec import ModelSpec
-from core.wording import signed
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.downscaled_maps import heading
+from deconditioning.kernels.spec import Factor
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import signed
 from pages.downscaling.picture import View
 from pages.kit.layout import explain
 from pages.kit.words import plain

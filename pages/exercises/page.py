@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.errors import InputError
-from core.teaching.exercises import OPENED, Exercise
-from core.teaching.tasks import EXERCISES
+from deconditioning.errors import InputError
+from deconditioning.teaching.exercises import OPENED, Exercise
+from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.exercises import open_link, opening_query
 from pages.kit.layout import page_header, refusal
 from pages.kit.link import app_address
@@ -15,7 +15,7 @@ from pages.kit.state import get_engine
 from pages.kit.words import plain
 
 if TYPE_CHECKING:
-    from core.teaching.handout import Checked
+    from deconditioning.teaching.handout import Checked
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def _open_asked() -> None:
 @st.cache_resource(show_spinner=False)
 def _checked() -> "dict[str, Checked]":
     """What all checks say; the same for everybody."""
-    from core.teaching.handout import checked
+    from deconditioning.teaching.handout import checked
 
     return checked()
 
@@ -56,7 +56,7 @@ def _handout() -> None:
     address = app_address()
 
     def made() -> bytes:
-        from core.teaching.handout import handout
+        from deconditioning.teaching.handout import handout
 
         return handout(address, _checked())
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
-from core.figures.colours import model_name
-from core.figures.filtering import errors_plot
-from core.filtering.room import longitude_latitude
-from core.filtering.rotations import RotationPath, angles_between
-from core.studies.filtering.camera import (
+from deconditioning.figures.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.filtering import errors_plot
+from deconditioning.filtering.room import longitude_latitude
+from deconditioning.filtering.rotations import RotationPath, angles_between
+from deconditioning.studies.filtering.camera import (
     EPSILONS,
     KERNELS,
     METHODS,
@@ -23,7 +23,7 @@ from core.studies.filtering.camera import (
     follow_camera,
     make_camera,
 )
-from core.studies.filtering.study import FilterSettings
+from deconditioning.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
 from pages.filtering.sweep import CAMERA
 from pages.kit import bound

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.against import scores_against
-from core.filtering.systems import RotationSystem
-from core.studies.filtering.study import compare, rotation_problem
+from deconditioning.figures.against import scores_against
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.study import compare, rotation_problem
 from pages.filtering.words import TITLES
 from pages.kit.extension import extendable
 from pages.kit.plotly_live import plotly_live
@@ -28,7 +28,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
         rows = [row for row in kept["results"] if row["system"] == name]
         first = settings["runs"]
         told = (
-            f"Stored, seeds 0 to {first - 1}; made by `python -m core kbr-filter --system "
+            f"Stored, seeds 0 to {first - 1}; made by `deconditioning kbr-filter --system "
             f"{' '.join(settings['system'])} --train {' '.join(map(str, settings['train']))} --runs {first} --json "
             f"FILE`, version {kept['version']}; its milliseconds leave out the pre-image. "
         )

@@ -3,15 +3,15 @@
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
-from core.figures.filtering import column_plot, errors_plot, plane_plot
-from core.filtering.kernel_bayes_filter import FEWEST
-from core.filtering.oscillator import oscillator_table
-from core.filtering.series import MOST_TRAIN, Series
-from core.filtering.steps import time_column
-from core.studies.filtering.study import FilterSettings, Followed, follow, series_problem
-from core.tables import Table, open_table
-from core.tables.gaps import Missing
+from deconditioning.errors import InputError
+from deconditioning.figures.filtering import column_plot, errors_plot, plane_plot
+from deconditioning.filtering.kernel_bayes_filter import FEWEST
+from deconditioning.filtering.oscillator import oscillator_table
+from deconditioning.filtering.series import MOST_TRAIN, Series
+from deconditioning.filtering.steps import time_column
+from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, series_problem
+from deconditioning.tables import Table, open_table
+from deconditioning.tables.gaps import Missing
 from pages.filtering import words
 from pages.filtering.player import player
 from pages.kit.essential import called

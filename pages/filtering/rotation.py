@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from core.figures.filtering import errors_plot, plane_plot
-from core.filtering.systems import GENERATORS, RotationSystem
-from core.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
+from deconditioning.figures.filtering import errors_plot, plane_plot
+from deconditioning.filtering.systems import GENERATORS, RotationSystem
+from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, rotation_problem
 from pages.filtering import length, words
 from pages.filtering.player import player
 from pages.filtering.sweep import of_system

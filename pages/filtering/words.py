@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
+from deconditioning.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
 from pages.kit import bound
 from pages.kit.layout import explain, score_table
 from pages.kit.state import log_slider

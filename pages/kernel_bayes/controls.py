@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian, validated
+from deconditioning.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian, validated
 from pages.kit import bound
 from pages.kit.asked import set_values
 from pages.kit.state import log_slider, on_sliders

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.against import scores_against
-from core.studies.conditional_means.measured_rates import slope
-from core.studies.kernel_bayes.study import (
+from deconditioning.figures.against import scores_against
+from deconditioning.studies.conditional_means.measured_rates import slope
+from deconditioning.studies.kernel_bayes.study import (
     FOLDED,
     FOLDED_OWN,
     LEAST_SQUARES,
@@ -292,6 +292,6 @@ def _listed(values: list[Any]) -> str:
 def _told(kept: dict[str, Any], command: str) -> str:
     last = kept["settings"]["runs"] - 1
     return (
-        f"Stored, seeds 0 to {last}; made by `python -m core {command}`, version {kept['version']}; μ̂ as printed "
+        f"Stored, seeds 0 to {last}; made by `deconditioning {command}`, version {kept['version']}; μ̂ as printed "
         f"by the same with `--methods {PRINTED}`."
     )

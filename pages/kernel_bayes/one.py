@@ -4,11 +4,11 @@ import numpy as np
 import streamlit as st
 import torch
 
-from core.errors import InputError
-from core.figures.embedding import embedding_map
-from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
-from core.studies.kernel_bayes.one_observation import ABC_DRAWS, Answer, answers, normal_density
-from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, exact_embedding, lengthscale_of
+from deconditioning.errors import InputError
+from deconditioning.figures.embedding import embedding_map
+from deconditioning.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, Answer, answers, normal_density
+from deconditioning.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, exact_embedding, lengthscale_of
 from pages.kernel_bayes.controls import (
     choose_by_validation,
     choose_observation,

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from core.studies.kernel_bayes.study import GaussianSpec
+from deconditioning.studies.kernel_bayes.study import GaussianSpec
 from pages.kernel_bayes import errors, prior, several
 from pages.kernel_bayes.controls import problem_of
 from pages.kernel_bayes.essentials import ESSENTIALS

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from core.figures.line import shares_plot
-from core.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, prior_effect
-from core.studies.kernel_bayes.study import GaussianSpec, make_gaussian
+from deconditioning.figures.line import shares_plot
+from deconditioning.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, prior_effect
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
 from pages.kit.layout import explain
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark

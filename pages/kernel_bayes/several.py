@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from core.figures.coordinates import coordinates_plot
-from core.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
-from core.studies.kernel_bayes.study import GaussianSpec
+from deconditioning.figures.coordinates import coordinates_plot
+from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
+from deconditioning.studies.kernel_bayes.study import GaussianSpec
 from pages.kernel_bayes.controls import choose_by_validation, choose_rule, choose_samples, problem_of
 from pages.kernel_bayes.errors import TITLES
 from pages.kit import bound

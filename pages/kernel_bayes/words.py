@@ -1,7 +1,7 @@
 """The equation of page Kernel Bayes' rule, with today's numbers."""
 
-from core.studies.kernel_bayes.one_observation import ABC_DRAWS, ABC_SHARE
-from core.studies.kernel_bayes.study import GaussianSpec
+from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, ABC_SHARE
+from deconditioning.studies.kernel_bayes.study import GaussianSpec
 from pages.kit.layout import explain
 
 

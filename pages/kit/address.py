@@ -15,7 +15,7 @@ from pages.kit.pages import renamed_keys, with_current_keys
 from pages.kit.record import same, seen
 from pages.kit.words import plain
 
-#: Longer values are nobody's settings; the longest are edits of points (`core.datasets.edited`).
+#: Longer values are nobody's settings; the longest are edits of points (`deconditioning.datasets.edited`).
 LONGEST = 1300
 #: In the session: what addresses asked for, by page and key; what was used instead, with its sentence.
 _ASKED, _SAID = "_address-asked", "_address-said"

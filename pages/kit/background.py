@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import Cancelled, InputError
+from deconditioning.errors import Cancelled, InputError
 from pages.kit.state import remembered
 from pages.kit.words import sentence_of
 

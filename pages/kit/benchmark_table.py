@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine import RunSpec
-from core.errors import InputError
-from core.figures.colours import model_name
-from core.figures.roll import model_dots
-from core.metrics import Comparison, pairwise_wilcoxon
-from core.studies.benchmark_table import mediated_beside_plain, table_rows
-from core.studies.downscaling.benchmark import expanded
-from core.studies.run_content import benchmark_rows
+from deconditioning.engine import RunSpec
+from deconditioning.errors import InputError
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.roll import model_dots
+from deconditioning.metrics import Comparison, pairwise_wilcoxon
+from deconditioning.studies.benchmark_table import mediated_beside_plain, table_rows
+from deconditioning.studies.downscaling.benchmark import expanded
+from deconditioning.studies.run_content import benchmark_rows
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, tell_time
 from pages.kit.stored import FOLDER, stored

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from core.figures.difference import difference_map
+from deconditioning.figures.difference import difference_map
 from pages.kit import history, record
 from pages.kit.essential import name_of
 from pages.kit.plotly_live import plotly_live
@@ -104,7 +104,7 @@ def _scores(first: Seen, second: Seen) -> None:
 
 
 def _pairs(a: Table, b: Table) -> list[tuple[str, Mapping[str, float | None], Mapping[str, float | None]]]:
-    from core.figures.colours import model_name
+    from deconditioning.figures.colours import model_name
 
     def named(table: Table, model: str) -> str:
         return table.names.get(model, model_name(model))

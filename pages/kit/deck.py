@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.slides.offline import script, style
+from deconditioning.slides.offline import script, style
 from pages.kit.theme import is_dark
 
 _CSS = """
@@ -39,7 +39,7 @@ _DECK = st.components.v2.component(
 
 
 def slides(deck: Mapping[str, Any], key: str, asked: int) -> bool:
-    """Show a deck of `core.slides` over the window, for the so many-th time; whether a person has closed it."""
+    """Show a deck of `slides` over the window, for the so many-th time; whether a person has closed it."""
     text = json.dumps(deck, separators=(",", ":"), allow_nan=False)
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     data = {"deck": text, "stamp": stamp, "dark": is_dark(), "asked": asked}

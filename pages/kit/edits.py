@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.datasets.edited import LONGEST, MOST_EDITS, Edits
-from core.datasets.one_dimension import LineSpec
-from core.errors import InputError
+from deconditioning.datasets.edited import LONGEST, MOST_EDITS, Edits
+from deconditioning.datasets.one_dimension import LineSpec
+from deconditioning.errors import InputError
 from pages.kit import bound
 from pages.kit.asked import apply_values, ask
 from pages.kit.points import Points

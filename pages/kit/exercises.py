@@ -4,9 +4,9 @@ from html import escape
 
 import streamlit as st
 
-from core.errors import InputError
-from core.teaching.exercises import ASKED, Exercise, in_address
-from core.teaching.tasks import EXERCISES, exercise_of
+from deconditioning.errors import InputError
+from deconditioning.teaching.exercises import ASKED, Exercise, in_address
+from deconditioning.teaching.tasks import EXERCISES, exercise_of
 from pages.kit.history import State, is_shown
 from pages.kit.pages import PAGES, page_link
 from pages.kit.record import seen

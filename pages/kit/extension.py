@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import Cancelled, InputError
+from deconditioning.errors import Cancelled, InputError
 from pages.kit.background import get_background
 from pages.kit.state import remembered
 from pages.kit.words import sentence_of

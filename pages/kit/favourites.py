@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.engine.favourites import LONGEST_NAME, Favourite
-from core.errors import InputError
-from core.figures.sketch import figure_sketch
+from deconditioning.engine.favourites import LONGEST_NAME, Favourite
+from deconditioning.errors import InputError
+from deconditioning.figures.sketch import figure_sketch
 from pages.kit import history
 from pages.kit.essential import name_of
 from pages.kit.pages import page_link

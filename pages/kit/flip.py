@@ -30,7 +30,7 @@ _FLIP = st.components.v2.component(
 
 
 def flip(book: Mapping[str, Any], key: str, *, alt: str, names: tuple[str, ...]) -> None:
-    """Show a flip book of `core.figures.flip`; ``names`` of its frames, ``alt`` for those who cannot see it.
+    """Show a flip book of `deconditioning.figures.flip`; ``names`` of its frames, ``alt`` for those who cannot see it.
 
     Under the same key new frames take the place of the old ones while it goes on playing.
     """

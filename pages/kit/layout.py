@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from pages.kit import level
 from pages.kit.address import leave_out_absurd
 from pages.kit.asked import apply_values
@@ -76,7 +76,7 @@ def device_sentence() -> str:
     """The device, its free and total memory, and what this app holds, such as "CPU, 2 cores · 5.1 of 7.8 GB free"."""
     import psutil
 
-    from core.device import choose, describe
+    from deconditioning.device import choose, describe
 
     device = describe(choose())
     own = psutil.Process().memory_info().rss
@@ -141,7 +141,7 @@ def score_table(
     units : units of the field, written at the scores that carry them.
     digits : significant ones of numbers below 100.
     """
-    from core.figures.colours import hue_name, model_name
+    from deconditioning.figures.colours import hue_name, model_name
 
     wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
     shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]

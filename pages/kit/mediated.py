@@ -1,6 +1,6 @@
 """The paper's mediated models beside their plain counterparts, from the stored draws of page Benchmarks."""
 
-from core.figures.colours import model_name
+from deconditioning.figures.colours import model_name
 from pages.kit.stored import FOLDER, stored
 
 FILE = "downscaling.json"

@@ -1,6 +1,6 @@
 """The switch that keeps numbers such as -9999 of a person's own table as data."""
 
-from core.tables.gaps import SWITCH, Missing
+from deconditioning.tables.gaps import SWITCH, Missing
 from pages.kit import bound
 
 _HELP = "Off: they are data. They lie farther from all other values of their column than these from one another."

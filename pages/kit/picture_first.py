@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 
 _JS = """
 // A click whose run has not come to its button yet would be lost with that run: the page follows after it. The state of

@@ -130,7 +130,7 @@ const placeAt = (chart, x, y) => {
   return [Math.atan2(p[2], Math.hypot(p[0], p[1])), Math.atan2(p[1], p[0])].map(a => a * 180 / Math.PI);
 };
 
-// As core.fields.place writes it: 52.57° N, 5.03° W.
+// As deconditioning.fields.place writes it: 52.57° N, 5.03° W.
 const degrees = (at, sides) => {
   const size = Math.abs(at).toFixed(2);
   return Number(size) % 180 === 0 ? `${size}°` : `${size}° ${sides[at < 0 ? 1 : 0]}`;

@@ -85,11 +85,11 @@ def plotly_live(
 
     Parameters
     ----------
-    figure : a plotly figure as a dict (`core.figures`), a ``go.Figure`` or either `Prepared`; its layout must state a
+    figure : a plotly figure as a dict (`figures`), a ``go.Figure`` or either `Prepared`; its layout must state a
         height. For a map that height is the largest: a narrow column makes it lower, at the map's own aspect.
     key : the chart's name on the page; under the same key new data are drawn into the old picture.
     group : charts of one group zoom together, and a pointer on one map reads all maps of the group.
-    alt : what the picture shows, for those who cannot see it; a figure of `core.figures` brings its own.
+    alt : what the picture shows, for those who cannot see it; a figure of `deconditioning.figures` brings its own.
     later : a new picture under an old key waits until those that are not `later` have been painted.
     clickable : send clicks to Python (each reruns the script or fragment). `on_click` implies it; read the point in
         the callback from ``st.session_state[key]["click"]`` or, simpler, from what this function returns.

@@ -1,6 +1,6 @@
 // Points of a scatter, moved, added and deleted in the picture by mouse, finger or keys. Joined to plotly_live.js, which
 // calls `takePoints` with what Python sends, `placePoints` whenever the axes may have moved, and `afterDrag` before it
-// draws. The browser keeps all edits and sends them as one text (core/datasets/edited.py); Python answers with the number
+// draws. The browser keeps all edits and sends them as one text (core/deconditioning/datasets/edited.py); Python answers with the number
 // of the message that it took, and until then what it says of the edits is old.
 
 const { takePoints, placePoints, afterDrag } = (() => { // names of its own beside those of other files

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.edited import REACH, Edits
-from core.errors import InputError
-from core.figures.style import compact
+from deconditioning.datasets.edited import REACH, Edits
+from deconditioning.errors import InputError
+from deconditioning.figures.style import compact
 from pages.kit.state import recall, remember
 
 

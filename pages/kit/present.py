@@ -10,12 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from core import __version__
-from core.figures.paper_axes import plain_text
-from core.slides.exhibit import Drawn, Exhibit, presented
-from core.slides.offline import offline_page
-from core.slides.presented import Presented
-from core.slides.printed import powerpoint, report
+from deconditioning import __version__
+from deconditioning.figures.paper_axes import plain_text
+from deconditioning.slides.exhibit import Drawn, Exhibit, presented
+from deconditioning.slides.offline import offline_page
+from deconditioning.slides.presented import Presented
+from deconditioning.slides.printed import powerpoint, report
 from pages.kit import level
 from pages.kit.deck import slides
 from pages.kit.essential import name_of

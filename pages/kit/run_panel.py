@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine import Run, RunSpec
-from core.engine.compare import run_sentences
-from core.engine.series import trace_series
-from core.errors import InputError
-from core.figures.traces import hyperparameter_trace, objective_trace
-from core.versions import difference
-from core.wording import about, duration
+from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.compare import run_sentences
+from deconditioning.engine.series import trace_series
+from deconditioning.errors import InputError
+from deconditioning.figures.traces import hyperparameter_trace, objective_trace
+from deconditioning.versions import difference
+from deconditioning.wording import about, duration
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.plotly_live import plotly_live
@@ -83,7 +83,7 @@ def tell_version(run: Run) -> None:
 
 def _checked(run: Run) -> Run | None:
     """The run with a content that pages can rely on; None, and a sentence, where its settings are damaged."""
-    from core.studies.run_content import readable
+    from deconditioning.studies.run_content import readable
 
     try:
         return readable(run)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import InputError
-from core.studies.sweeping import Settings, study_of
+from deconditioning.errors import InputError
+from deconditioning.studies.sweeping import Settings, study_of
 from pages.kit import sweep
 from pages.kit.essential import name_of
 from pages.kit.record import seen
@@ -28,7 +28,7 @@ class OnPage:
 
     Parameters
     ----------
-    study : its name in `core.studies.sweeping`.
+    study : its name in `deconditioning.studies.sweeping`.
     controls : key of a control → the number it holds, by the setting's name; those to begin with come first.
     others : what the page's controls hold, by key → the settings that are no numbers of one control.
     stops : keys of controls that stand at some values only: they are no axes.

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.engine import Run, RunSpec
-from core.errors import InputError
-from core.studies.sweep_content import Swept, swept
-from core.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum
+from deconditioning.engine import Run, RunSpec
+from deconditioning.errors import InputError
+from deconditioning.studies.sweep_content import Swept, swept
+from deconditioning.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum
 from pages.kit import bound, history
 from pages.kit.essential import name_of
 from pages.kit.layout import refusal

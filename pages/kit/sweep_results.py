@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from core.figures.small import small_curves, small_map, small_multiples
-from core.figures.sweep import sweep_plot
-from core.studies.sweep_content import Swept
-from core.sweeps import Axis, Row, Values, choosing, erring, optimum
+from deconditioning.figures.small import small_curves, small_map, small_multiples
+from deconditioning.figures.sweep import sweep_plot
+from deconditioning.studies.sweep_content import Swept
+from deconditioning.sweeps import Axis, Row, Values, choosing, erring, optimum
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember, slider_text
 from pages.kit.theme import is_dark

@@ -13,7 +13,7 @@ def is_dark() -> bool:
 @lru_cache
 def palette_css() -> str:
     """The palette as CSS variables, ``--lab-teal`` and so on; they follow the page's theme by themselves."""
-    from core.figures.colours import GROUND, HUES, VERDICTS
+    from deconditioning.figures.colours import GROUND, HUES, VERDICTS
 
     pairs = {**HUES, **VERDICTS, "ground": GROUND}
     return ":root{" + "".join(f"--lab-{name}:light-dark({a},{b});" for name, (a, b) in pairs.items()) + "}"

@@ -12,9 +12,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine.room import EXPIRY_S, limits, used
-from core.engine.uploads import UPLOAD, delete
-from core.errors import InputError
+from deconditioning.engine.room import EXPIRY_S, limits, used
+from deconditioning.engine.uploads import UPLOAD, delete
+from deconditioning.errors import InputError
 from pages.kit.asked import ask
 from pages.kit.layout import refusal
 from pages.kit.state import recall

@@ -12,7 +12,7 @@ import streamlit as st
 logger = logging.getLogger("streamlit.deconditioning")
 #: Imports hold the interpreter: the first page is on its way before they begin.
 HEAD_START_S = 0.8
-HEAVY = ("core.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "dask.array", "distributed")
+HEAVY = ("deconditioning.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "dask.array", "distributed")
 
 
 def _import_all() -> None:
@@ -47,7 +47,12 @@ def wait_for_arrays() -> None:
 def is_warm() -> bool:
     """Whether torch, which tells the device, is imported completely."""
     module = sys.modules.get("torch")
-    return module is not None and hasattr(module, "cuda") and "core.device" in sys.modules and _complete("core.device")
+    return (
+        module is not None
+        and hasattr(module, "cuda")
+        and "deconditioning.device" in sys.modules
+        and _complete("deconditioning.device")
+    )
 
 
 def _complete(name: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.embeddings.kernel_mean import KernelMean
+    from deconditioning.embeddings.kernel_mean import KernelMean
 
 #: So much may be negative, or missing to a sum of one, before weights are called no probabilities.
 ROUNDING = 1e-3

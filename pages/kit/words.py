@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from core.wording import table_cell
+from deconditioning.wording import table_cell
 
 #: Longer texts of others are cut here: no label or sentence needs more.
 MOST_CHARACTERS = 1500

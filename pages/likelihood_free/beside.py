@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.likelihood_free.inference import METHODS
-from core.likelihood_free.others import OTHERS, RUNS, other_posterior
-from core.studies.likelihood_free.study import Inference
+from deconditioning.likelihood_free.inference import METHODS
+from deconditioning.likelihood_free.others import OTHERS, RUNS, other_posterior
+from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit import bound
 from pages.kit.background import awaited
 from pages.kit.layout import score_table

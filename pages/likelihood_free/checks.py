@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
-from core.likelihood_free.inference import METHODS, evidence
-from core.likelihood_free.objective import TIE, Learned, surface
-from core.studies.likelihood_free.guards import GIVEN, NO_EPSILON, NO_LIMITS
-from core.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
+from deconditioning.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
+from deconditioning.likelihood_free.inference import METHODS, evidence
+from deconditioning.likelihood_free.objective import TIE, Learned, surface
+from deconditioning.studies.likelihood_free.guards import GIVEN, NO_EPSILON, NO_LIMITS
+from deconditioning.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
 from pages.kit.background import awaited
 from pages.kit.plotly_live import plotly_live
 from pages.kit.stored import stored
@@ -76,7 +76,7 @@ def without_limits() -> str:
         f"Why limits: over {len(kept['settings']['seeds'])} seeds at {len(kept['settings']['observed'])} observations "
         "the DME's interval, in exact widths, is in the median "
         f"{widths(GIVEN)} with them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. "
-        "Stored; made by `python -m core likelihood-free-guards --json FILE`."
+        "Stored; made by `deconditioning likelihood-free-guards --json FILE`."
     )
 
 

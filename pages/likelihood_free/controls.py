@@ -7,14 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
-from core.likelihood_free.inference import Settings
-from core.likelihood_free.objective import Learned, learn
-from core.likelihood_free.prior import Family, Marginal, Prior
-from core.likelihood_free.simulators import Problem, Simulations, exponential_gamma, gaussian, lotka_volterra, simulate
-from core.likelihood_free.table import Table, open_table, problem_of_table, read_table
-from core.studies.likelihood_free.study import Inference, exactness_gap, infer
-from core.tables.gaps import Missing
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free.inference import Settings
+from deconditioning.likelihood_free.objective import Learned, learn
+from deconditioning.likelihood_free.prior import Family, Marginal, Prior
+from deconditioning.likelihood_free.simulators import (
+    Problem,
+    Simulations,
+    exponential_gamma,
+    gaussian,
+    lotka_volterra,
+    simulate,
+)
+from deconditioning.likelihood_free.table import Table, open_table, problem_of_table, read_table
+from deconditioning.studies.likelihood_free.study import Inference, exactness_gap, infer
+from deconditioning.tables.gaps import Missing
 from pages.kit import bound
 from pages.kit.address import forget_address
 from pages.kit.layout import refusal

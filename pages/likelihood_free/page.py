@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.errors import InputError
-from core.likelihood_free.inference import METHODS
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free.inference import METHODS
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.kit.study_sweep import offer

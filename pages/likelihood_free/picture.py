@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from core.figures.likelihood_free import corner_plot, marginal_plot
-from core.figures.line import pairs_plot
-from core.studies.likelihood_free.study import Inference
+from deconditioning.figures.likelihood_free import corner_plot, marginal_plot
+from deconditioning.figures.line import pairs_plot
+from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit import bound
 from pages.kit.plotly_live import plotly_live
 from pages.kit.state import recall, remember

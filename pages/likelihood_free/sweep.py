@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from core.studies.likelihood_free.sweep import HYPERPARAMETERS
-from core.studies.sweeping import Settings
+from deconditioning.studies.likelihood_free.sweep import HYPERPARAMETERS
+from deconditioning.studies.sweeping import Settings
 from pages.kit.study_sweep import OnPage
 from pages.likelihood_free.controls import BY_HAND, BY_Q
 

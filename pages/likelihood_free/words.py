@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from core.studies.likelihood_free.guards import MANY, NARROW
-from core.studies.likelihood_free.study import Inference
+from deconditioning.studies.likelihood_free.guards import MANY, NARROW
+from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.layout import explain, score_table
 from pages.kit.stored import stored
 from pages.kit.words import plain, sentence_of

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import streamlit as st
 
-from core.datasets.one_dimension import LineSpec
-from core.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
-from core.kernels.spec import KernelSpec
-from core.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
+from deconditioning.datasets.one_dimension import LineSpec
+from deconditioning.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
 from pages.kit import bound, study_sweep
 from pages.kit.asked import set_values
 from pages.kit.layout import explain

@@ -1,13 +1,13 @@
 """Controls of page One dimension: the problem, the method and its hyperparameters on sliders."""
 
-from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
-from core.expressions import FUNCTIONS
-from core.kernels.families.family import Own
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import named
-from core.models.spec import ModelSpec
-from core.studies.one_dimension.problem import METHODS, TITLES, LineSettings
+from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec
+from deconditioning.expressions import FUNCTIONS
+from deconditioning.kernels.families.family import Own
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.one_dimension.problem import METHODS, TITLES, LineSettings
 from pages.kit import bound
 from pages.kit.essential import aside, group
 from pages.kit.state import log_slider, on_sliders

@@ -7,16 +7,24 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.datasets.one_dimension import Line, LineSpec
-from core.engine import Run, RunSpec
-from core.errors import Cancelled
-from core.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
-from core.models.learning_time import expected_seconds
-from core.models.spec import ModelSpec
-from core.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
-from core.studies.one_dimension.problem import TITLES, LineFit, LineSettings, cascade, condition_line, impute, on_grid
-from core.studies.run_content import hyperparameters
-from core.wording import signed
+from deconditioning.datasets.one_dimension import Line, LineSpec
+from deconditioning.engine import Run, RunSpec
+from deconditioning.errors import Cancelled
+from deconditioning.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
+from deconditioning.models.learning_time import expected_seconds
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
+from deconditioning.studies.one_dimension.problem import (
+    TITLES,
+    LineFit,
+    LineSettings,
+    cascade,
+    condition_line,
+    impute,
+    on_grid,
+)
+from deconditioning.studies.run_content import hyperparameters
+from deconditioning.wording import signed
 from pages.kit import bound, run_panel, study_sweep
 from pages.kit.background import get_background, own_lane
 from pages.kit.layout import explain, score_table
@@ -264,7 +272,7 @@ def _wait_for_surface(key: str) -> None:
 
 def _without(model: ModelSpec, *names: str) -> dict[str, Any]:
     """The model's description without what the axes move, so that moving along the picture keeps it."""
-    from core.studies.one_dimension.evidence_surface import moved
+    from deconditioning.studies.one_dimension.evidence_surface import moved
 
     for name in names:
         model = moved(model, name, 1.0)

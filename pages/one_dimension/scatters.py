@@ -5,8 +5,8 @@ import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
 
-from core.datasets.one_dimension import Line, LineSpec, make_line
-from core.figures.line import pairs_plot
+from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
+from deconditioning.figures.line import pairs_plot
 from pages.kit import bound
 from pages.kit.edits import HINT
 from pages.kit.plotly_live import plotly_live

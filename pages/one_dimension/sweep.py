@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.studies.one_dimension.problem import METHODS
-from core.studies.sweeping import Settings
+from deconditioning.studies.one_dimension.problem import METHODS
+from deconditioning.studies.sweeping import Settings
 from pages.kit.edits import read
 from pages.kit.study_sweep import OnPage
 from pages.one_dimension.controls import OWN

@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 import torch
 
-from core.datasets.one_dimension import Line, LineSpec
-from core.figures.line import curves_plot, embeddings_plot, function_plot, pairs_plot
-from core.kernels.spec import KernelSpec
-from core.studies.one_dimension.round_trip import (
+from deconditioning.datasets.one_dimension import Line, LineSpec
+from deconditioning.figures.line import curves_plot, embeddings_plot, function_plot, pairs_plot
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.studies.one_dimension.round_trip import (
     Operators,
     RoundTrip,
     both_ways,

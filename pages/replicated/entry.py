@@ -6,7 +6,16 @@ from html import escape
 
 import streamlit as st
 
-from core.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, VERDICTS, Claim, Replicated
+from deconditioning.studies.replicated.claims import (
+    DRAWING,
+    ELSEWHERE,
+    FAILS,
+    HOLDS,
+    PARTLY,
+    VERDICTS,
+    Claim,
+    Replicated,
+)
 from pages.kit.pages import PAGES, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.

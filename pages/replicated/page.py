@@ -4,8 +4,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, FILE, HOLDS, PARTLY, VERDICTS, Replicated, load
-from core.studies.replicated.numbers import FOLDER
+from deconditioning.studies.replicated.claims import (
+    DRAWING,
+    ELSEWHERE,
+    FAILS,
+    FILE,
+    HOLDS,
+    PARTLY,
+    VERDICTS,
+    Replicated,
+    load,
+)
+from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.replicated.entry import counted, show
@@ -52,7 +62,7 @@ def body(found: Replicated) -> None:
     st.caption(
         "Numbers are read from the stored results, and verdicts follow from the comparisons below each claim: it holds "
         "where all of them do, partly where some do or a part was not tried. Where the text's own data are not to be "
-        "had, other data decide nothing about it, whatever they say. `python -m core replicated` says the same "
+        "had, other data decide nothing about it, whatever they say. `deconditioning replicated` says the same "
         "without a browser, `docs/replicated.md` in a file."
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine import Run, Visitor
-from core.errors import InputError
+from deconditioning.engine import Run, Visitor
+from deconditioning.errors import InputError
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, put, recall, remember
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything

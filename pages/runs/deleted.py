@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from pages.kit.layout import refusal
 from pages.kit.state import forget, recall
 from pages.kit.words import plain

@@ -7,12 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from core.engine import Run, Visitor
-from core.engine.archive import zip_runs
-from core.engine.compare import compare_settings, run_scores, run_sentences
-from core.engine.series import trace_series
-from core.errors import InputError
-from core.wording import duration
+from deconditioning.engine import Run, Visitor
+from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.compare import compare_settings, run_scores, run_sentences
+from deconditioning.engine.series import trace_series
+from deconditioning.errors import InputError
+from deconditioning.wording import duration
 from pages.kit.asked import set_values
 from pages.kit.layout import notes, score_table
 from pages.kit.link import address_of, show_link
@@ -103,7 +103,7 @@ def heading(engine: Visitor, run: Run) -> None:
 
 def trace_plots(engine: Visitor, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
-    from core.figures.traces import hyperparameter_trace, objective_trace
+    from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 
     dark = is_dark()
     objectives, (steps, parameters) = trace_series(engine.trace(run.id))

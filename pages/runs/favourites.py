@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine import Visitor
-from core.engine.favourites import LONGEST_NAME, Favourite
-from core.errors import InputError
+from deconditioning.engine import Visitor
+from deconditioning.engine.favourites import LONGEST_NAME, Favourite
+from deconditioning.errors import InputError
 from pages.kit import history
 from pages.kit.asked import set_values
 from pages.kit.favourites import picture_of, query_of

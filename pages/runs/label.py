@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from core.engine import Run, Visitor
-from core.engine.labels import LONGEST_NAME, Label
-from core.errors import InputError
+from deconditioning.engine import Run, Visitor
+from deconditioning.engine.labels import LONGEST_NAME, Label
+from deconditioning.errors import InputError
 from pages.kit.layout import refusal
 from pages.kit.state import forget, remember
 from pages.kit.words import sentence_of

@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.downscaling.kept_map import THUMBNAIL
-from core.engine import Run, Visitor
-from core.engine.compare import run_model, run_scores
-from core.engine.series import trace_series
-from core.errors import InputError
-from core.figures.thumbnail import curve_thumbnail
-from core.studies.run_picture import sweep_sketch
-from core.studies.sweep_content import TASKS
-from core.wording import duration
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.engine import Run, Visitor
+from deconditioning.engine.compare import run_model, run_scores
+from deconditioning.engine.series import trace_series
+from deconditioning.errors import InputError
+from deconditioning.figures.thumbnail import curve_thumbnail
+from deconditioning.studies.run_picture import sweep_sketch
+from deconditioning.studies.sweep_content import TASKS
+from deconditioning.wording import duration
 from pages.kit import bound
 from pages.kit.state import put, recall, remember
 from pages.kit.words import MISSING, cells, plain

@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from core.engine import Run
+from deconditioning.engine import Run
 
 STATES = {
     "queued": ("Waiting", "gray"),
@@ -36,7 +36,7 @@ def data_of(run: Run) -> str:
 
 def model_title(name: str) -> str:
     """A model as pages call it."""
-    from core.figures.colours import model_name
+    from deconditioning.figures.colours import model_name
 
     return model_name(name)
 

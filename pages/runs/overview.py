@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.engine import Run, Visitor
-from core.errors import InputError
-from core.wording import duration
+from deconditioning.engine import Run, Visitor
+from deconditioning.errors import InputError
+from deconditioning.wording import duration
 from pages.kit.run_panel import is_stopping, standing, stop
 from pages.kit.words import plain, sentence_of
 from pages.runs.names import name_of

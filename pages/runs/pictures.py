@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core.downscaling.kept_map import FILE, KeptMap, kept_map
-from core.engine import Run, Visitor
-from core.engine.compare import over_seeds
-from core.errors import InputError
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
-from core.metrics.significance import pairwise_wilcoxon
+from deconditioning.downscaling.kept_map import FILE, KeptMap, kept_map
+from deconditioning.engine import Run, Visitor
+from deconditioning.engine.compare import over_seeds
+from deconditioning.errors import InputError
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.metrics.significance import pairwise_wilcoxon
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of

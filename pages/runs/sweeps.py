@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.engine import Run
-from core.studies.sweep_content import page_of, swept
+from deconditioning.engine import Run
+from deconditioning.studies.sweep_content import page_of, swept
 from pages.kit.pages import PAGES, page_link
 from pages.kit.sweep_results import draw, main_plots
 from pages.kit.words import plain

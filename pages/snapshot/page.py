@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from pages.kit.layout import page_header
 from pages.kit.pages import page_link
 from pages.kit.state import get_engine

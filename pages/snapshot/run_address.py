@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.engine import Run
-from core.errors import InputError
-from core.studies.run_content import readable
+from deconditioning.engine import Run
+from deconditioning.errors import InputError
+from deconditioning.studies.run_content import readable
 
 Query = dict[str, str]
 
@@ -29,7 +29,7 @@ def _downscaling(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _roll(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    from core.models.catalogue import MODELS
+    from deconditioning.models.catalogue import MODELS
 
     roll = settings["roll"]
     query = {f"r-{name}": roll[name] for name in ("points", "bags", "noise", "seed")}
@@ -37,8 +37,8 @@ def _roll(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _line(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    from core.datasets.one_dimension import SIMULATIONS, TARGETS
-    from core.studies.one_dimension.problem import TITLES
+    from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS
+    from deconditioning.studies.one_dimension.problem import TITLES
     from pages.one_dimension.controls import OFFERED, OWN
 
     line, chosen = settings["line"], settings["settings"]

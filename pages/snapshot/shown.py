@@ -4,13 +4,13 @@ from html import escape
 
 import streamlit as st
 
-from core.downscaling.kept_map import FILE
-from core.engine import Run, Visitor
-from core.errors import InputError
-from core.figures.style import Figure
-from core.studies.run_picture import run_figures
-from core.studies.run_told import data_sentence, made_sentence, settings_beside_usual
-from core.studies.sweep_content import TASKS
+from deconditioning.downscaling.kept_map import FILE
+from deconditioning.engine import Run, Visitor
+from deconditioning.errors import InputError
+from deconditioning.figures.style import Figure
+from deconditioning.studies.run_picture import run_figures
+from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual
+from deconditioning.studies.sweep_content import TASKS
 from pages.kit.pages import page_link
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import tell_version

@@ -1,7 +1,7 @@
 """Controls of page Sparse representation: the data, the points, what is learned."""
 
-from core.datasets.sparse_toy import ToySpec
-from core.studies.sparse_representation.study import SparseSettings
+from deconditioning.datasets.sparse_toy import ToySpec
+from deconditioning.studies.sparse_representation.study import SparseSettings
 from pages.kit import bound
 from pages.kit.essential import group
 from pages.kit.state import log_slider

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.datasets.sparse_toy import Toy, ToySpec, make_toy
-from core.engine import Run, RunSpec
-from core.figures.line import function_plot
-from core.models.learning_time import expected_seconds
-from core.models.sparse_representation import SparseRepresentation
-from core.studies.run_content import locations, readable_runs
-from core.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
+from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
+from deconditioning.engine import Run, RunSpec
+from deconditioning.figures.line import function_plot
+from deconditioning.models.learning_time import expected_seconds
+from deconditioning.models.sparse_representation import SparseRepresentation
+from deconditioning.studies.run_content import locations, readable_runs
+from deconditioning.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
 from pages.kit import run_panel
 from pages.kit.plotly_live import plotly_live
 from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time, trace_charts

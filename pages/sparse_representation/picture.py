@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from core.datasets.sparse_toy import Toy, ToySpec
-from core.figures.line import function_plot
-from core.models.sparse_representation import SparseRepresentation
-from core.studies.sparse_representation.study import (
+from deconditioning.datasets.sparse_toy import Toy, ToySpec
+from deconditioning.figures.line import function_plot
+from deconditioning.models.sparse_representation import SparseRepresentation
+from deconditioning.studies.sparse_representation.study import (
     VERSIONS,
     Represented,
     SparseSettings,
@@ -15,7 +15,7 @@ from core.studies.sparse_representation.study import (
     read,
     represent,
 )
-from core.wording import signed
+from deconditioning.wording import signed
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 from pages.kit.theme import is_dark

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.studies.sparse_representation.study import PLACES
-from core.studies.sweeping import Settings
+from deconditioning.studies.sparse_representation.study import PLACES
+from deconditioning.studies.sweeping import Settings
 from pages.kit.study_sweep import OnPage
 
 

@@ -1,9 +1,9 @@
 """Scores and the equation of page Sparse representation."""
 
-from core.datasets.sparse_toy import Toy
-from core.errors import InputError
-from core.models.sparse_representation import SparseRepresentation
-from core.studies.sparse_representation.study import VERSIONS, Represented
+from deconditioning.datasets.sparse_toy import Toy
+from deconditioning.errors import InputError
+from deconditioning.models.sparse_representation import SparseRepresentation
+from deconditioning.studies.sparse_representation.study import VERSIONS, Represented
 from pages.kit.layout import explain, score_table
 from pages.sparse_representation.picture import fitted, read_at
 

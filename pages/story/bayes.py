@@ -3,16 +3,16 @@
 import numpy as np
 import streamlit as st
 
-from core.embeddings.kernel_mean import KernelMean
-from core.figures import story as draw
-from core.figures.colours import hue
-from core.figures.style import INK, Figure
-from core.filtering.systems import RotationSystem
-from core.studies.filtering.study import Followed, follow, rotation_problem
-from core.studies.kernel_bayes.one_observation import Answer, answers, normal_density
-from core.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian
-from core.studies.story.turned import SETTINGS, TAUGHT, Turned, follow_turned
-from core.studies.story.turned import STEPS as FOLLOWED
+from deconditioning.embeddings.kernel_mean import KernelMean
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue
+from deconditioning.figures.style import INK, Figure
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.study import Followed, follow, rotation_problem
+from deconditioning.studies.kernel_bayes.one_observation import Answer, answers, normal_density
+from deconditioning.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian
+from deconditioning.studies.story.turned import SETTINGS, TAUGHT, Turned, follow_turned
+from deconditioning.studies.story.turned import STEPS as FOLLOWED
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
 
 #: The numbers with which page Kernel Bayes' rule opens in one dimension.

@@ -3,14 +3,14 @@
 import numpy as np
 import streamlit as st
 
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.distribution_regression.subjects import Subjects
-from core.figures import story as draw
-from core.figures.colours import hue
-from core.figures.style import INK, Figure
-from core.studies.distribution_regression.compare import Curve, Prepared
-from core.studies.distribution_regression.compare import compare as compared
-from core.studies.distribution_regression.study import MethodSettings
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.subjects import Subjects
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue
+from deconditioning.figures.style import INK, Figure
+from deconditioning.studies.distribution_regression.compare import Curve, Prepared
+from deconditioning.studies.distribution_regression.compare import compare as compared
+from deconditioning.studies.distribution_regression.study import MethodSettings
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
 
 SUBJECTS, MEASURES = 200, 1000

@@ -3,14 +3,14 @@
 import numpy as np
 import streamlit as st
 
-from core.fields import DownscalingProblem
-from core.fields.place import latitude_words
-from core.figures import story as draw
-from core.figures.colours import hue
-from core.figures.style import INK, Figure
-from core.studies.story.recovered import LENGTHS, SMOOTH, Recovered, evidence_of, off_cells, recover, rmse
-from core.studies.story.transect import Cells, Transect, through_cells, transect_of
-from core.studies.story.whole_map import example
+from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.place import latitude_words
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue
+from deconditioning.figures.style import INK, Figure
+from deconditioning.studies.story.recovered import LENGTHS, SMOOTH, Recovered, evidence_of, off_cells, recover, rmse
+from deconditioning.studies.story.transect import Cells, Transect, through_cells, transect_of
+from deconditioning.studies.story.whole_map import example
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
 
 KEY, SIZE = "ukv-645m", 9

@@ -3,12 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from core.datasets.one_dimension import Line
-from core.figures import story as draw
-from core.figures.colours import hue
-from core.figures.style import INK
-from core.studies.one_dimension.round_trip import RoundTrip
-from core.studies.story import mediated
+from deconditioning.datasets.one_dimension import Line
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue
+from deconditioning.figures.style import INK
+from deconditioning.studies.one_dimension.round_trip import RoundTrip
+from deconditioning.studies.story import mediated
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, percent, within
 
 AVERAGES = (2, 3, 4, 5, 6, 8, 12, 20, 40)

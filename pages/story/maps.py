@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.downscaling.one_scale_up import OTHERS, OneScaleUp
-from core.fields import constant, explained_share
-from core.fields.explained import WEAK
-from core.figures.downscaled_maps import field_scale, reaches
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
-from core.figures.story import TALL
-from core.figures.style import Figure
-from core.metrics import trust
-from core.metrics.trusting import RIGHT
-from core.studies.story.whole_map import Solved, one_scale_above, solve
-from core.teaching.lesson import ANSWERS
+from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.fields import constant, explained_share
+from deconditioning.fields.explained import WEAK
+from deconditioning.figures.downscaled_maps import field_scale, reaches
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.story import TALL
+from deconditioning.figures.style import Figure
+from deconditioning.metrics import trust
+from deconditioning.metrics.trusting import RIGHT
+from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
+from deconditioning.teaching.lesson import ANSWERS
 from pages.kit.background import awaited, get_background, own_lane
 from pages.story.fields import KEY, problem_of
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within

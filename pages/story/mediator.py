@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.datasets.one_dimension import Line, LineSpec, make_line
-from core.figures import story as draw
-from core.figures.colours import hue
-from core.figures.style import INK
-from core.studies.one_dimension.problem import LineFit
-from core.studies.story import mediated
-from core.studies.story.mediated import NEAR
+from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue
+from deconditioning.figures.style import INK
+from deconditioning.studies.one_dimension.problem import LineFit
+from deconditioning.studies.story import mediated
+from deconditioning.studies.story.mediated import NEAR
 from pages.kit.edits import HINT, ByHand
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 

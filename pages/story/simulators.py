@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.figures import story as draw
-from core.figures.colours import hue, model_colour, model_name
-from core.figures.style import INK, Figure
-from core.likelihood_free.inference import nearest_count
-from core.likelihood_free.simulators import Exact, simulate
-from core.metrics.trusting import RIGHT
-from core.studies.likelihood_free.study import Inference, infer, make_problem
-from core.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
+from deconditioning.figures import story as draw
+from deconditioning.figures.colours import hue, model_colour, model_name
+from deconditioning.figures.style import INK, Figure
+from deconditioning.likelihood_free.inference import nearest_count
+from deconditioning.likelihood_free.simulators import Exact, simulate
+from deconditioning.metrics.trusting import RIGHT
+from deconditioning.studies.likelihood_free.study import Inference, infer, make_problem
+from deconditioning.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
 from pages.kit.background import awaited, get_background, own_lane
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
 

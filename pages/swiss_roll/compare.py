@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.datasets.swiss_roll import MATCHINGS, RollSpec
-from core.models.catalogue import GENERAL, MODELS
-from core.models.spec import ModelSpec
-from core.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
-from core.studies.swiss_roll.benchmark import PAPER
+from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec
+from deconditioning.models.catalogue import GENERAL, MODELS
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
+from deconditioning.studies.swiss_roll.benchmark import PAPER
 from pages.kit.background import awaited
 from pages.kit.benchmark_table import BenchmarkTable, show, start_controls
 from pages.kit.layout import score_table

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from core.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import GENERAL, MODELS, named
-from core.models.spec import Inducing, ModelSpec
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import GENERAL, MODELS, named
+from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit import bound
 from pages.kit.essential import group
 from pages.kit.state import log_slider, on_sliders, put, recall, remember

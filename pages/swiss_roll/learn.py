@@ -4,12 +4,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets.swiss_roll import RollSpec
-from core.engine import Run, RunSpec
-from core.models.catalogue import MODELS, named
-from core.models.learning_time import expected_seconds
-from core.models.spec import ModelSpec
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.datasets.swiss_roll import RollSpec
+from deconditioning.engine import Run, RunSpec
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.learning_time import expected_seconds
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit import run_panel
 from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time
 from pages.swiss_roll import controls

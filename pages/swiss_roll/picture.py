@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.bag_sums.kept import SumsStore
-from core.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
-from core.errors import Check, InputError, never
-from core.figures.roll import roll_from_the_side, roll_in_space
-from core.models.catalogue import MODELS, named
-from core.models.spec import Inducing, ModelSpec
-from core.observations import IndirectData
-from core.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
+from deconditioning.errors import Check, InputError, never
+from deconditioning.figures.roll import roll_from_the_side, roll_in_space
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.observations import IndirectData
+from deconditioning.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
 from pages.kit import bound
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from core.datasets.swiss_roll import RollSpec
-from core.models.catalogue import MODELS, named
-from core.models.spec import ModelSpec
+from deconditioning.datasets.swiss_roll import RollSpec
+from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.spec import ModelSpec
 from pages.kit.layout import explain
 
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from core.filtering.rotations import RotationPath
-from core.kernels.lanczos import ACCURACY
-from core.studies.filtering.camera import PAPER_NOISES, CameraSpec, kernel_bayes, make_camera
-from core.studies.filtering.study import FilterSettings
+from deconditioning.filtering.rotations import RotationPath
+from deconditioning.kernels.lanczos import ACCURACY
+from deconditioning.studies.filtering.camera import PAPER_NOISES, CameraSpec, kernel_bayes, make_camera
+from deconditioning.studies.filtering.study import FilterSettings
 from tests.benchmarks.table import Row, keep
 
 TRAIN, TEST = 1800, 50

@@ -2,12 +2,12 @@
 
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.routes import Route
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.kernels.tiles import evaluate
-from core.studies.distribution_regression.study import MethodSettings, posterior_risk, regress
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.routes import Route
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.studies.distribution_regression.study import MethodSettings, posterior_risk, regress
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 

@@ -2,9 +2,9 @@
 
 import torch
 
-from core.filtering.systems import RotationSystem
-from core.kernels.tiles import evaluate
-from core.studies.filtering.study import build_filter, estimates, rotation_problem
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.studies.filtering.study import build_filter, estimates, rotation_problem
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 

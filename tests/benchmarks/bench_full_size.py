@@ -11,13 +11,13 @@ import sys
 
 import torch
 
-from core.datasets import find
-from core.downscaling.learning import learn_model
-from core.downscaling.prediction import predict
-from core.downscaling.settings import DownscaleSettings
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec
-from core.metrics import score_field
+from deconditioning.datasets import find
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.prediction import predict
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.metrics import score_field
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.benchmarks.yardstick_varcmp import EPOCHS, INDUCING, Yardstick
@@ -90,6 +90,6 @@ def _beside(scores: dict[str, float], other: dict[str, float]) -> str:
 def _peak(model: str) -> float:
     """Peak memory of the product's own command, all baselines and scores included."""
     options = [word for key, value in SETTINGS.items() for word in (f"--{key}", str(value))]
-    command = [sys.executable, "-m", "core", "downscale", DATA, "--model", model, *options, "--quiet"]
+    command = [sys.executable, "-m", "deconditioning", "downscale", DATA, "--model", model, *options, "--quiet"]
     done = subprocess.run([*command, "--json", "-"], check=True, capture_output=True, text=True, cwd=ROOT)
     return json.loads(done.stdout)["results"][0]["peak_mb"]

@@ -8,17 +8,17 @@ from unittest import mock
 
 import torch
 
-from core.bag_sums import direct
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.coreset import coreset
-from core.bag_sums.direct import gram
-from core.bag_sums.moving import BagGram, moving_gram, over_pairs
-from core.bag_sums.radii import RadialTable, tabulate
-from core.downscaling.prediction import picture_of
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums import direct
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.direct import gram
+from deconditioning.bag_sums.moving import BagGram, moving_gram, over_pairs
+from deconditioning.bag_sums.radii import RadialTable, tabulate
+from deconditioning.downscaling.prediction import picture_of
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.conftest import REAL_DATA

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross
-from core.bag_sums.pixel_sums import _add_direct, picture_sums
-from core.datasets import find
-from core.downscaling.prediction import picture_of
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.downscaling.source import Source, build_problem
-from core.errors import never
-from core.fields import DownscalingSpec
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross
+from deconditioning.bag_sums.pixel_sums import _add_direct, picture_sums
+from deconditioning.datasets import find
+from deconditioning.downscaling.prediction import picture_of
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.errors import never
+from deconditioning.fields import DownscalingSpec
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 
@@ -30,7 +30,7 @@ PRODUCT = KernelSpec((Term((*MATERN.terms[0].factors, *GAUSSIAN.terms[0].factors
 SIZE, BAGS, PIXELS = 289, 20, 20_000
 MATCHED, WHOLE = "ukv-645m", "atmosphere"
 SMOKE = {"SIZE": 9, "BAGS": 3, "PIXELS": 100, "MATCHED": "atmosphere-small", "WHOLE": "atmosphere-small"}
-#: Learned on the planet at the paper's size (`python -m core downscale atmosphere`), rounded.
+#: Learned on the planet at the paper's size (`deconditioning downscale atmosphere`), rounded.
 FULL_SIZE = KernelSpec(
     (
         Term((Factor("matern32", ("sphere_x", "sphere_y", "sphere_z"), (0.5,)),)),

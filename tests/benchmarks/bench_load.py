@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from core.teaching.exercises import Exercise, in_address
-from core.teaching.tasks import EXERCISES
+from deconditioning.teaching.exercises import Exercise, in_address
+from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.pages import PAGES
 from pages.story.step import Step
 from pages.story.stories import FIRST, STORIES

@@ -10,18 +10,18 @@ from dataclasses import replace
 
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.figures.colours import model_name
-from core.models.bag_prior import BagPrior
-from core.models.named_posterior import named_posterior
-from core.models.objectives import exact_objective, projected
-from core.models.optimise import minimise
-from core.models.parameters import ParameterVector
-from core.models.sparse_gp import WhitenedGaussian
-from core.models.stochastic import elbo
-from core.models.trainable import Trainable
-from core.studies.swiss_roll.study import COLUMNS, RollSettings, score, starting_spec
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
+from deconditioning.figures.colours import model_name
+from deconditioning.models.bag_prior import BagPrior
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.objectives import exact_objective, projected
+from deconditioning.models.optimise import minimise
+from deconditioning.models.parameters import ParameterVector
+from deconditioning.models.sparse_gp import WhitenedGaussian
+from deconditioning.models.stochastic import elbo
+from deconditioning.models.trainable import Trainable
+from deconditioning.studies.swiss_roll.study import COLUMNS, RollSettings, score, starting_spec
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.core.models.test_memory import MEASURE, ROOT
@@ -141,8 +141,8 @@ def plain_elbo(trainable: Trainable, roll, q: WhitenedGaussian) -> torch.Tensor:
 
 def jitter(trainable: Trainable, w: torch.Tensor) -> torch.Tensor:
     """What our own factorisation added, so that both sides factorise the same matrix."""
-    from core import linalg
-    from core.kernels.tiles import evaluate
+    from deconditioning import linalg
+    from deconditioning.kernels.tiles import evaluate
 
     with torch.no_grad():
         factor = linalg.cholesky(evaluate(trainable.kernel, w, w))

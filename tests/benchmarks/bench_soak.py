@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import psutil
 
-from core.teaching.tasks import EXERCISES
+from deconditioning.teaching.tasks import EXERCISES
 from pages.kit.pages import PAGES
 from pages.story.stories import FIRST, STORIES
 from scripts.housekeeping import EVERY_S

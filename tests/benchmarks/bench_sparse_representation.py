@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import torch
 
-from core.datasets.sparse_toy import ToySpec, make_toy
-from core.models.sparse_representation import sparse_objective
-from core.studies.sparse_representation.study import true_model
+from deconditioning.datasets.sparse_toy import ToySpec, make_toy
+from deconditioning.models.sparse_representation import sparse_objective
+from deconditioning.studies.sparse_representation.study import true_model
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.core.models.test_memory import ROOT, SPARSE

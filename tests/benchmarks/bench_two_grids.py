@@ -29,7 +29,7 @@ def bench_two_grids() -> None:
         command = ["downscale", str(fine), "--target", "tas", "--coarse", str(coarse), "--covariates", "orog"]
         command += ["--withhold", "0.5"]  # scored on the other half
         subprocess.run(
-            [sys.executable, "-m", "core", *command, "--json", str(out)],
+            [sys.executable, "-m", "deconditioning", *command, "--json", str(out)],
             cwd=ROOT,
             check=True,
             capture_output=True,

@@ -12,16 +12,16 @@ from collections.abc import Callable
 
 import torch
 
-from core.engine.reporting import peak_mb
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models import target_summary
-from core.models.indirect_gp import Columns
-from core.models.objectives import collapsed_objective
-from core.models.sparse_gp import bound_and_error, sparse_posterior
-from core.models.spec import Inducing, ModelSpec
-from core.models.target_summary import summarise
-from core.models.trainable import Trainable
-from core.observations import Bags, IndirectData
+from deconditioning.engine.reporting import peak_mb
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models import target_summary
+from deconditioning.models.indirect_gp import Columns
+from deconditioning.models.objectives import collapsed_objective
+from deconditioning.models.sparse_gp import bound_and_error, sparse_posterior
+from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.models.target_summary import summarise
+from deconditioning.models.trainable import Trainable
+from deconditioning.observations import Bags, IndirectData
 
 COLUMNS = Columns(("row", "column", "cover"), ("row", "column"))
 

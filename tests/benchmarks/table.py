@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import core
-from core.cli.commands.benchmark import machine
-from core.studies.measurements import Measurement as Row
+import deconditioning
+from deconditioning.cli.commands.benchmark import machine
+from deconditioning.studies.measurements import Measurement as Row
 
 RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.
@@ -24,7 +24,7 @@ def keep(name: str, rows: Sequence[Row]) -> None:
     """Store the rows as ``results/<name>.json`` with the machine's facts and the command that makes them."""
     KEPT[:] = [(other, of) for other, of in KEPT if other != name] + [(name, rows)]
     kept = {
-        "schema": 1, "benchmark": name, "command": command(name), "version": core.__version__,
+        "schema": 1, "benchmark": name, "command": command(name), "version": deconditioning.__version__,
         "measured": time.strftime("%Y-%m-%d"), "machine": facts(), "rows": [asdict(row) for row in rows],
     }  # fmt: skip
     RESULTS.mkdir(exist_ok=True)

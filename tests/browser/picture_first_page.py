@@ -4,8 +4,8 @@ import time
 
 import streamlit as st
 
-from core.errors import InputError
-from core.figures.style import axis, layout
+from deconditioning.errors import InputError
+from deconditioning.figures.style import axis, layout
 from pages.kit.layout import refusals
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live

@@ -7,7 +7,7 @@ import ast
 import pytest
 from playwright.sync_api import Page
 
-from core.models.catalogue import MODELS
+from deconditioning.models.catalogue import MODELS
 from pages.kit.pages import FOLDER, PAGES
 from tests.browser.accessible import LOOKS_RULES, barriers
 from tests.browser.contrast import pale_words

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-from core.figures.colours import HUES
+from deconditioning.figures.colours import HUES
 from tests.browser.contrast import pale_words
 from tests.browser.steps import SHOWN, opened, redrawn, revision, turned_dark
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.sandbox import serve
+from deconditioning.sandbox import serve
 
 
 def read(source: Path, target: Path, name: str, memory: int, settings: str) -> None:

@@ -11,11 +11,11 @@ from cartopy.mpl.gridliner import Gridliner
 from PIL import Image
 from pyproj import CRS
 
-from core.datasets import find
-from core.downscaling.source import Source, build_problem
-from core.errors import InputError
-from core.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem
-from core.figures.downscaled_maps import (
+from deconditioning.datasets import find
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem
+from deconditioning.figures.downscaled_maps import (
     Reaches,
     all_panels,
     field_scale,
@@ -24,9 +24,9 @@ from core.figures.downscaled_maps import (
     reaches,
     steady_limit,
 )
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
-from core.figures.publication import projections_for, publication_figure
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.publication import projections_for, publication_figure
 from tests.core.fields.samples import fields, region, rotated_dataset
 
 SPEC = DownscalingSpec("t", ("orog",), block=(6, 6), withhold=0.25)
@@ -164,7 +164,7 @@ def test_a_pdf_embeds_truetype_and_a_dollar_is_a_dollar(problem, printed):
 
 
 def test_the_last_place_says_what_the_intervals_held(problem, printed):
-    from core.metrics import Trust
+    from deconditioning.metrics import Trust
 
     panels = panels_of(problem)
     _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))

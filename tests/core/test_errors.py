@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.errors import one_line, short
+from deconditioning.errors import one_line, short
 
 
 @pytest.mark.parametrize(

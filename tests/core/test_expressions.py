@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.errors import InputError
-from core.expressions import FUNCTIONS, Expression
+from deconditioning.errors import InputError
+from deconditioning.expressions import FUNCTIONS, Expression
 
 AT = np.linspace(-2, 3, 11)
 

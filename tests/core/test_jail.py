@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core import jail, sandbox, seccomp
-from core.errors import InputError
-from core.sandbox import ROOT, read_apart
+from deconditioning import jail, sandbox, seccomp
+from deconditioning.errors import InputError
+from deconditioning.sandbox import ROOT, read_apart
 from tests.core.jail_probe import CALLS
 from tests.waiting import wait_for
 
@@ -237,7 +237,7 @@ def test_what_the_kernel_leaves_open_is_said_once_in_the_log(monkeypatch, caplog
     left = jail.lock_in([], [])
     assert left == ["files", "sockets", "processes"]
     sandbox._say_open.cache_clear()
-    with caplog.at_level(logging.WARNING, "core.sandbox"):
+    with caplog.at_level(logging.WARNING, "deconditioning.sandbox"):
         for _ in range(3):
             sandbox._check(0, json.dumps({"open": left, "ok": True}).encode(), "mine.nc")
             sandbox._check(0, json.dumps({"open": [], "ok": True}).encode(), "mine.nc")

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from core import linalg
-from core.device import choose, describe, one_thread
-from core.errors import InputError
-from core.observations import Bags, IndirectData
+from deconditioning import linalg
+from deconditioning.device import choose, describe, one_thread
+from deconditioning.errors import InputError
+from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import normal
 
 

@@ -5,22 +5,22 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.embeddings.conditional_mean import (
+from deconditioning.embeddings.conditional_mean import (
     MediatorGrams,
     nystrom_weights,
     replicated_weights,
     shrinkage_weights,
     streamed_weights,
 )  # fmt: skip
-from core.errors import InputError
-from core.mediator_shift import mediator_shift, reweighted
-from core.models.indirect_gp import Columns, posterior
-from core.models.learning import LearningOptions, learn
-from core.models.mediation import mediation_covariance
-from core.models.spec import ModelSpec
-from core.observations import Bags, IndirectData
-from core.studies.one_dimension.problem import gaussian
-from core.studies.one_dimension.shifted import shifted_line
+from deconditioning.errors import InputError
+from deconditioning.mediator_shift import mediator_shift, reweighted
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.mediation import mediation_covariance
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
+from deconditioning.studies.one_dimension.problem import gaussian
+from deconditioning.studies.one_dimension.shifted import shifted_line
 
 
 def normal(count: int, mean: float = 0.0, sd: float = 1.0, seed: int = 0) -> torch.Tensor:

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.cli.program import make_parser
-from core.downscaling.source import Source, build_problem
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields, open_upload
-from core.fields.several import together
-from core.fields.zarr_reading import open_store
-from core.fields.zarr_reading import region as window
-from core.missing_marks import checked_missing, find_marks, marked, marks_of
-from core.tables import read_table
+from deconditioning.cli.program import make_parser
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields, open_upload
+from deconditioning.fields.several import together
+from deconditioning.fields.zarr_reading import open_store
+from deconditioning.fields.zarr_reading import region as window
+from deconditioning.missing_marks import checked_missing, find_marks, marked, marks_of
+from deconditioning.tables import read_table
 from tests.core.fields.samples import netcdf, region
 
 MARKS = [-9.9, -99, -99.9, -999, -999.99, -9999.9, -8.88e8, 1e20, -1e20, 9999, 65535, -32768, 6999, 9.96921e36, 0.0]

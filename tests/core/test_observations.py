@@ -7,10 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.coreset import coreset
-from core.errors import InputError
-from core.observations import Bags, IndirectData
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.errors import InputError
+from deconditioning.observations import Bags, IndirectData
 from tests.anything import bags, positive, seeds
 from tests.core.models.small import normal
 

@@ -5,11 +5,11 @@ import json
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
-from core.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
-from core.fields import DownscalingSpec
-from core.models.catalogue import MODELS
-from core.models.spec import Inducing, ModelSpec
-from core.models.trainable import NOISES
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
+from deconditioning.fields import DownscalingSpec
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.models.trainable import NOISES
 from tests.anything import kernels, positive, seeds
 
 names = some.text(min_size=1, max_size=12)

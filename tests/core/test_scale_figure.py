@@ -5,8 +5,8 @@ import base64
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.figures.scale import cost_against_size, slope
+from deconditioning.errors import InputError
+from deconditioning.figures.scale import cost_against_size, slope
 from tests.benchmarks.bench_scale import PARTS, rows_of
 from tests.benchmarks.table import Row
 

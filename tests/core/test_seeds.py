@@ -4,26 +4,26 @@ import importlib
 
 import pytest
 
-from core.cli.options import seeds_of
-from core.cli.program import main
-from core.errors import InputError
-from core.plain_data import MOST_SEED, check_seed
+from deconditioning.cli.options import seeds_of
+from deconditioning.cli.program import main
+from deconditioning.errors import InputError
+from deconditioning.plain_data import MOST_SEED, check_seed
 
 #: Settings with a seed, and what else they need.
 SETTINGS = {
-    "core.fields.DownscalingSpec": {"target": "t", "covariates": ("a",)},
-    "core.downscaling.settings.DownscaleSettings": {},
-    "core.datasets.one_dimension.LineSpec": {},
-    "core.studies.one_dimension.problem.LineSettings": {},
-    "core.datasets.swiss_roll.RollSpec": {},
-    "core.studies.swiss_roll.study.RollSettings": {},
-    "core.datasets.sparse_toy.ToySpec": {},
-    "core.studies.sparse_representation.study.SparseSettings": {},
-    "core.studies.kernel_bayes.study.GaussianSpec": {},
-    "core.studies.filtering.camera.CameraSpec": {},
-    "core.studies.conditional_means.study.BagLayout": {},
-    "core.distribution_regression.simulate.SimulationSpec": {},
-    "core.engine.records.RunSpec": {"task": "a", "settings": {}},
+    "deconditioning.fields.DownscalingSpec": {"target": "t", "covariates": ("a",)},
+    "deconditioning.downscaling.settings.DownscaleSettings": {},
+    "deconditioning.datasets.one_dimension.LineSpec": {},
+    "deconditioning.studies.one_dimension.problem.LineSettings": {},
+    "deconditioning.datasets.swiss_roll.RollSpec": {},
+    "deconditioning.studies.swiss_roll.study.RollSettings": {},
+    "deconditioning.datasets.sparse_toy.ToySpec": {},
+    "deconditioning.studies.sparse_representation.study.SparseSettings": {},
+    "deconditioning.studies.kernel_bayes.study.GaussianSpec": {},
+    "deconditioning.studies.filtering.camera.CameraSpec": {},
+    "deconditioning.studies.conditional_means.study.BagLayout": {},
+    "deconditioning.distribution_regression.simulate.SimulationSpec": {},
+    "deconditioning.engine.records.RunSpec": {"task": "a", "settings": {}},
 }
 BAD = [2**70, 2**32, -1, 1.5, float("inf"), float("nan"), "first", None, 10**5000]
 
@@ -73,5 +73,5 @@ def test_what_is_refused_is_told_in_few_words():
 def test_infinite_settings_of_a_problem_are_sentences():
     for given in ({"block": (float("inf"), 3)}, {"select": {"time": float("inf")}}, {"withhold": float("nan")}):
         with pytest.raises(InputError):
-            build("core.fields.DownscalingSpec", **given)
-    assert build("core.fields.DownscalingSpec", seed="5").seed == 5
+            build("deconditioning.fields.DownscalingSpec", **given)
+    assert build("deconditioning.fields.DownscalingSpec", seed="5").seed == 5

@@ -4,9 +4,19 @@ import math
 
 import pytest
 
-from core.engine import Context
-from core.errors import InputError, never
-from core.sweeps import Axis, Score, check_axes, choosing, erring, kept_as_they_come, optimum, rows_of, settings_of
+from deconditioning.engine import Context
+from deconditioning.errors import InputError, never
+from deconditioning.sweeps import (
+    Axis,
+    Score,
+    check_axes,
+    choosing,
+    erring,
+    kept_as_they_come,
+    optimum,
+    rows_of,
+    settings_of,
+)
 
 ROWS = [{"values": {"a": n}, "evidence": e, "rmse": r} for n, e, r in ((1, -2.0, 3.0), (2, -1.0, 4.0), (3, None, 1.0))]
 SCORES = {"evidence": Score("Log evidence", "more", truth=False), "crps": Score("CRPS"), "rmse": Score("RMSE")}

@@ -5,10 +5,10 @@ import base64
 import numpy as np
 import pytest
 
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingSpec
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingSpec
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
 
 SPEC = {"target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": [18, 18], "withhold": 0.0,
         "select": {"time": 2, "level_height": 4}}  # fmt: skip

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core import versions
-from core.plain_data import changed
+from deconditioning import versions
+from deconditioning.plain_data import changed
 
 STORED = sorted((Path(__file__).resolve().parents[2] / "data" / "benchmarks").glob("*.json"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.wording import duration, signed, table_cell
+from deconditioning.wording import duration, signed, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -2,7 +2,7 @@
 
 ``python -m tests.corpus.batch FOLDER`` reads FOLDER/list.json, a list of [file, reader, name], and writes one line of
 JSON a file: what the reader said, how it ended, what it took, and what came of its result where the application would
-load it. Libraries are loaded once; what is not shared with ``core.sandbox.read_apart`` is only the start of Python.
+load it. Libraries are loaded once; what is not shared with ``sandbox.read_apart`` is only the start of Python.
 """
 
 import json
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import InputError
-from core.sandbox import PARENT, ROOT, _environment, serve
+from deconditioning.errors import InputError
+from deconditioning.sandbox import PARENT, ROOT, _environment, serve
 
 MEMORY, CPU_S, WALL_S, MOST_MB = 1_500_000_000, 20, 300, 1000
 ROLES = {"subject": "subject", "values": ["value"], "outcome": "outcome", "covariates": [], "drop_missing": False}
@@ -74,14 +74,14 @@ def _is_sentence(text: str) -> bool:
 
 def _readers() -> dict[str, tuple[Callable[..., None], Callable[[Path], Any], Callable[[Any], tuple], str]]:
     """Reader → what the child does, how the parent loads it, what it then looks at, and the child's settings."""
-    from core.distribution_regression import reader as subjects
-    from core.distribution_regression import table as long
-    from core.fields import reader as fields
-    from core.fields.store import load_fields
-    from core.likelihood_free import reader as simulations
-    from core.likelihood_free import table as runs
-    from core.tables import reader as tables
-    from core.tables import table
+    from deconditioning.distribution_regression import reader as subjects
+    from deconditioning.distribution_regression import table as long
+    from deconditioning.fields import reader as fields
+    from deconditioning.fields.store import load_fields
+    from deconditioning.likelihood_free import reader as simulations
+    from deconditioning.likelihood_free import table as runs
+    from deconditioning.tables import reader as tables
+    from deconditioning.tables import table
 
     return {
         "fields": (fields.read, load_fields, _fields, ""),

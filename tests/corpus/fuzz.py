@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import InputError
-from core.sandbox import ROOT, read_apart
+from deconditioning.errors import InputError
+from deconditioning.sandbox import ROOT, read_apart
 from tests.corpus.batch import CPU_S, ROLES, Outcome, _readers, framed, run_batch, write_all
 from tests.corpus.make import Case, cases
 
@@ -132,8 +132,8 @@ def keep(case: Case, found: Outcome) -> None:
 
 def replay(path: Path, reader: str) -> str:
     """What the application says to this file, by its real door."""
-    modules = {"fields": "core.fields", "table": "core.tables", "simulations": "core.likelihood_free",
-               "subjects": "core.distribution_regression"}  # fmt: skip
+    modules = {"fields": "deconditioning.fields", "table": "deconditioning.tables", "simulations": "deconditioning.likelihood_free",
+               "subjects": "deconditioning.distribution_regression"}  # fmt: skip
     load = _readers()[reader][1]
     settings = json.dumps(ROLES) if reader == "subjects" else ""
     data = framed(reader, path.read_bytes())

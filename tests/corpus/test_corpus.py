@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
-from core.fields import open_upload
-from core.jail import landlock_version
-from core.tables import open_table
+from deconditioning.errors import InputError
+from deconditioning.fields import open_upload
+from deconditioning.jail import landlock_version
+from deconditioning.tables import open_table
 from tests.corpus.batch import Outcome, run_batch, write_all
 from tests.corpus.make import Case, cases
 

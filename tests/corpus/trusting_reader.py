@@ -2,9 +2,9 @@
 
 import sys
 
-from core.fields import decoding
-from core.fields.reader import read
-from core.sandbox import serve
+from deconditioning.fields import decoding
+from deconditioning.fields.reader import read
+from deconditioning.sandbox import serve
 
 
 def trusting(path):

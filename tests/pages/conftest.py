@@ -11,8 +11,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.engine import keeper
-from core.engine.cluster import Cluster
+from deconditioning.engine import keeper
+from deconditioning.engine.cluster import Cluster
 from pages.kit import state
 from pages.kit.pages import PAGES
 from tests.waiting import HANG_S, wait_for

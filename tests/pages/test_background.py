@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from core.errors import Cancelled
+from deconditioning.errors import Cancelled
 from pages.kit import background as background_module
 from pages.kit.background import Background
 from tests.waiting import HANG_S, wait_for

@@ -8,9 +8,9 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.downscaling.benchmark import MEDIATED, MEDIATORS
-from core.studies.measurements import measured
-from core.wording import about
+from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS
+from deconditioning.studies.measurements import measured
+from deconditioning.wording import about
 from pages.benchmarks import headlines
 from tests.benchmarks.table import RESULTS
 from tests.waiting import HANG_S
@@ -40,7 +40,7 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     assert len(page.dataframe) > 3 and list(page.dataframe[2].value["Seeds"]) == seeds and min(seeds) >= 2
     assert len(page.dataframe) == 2 + sum(len(folded.dataframe) for folded in page.expander[:2])
     said = " ".join(block.value for block in page.caption)
-    assert "made by `python -m core benchmark downscaling" in said
+    assert "made by `deconditioning benchmark downscaling" in said
     table = page.expander[1].dataframe[0].value
     assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from core.studies.conditional_means.study import BagLayout, compare, sample_bags
+from deconditioning.studies.conditional_means.study import BagLayout, compare, sample_bags
 from tests.pages.conftest import until
 from tests.pages.sliders import moved
 

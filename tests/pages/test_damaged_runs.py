@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import catalogue
-from core.datasets.one_dimension import LineSpec
-from core.datasets.sparse_toy import ToySpec
-from core.datasets.swiss_roll import RollSpec
-from core.downscaling.one_scale_up import VALUES, OneScaleUp
-from core.downscaling.settings import DownscaleSettings
-from core.fields import DownscalingSpec
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.spec import ModelSpec
-from core.studies.one_dimension.problem import LineSettings
-from core.studies.sparse_representation.study import SparseSettings
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.datasets import catalogue
+from deconditioning.datasets.one_dimension import LineSpec
+from deconditioning.datasets.sparse_toy import ToySpec
+from deconditioning.datasets.swiss_roll import RollSpec
+from deconditioning.downscaling.one_scale_up import VALUES, OneScaleUp
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.fields import DownscalingSpec
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.sparse_representation.study import SparseSettings
+from deconditioning.studies.swiss_roll.study import RollSettings
 from tests.core.engine.made import write_run
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from core.downscaling.source import kept_uploads
-from core.studies.distribution_regression.tables import kept_tables
+from deconditioning.downscaling.source import kept_uploads
+from deconditioning.studies.distribution_regression.tables import kept_tables
 from tests.core.fields.samples import netcdf, region
 
 TABLE = b"who,weight,age\n" + b"".join(b"%d,%d.5,%d\n" % (row // 5, row % 7, 20 + row // 5) for row in range(60))

@@ -10,9 +10,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.studies.distribution_regression.curves import paired_tests
-from core.studies.distribution_regression.study import MethodSettings, risk_sweep
-from core.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
+from deconditioning.studies.distribution_regression.curves import paired_tests
+from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
+from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S

@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import MODELS
-from core.models.spec import ModelSpec
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.spec import ModelSpec
 from pages.downscaling.model import family_values, slider_values
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
@@ -87,7 +87,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
 )
 def test_only_good_intervals_are_praised(held, verdict, widen, said):
     def shown(held, verdict, widen):
-        from core.metrics import Trust
+        from deconditioning.metrics import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 
@@ -103,7 +103,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
 
 def test_no_verdict_stands_where_intervals_are_refused():
     def shown():
-        from core.metrics import Trust
+        from deconditioning.metrics import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 
@@ -266,12 +266,12 @@ def test_a_rerun_leaves_sliders_to_the_person(page):
 
 
 def test_the_command_for_many_steps_is_one_that_is_understood(page):
-    from core.cli.program import make_parser
+    from deconditioning.cli.program import make_parser
 
     until(page, lambda: page.code)  # downloads wait for the exact picture
     (code,) = [block.value for block in page.code if "predict-store" in block.value]
     parts = code.split()
-    assert parts[:4] == ["python", "-m", "core", "predict-store"]
+    assert parts[:4] == ["deconditioning", "predict-store"]
     options = make_parser().parse_args(parts[3:])
     assert options.model == "air_potential_temperature-area_to_point_gp.json" and options.condition == "once"
     assert any("Many time steps" in box.label for box in page.expander)

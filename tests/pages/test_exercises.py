@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.teaching.exercises import ASKED, Address, Exercise
-from core.teaching.solved import verdict_at
-from core.teaching.tasks import EXERCISES, exercise_of
+from deconditioning.teaching.exercises import ASKED, Address, Exercise
+from deconditioning.teaching.solved import verdict_at
+from deconditioning.teaching.tasks import EXERCISES, exercise_of
 from pages.kit import history
 from pages.kit.level import LEVELS
 from pages.kit.pages import PAGES
@@ -125,8 +125,8 @@ def test_a_short_link_to_no_exercise_shows_them_all(open_page, number: str) -> N
 
 
 def test_the_handout_is_offered_for_the_address_of_the_page(open_page, monkeypatch) -> None:
-    monkeypatch.setattr("core.teaching.handout.checked", lambda: {})
-    monkeypatch.setattr("core.teaching.handout.handout", lambda address, found: f"{address} {found}".encode())
+    monkeypatch.setattr("deconditioning.teaching.handout.checked", lambda: {})
+    monkeypatch.setattr("deconditioning.teaching.handout.handout", lambda address, found: f"{address} {found}".encode())
     page = open_page("exercises")
     (button,) = page.get("download_button")
     assert button.proto.label == "Handout, PDF" and not page.exception

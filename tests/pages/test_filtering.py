@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.figures.filtering import errors_plot, plane_plot
-from core.filtering.systems import RotationSystem
-from core.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
+from deconditioning.figures.filtering import errors_plot, plane_plot
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
 from tests.pages.sliders import moved
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import streamlit as st
 from scipy.stats import sem
 from streamlit.testing.v1 import AppTest
 
-from core.figures.camera import noises_plot
+from deconditioning.figures.camera import noises_plot
 from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.kernel_bayes.one_observation import answers, kernel_means, other_means
-from core.studies.kernel_bayes.study import GaussianSpec, compare_rules, make_gaussian
+from deconditioning.studies.kernel_bayes.one_observation import answers, kernel_means, other_means
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, compare_rules, make_gaussian
 from pages.kernel_bayes.errors import beside_the_paper
 from tests.pages.sliders import log_slider, moved
 
@@ -95,7 +95,7 @@ def test_an_observation_far_away_is_a_picture_or_a_sentence(page):
 
 
 def test_cross_validation_sets_the_sliders(page, monkeypatch):
-    monkeypatch.setattr("core.studies.kernel_bayes.study.SCALES", (0.5, 1.0))
+    monkeypatch.setattr("deconditioning.studies.kernel_bayes.study.SCALES", (0.5, 1.0))
     page.slider(key="k-n").set_value(40).run()
     next(b for b in page.button if b.label == "Choose by cross-validation").click().run()
     words(page)

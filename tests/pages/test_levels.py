@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.distribution_regression.tables import keep_table
+from deconditioning.studies.distribution_regression.tables import keep_table
 from pages.kit import level
 from pages.kit.essential import Essential, called, essential, name_of
 from pages.kit.pages import PAGES

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.studies.likelihood_free.study import make_problem, run_problem
+from deconditioning.studies.likelihood_free.study import make_problem, run_problem
 from tests.pages.sliders import log_slider
 from tests.waiting import HANG_S
 

@@ -9,11 +9,11 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.figures.colours import model_name
-from core.likelihood_free.inference import METHODS
-from core.likelihood_free.others import OTHERS
-from core.likelihood_free.simulators import simulate
-from core.studies.likelihood_free.study import exactness_gap, infer, make_problem
+from deconditioning.figures.colours import model_name
+from deconditioning.likelihood_free.inference import METHODS
+from deconditioning.likelihood_free.others import OTHERS
+from deconditioning.likelihood_free.simulators import simulate
+from deconditioning.studies.likelihood_free.study import exactness_gap, infer, make_problem
 from pages.likelihood_free.beside import DRAWN, GIVEN, PREDATORS, lesson
 from pages.likelihood_free.words import TITLES
 from tests.pages.conftest import until

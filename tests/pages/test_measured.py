@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.errors import InputError
-from core.figures.ratios import plain_ratio, ratio_dots
-from core.studies.measurements import all_measured, measured
+from deconditioning.errors import InputError
+from deconditioning.figures.ratios import plain_ratio, ratio_dots
+from deconditioning.studies.measurements import all_measured, measured
 from pages.benchmarks.measured import plain_number
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep

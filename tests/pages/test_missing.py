@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.studies.distribution_regression.tables import keep_table
+from deconditioning.studies.distribution_regression.tables import keep_table
 from tests.core.fields.samples import netcdf, region
 from tests.pages.test_tools import press
 

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.kernels.families.registry import FAMILIES
+from deconditioning.kernels.families.registry import FAMILIES
 from pages.one_dimension.controls import OFFERED
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.edited import MOST_EDITS, Edits
+from deconditioning.datasets.edited import MOST_EDITS, Edits
 from pages.kit import points
 from pages.kit.points import Points
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.slides.offline import offline_page
+from deconditioning.slides.offline import offline_page
 from pages.kit import present
 from pages.kit.pages import PAGES
 from tests.pages.reading import as_shown, elements

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, load
-from core.studies.replicated.numbers import FOLDER
+from deconditioning.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, load
+from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.mediated import lost
 from pages.replicated.entry import block
 
@@ -35,7 +35,7 @@ def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None
     said = " ".join(part.value for part in page.markdown)
     assert all(f"**{counts[verdict]}**" in said for verdict in (HOLDS, PARTLY, FAILS))
     text = "".join(claims(page))
-    assert "python -m core benchmark swiss-roll" in text and "{" not in text
+    assert "deconditioning benchmark swiss-roll" in text and "{" not in text
 
 
 def test_filters_choose_by_text_and_by_verdict(page: AppTest) -> None:

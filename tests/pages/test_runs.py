@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
-from core.engine import Engine, RunSpec
-from core.engine.store import Store
+from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.store import Store
 from pages.runs import detail
 from tests.core.engine.toys import ENDLESS
 from tests.pages.reading import as_shown
@@ -89,7 +89,7 @@ def test_a_run_says_which_version_made_it_and_where_its_numbers_were_others(
     run_id = made(folder, "Older")  # 0.1.0 wrote no version
     page = opened()
     assert "version 0.1.0" in as_shown(words(page)) and "other numbers" not in words(page)
-    monkeypatch.setattr("core.versions.SAME_NUMBERS_SINCE", "0.2.0")
+    monkeypatch.setattr("deconditioning.versions.SAME_NUMBERS_SINCE", "0.2.0")
     assert "Version 0.1.0 made it, and since version 0.2.0 the same settings give other numbers." in words(opened())
     made(folder, "Newer", 1, version="999.0.0")
     assert "Version 999.0.0 made it, which is newer than this one" in words(opened())

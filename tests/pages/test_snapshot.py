@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import Context, RunSpec
-from core.engine.labels import Label
-from core.engine.store import Store
-from core.engine.visitor import mark_of
-from core.studies.sparse_representation.study import SparseSettings, sparse_task
+from deconditioning.engine import Context, RunSpec
+from deconditioning.engine.labels import Label
+from deconditioning.engine.store import Store
+from deconditioning.engine.visitor import mark_of
+from deconditioning.studies.sparse_representation.study import SparseSettings, sparse_task
 from pages.kit.pages import SNAPSHOT
 from pages.snapshot.run_address import page_of_run
 from tests.pages.reading import as_shown

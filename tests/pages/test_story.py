@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.one_dimension import LineSpec, make_line
-from core.downscaling.one_scale_up import VALUES, OneScaleUp
-from core.fields import bilinear, constant
-from core.studies.story import mediated
-from core.studies.story.checked import SECRETS, Checked
-from core.studies.story.whole_map import Solved
-from core.teaching.lesson import ANSWERS
+from deconditioning.datasets.one_dimension import LineSpec, make_line
+from deconditioning.downscaling.one_scale_up import VALUES, OneScaleUp
+from deconditioning.fields import bilinear, constant
+from deconditioning.studies.story import mediated
+from deconditioning.studies.story.checked import SECRETS, Checked
+from deconditioning.studies.story.whole_map import Solved
+from deconditioning.teaching.lesson import ANSWERS
 from pages.kit.state import slider_text
 from pages.story import fields, guesses, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within

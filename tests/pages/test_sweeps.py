@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import Run, RunSpec
-from core.studies.sweeping import study_of
+from deconditioning.engine import Run, RunSpec
+from deconditioning.studies.sweeping import study_of
 from pages.kit import sweep
 from pages.kit.state import get_engine
 from pages.kit.sweep import Offer, Sweepable

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.models.catalogue import GENERAL, MODELS
+from deconditioning.models.catalogue import GENERAL, MODELS
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 
@@ -31,7 +31,7 @@ def test_it_opens_on_a_finished_example_with_the_papers_table(page):
     assert [error.value for error in page.error] == []
     assert "RMSE **0." in sentence(page)
     said = " ".join(block.value for block in page.caption)
-    assert "stored; made by `python -m core benchmark swiss-roll`" in said
+    assert "stored; made by `deconditioning benchmark swiss-roll`" in said
     assert {"RMSE", "RMSE, paper"} <= set(page.dataframe[0].value.columns)
 
 

@@ -5,8 +5,8 @@ import errno
 import numpy as np
 import xarray as xr
 
-from core.downscaling.source import kept_uploads
-from core.engine import disk
+from deconditioning.downscaling.source import kept_uploads
+from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
 from tests.corpus.crafted import outside
 

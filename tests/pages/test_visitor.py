@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import InputError
+from deconditioning.errors import InputError
 from pages.kit import visitor
 
 SECRET = "sixteen letters!"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.style import literal
+from deconditioning.figures.style import literal
 from pages.kit.words import MOST_CHARACTERS, cells, plain, sentence_of
 from tests.pages.reading import as_shown
 

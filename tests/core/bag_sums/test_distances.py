@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.bag_sums import distances
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.distances import over_many, tabulate_points
-from core.bag_sums.moving import over_pairs
-from core.bag_sums.radii import ERROR
-from core.errors import Cancelled
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums import distances
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.distances import over_many, tabulate_points
+from deconditioning.bag_sums.moving import over_pairs
+from deconditioning.bag_sums.radii import ERROR
+from deconditioning.errors import Cancelled
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 ISOTROPIC = [name for name, family in FAMILIES.items() if family.isotropic]
 NAMES = ("u", "v", "height")

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross_with_gradient, diagonal, gram
-from core.bag_sums.gradients import fits, is_radial
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross_with_gradient, diagonal, gram
+from deconditioning.bag_sums.gradients import fits, is_radial
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 NAMES = ("a", "b", "c")
 

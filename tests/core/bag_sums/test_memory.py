@@ -7,11 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 MEASURE = """
 import torch
-from core.engine.reporting import peak_mb
-from core.bag_sums.direct import gram
-from core.bag_sums.blocks import sort_bags
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.engine.reporting import peak_mb
+from deconditioning.bag_sums.direct import gram
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 torch.set_num_threads(1)
 points, count = 20_000, 200

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from core.bag_sums.coreset import coreset
-from core.bag_sums.preview import each, few_point_sums, few_points
-from core.errors import Cancelled
-from core.kernels.fused import Tiles
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.preview import each, few_point_sums, few_points
+from deconditioning.errors import Cancelled
+from deconditioning.kernels.fused import Tiles
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 NAMES = ("a", "b", "c")
 

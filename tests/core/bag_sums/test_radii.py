@@ -3,17 +3,17 @@
 import pytest
 import torch
 
-from core.bag_sums import radii
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import gram
-from core.bag_sums.moving import moving_gram
-from core.bag_sums.pixel_sums import Picture
-from core.bag_sums.radii import ERROR, RadialTable, tabulate
-from core.bag_sums.routes import by_radii
-from core.errors import Cancelled
-from core.kernels.families.registry import FAMILIES
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums import radii
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import gram
+from deconditioning.bag_sums.moving import moving_gram
+from deconditioning.bag_sums.pixel_sums import Picture
+from deconditioning.bag_sums.radii import ERROR, RadialTable, tabulate
+from deconditioning.bag_sums.routes import by_radii
+from deconditioning.errors import Cancelled
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 from tests.core.bag_sums.test_routes import planet, written_out
 from tests.core.kernels.test_kernels import grid_picture
 

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from core.bag_sums import pixel_sums, region_sums
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross
-from core.bag_sums.direct import gram as gram_of_pairs
-from core.bag_sums.offsets import Cells
-from core.bag_sums.pixel_sums import Picture
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.bag_sums import pixel_sums, region_sums
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross
+from deconditioning.bag_sums.direct import gram as gram_of_pairs
+from deconditioning.bag_sums.offsets import Cells
+from deconditioning.bag_sums.pixel_sums import Picture
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from tests.core.bag_sums.test_routes import planet
 from tests.core.kernels.test_kernels import grid_picture
 
@@ -78,7 +78,7 @@ def test_the_cost_of_a_place_is_that_of_the_regions_rows(monkeypatch):
     picture, seen = planet(), []
     made = region_sums.region_sums(KernelSpec(SPHERE.terms[:1]), picture)
     inputs, cells = later(picture, (slice(4, 6), slice(0, 3)), 2)
-    from core.bag_sums import sphere
+    from deconditioning.bag_sums import sphere
 
     class Counted(sphere.Tiles):
         def __init__(self, kernel, left, right):

@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.bag_sums import pixel_sums
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.certified import BOUND, certify
-from core.bag_sums.cross_sums import Product, Windowed, Written
-from core.bag_sums.offsets import Cells, GridLayout
-from core.bag_sums.pixel_sums import Picture, picture_sums, term_sums
-from core.bag_sums.sphere import SphereLayout
-from core.fields.sphere import unit_vectors
-from core.kernels.fused import Tiles
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.observations import Bags
+from deconditioning.bag_sums import pixel_sums
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.certified import BOUND, certify
+from deconditioning.bag_sums.cross_sums import Product, Windowed, Written
+from deconditioning.bag_sums.offsets import Cells, GridLayout
+from deconditioning.bag_sums.pixel_sums import Picture, picture_sums, term_sums
+from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.fields.sphere import unit_vectors
+from deconditioning.kernels.fused import Tiles
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.observations import Bags
 from tests.core.kernels.test_kernels import grid_picture, membership
 from tests.core.models.small import normal
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.cli import main
+from deconditioning.cli import main
 
 
 @dataclass(frozen=True)

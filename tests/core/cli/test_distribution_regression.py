@@ -1,9 +1,9 @@
-"""``python -m core distribution-regression``: risks, curves, tables, bad input."""
+"""``deconditioning distribution-regression``: risks, curves, tables, bad input."""
 
 import pytest
 
-from core.studies.distribution_regression.study import METHODS
-from core.studies.distribution_regression.validation import PREDICTORS
+from deconditioning.studies.distribution_regression.study import METHODS
+from deconditioning.studies.distribution_regression.validation import PREDICTORS
 
 
 def test_risks_in_the_one_shape(command) -> None:

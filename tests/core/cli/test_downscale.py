@@ -1,4 +1,4 @@
-"""``python -m core downscale`` on small files: the whole walk, seeds, two files, bad input."""
+"""``deconditioning downscale`` on small files: the whole walk, seeds, two files, bad input."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.cli.commands import downscale as command_module
+from deconditioning.cli.commands import downscale as command_module
 from tests.core.fields.samples import netcdf, plane
 
 QUICK = ("--no-learn", "--model", "bag_gp", "--quiet")
@@ -167,7 +167,7 @@ def test_bad_files_are_one_sentence(command, file: Path, tmp_path: Path) -> None
 
 
 def test_a_seed_that_fails_does_not_take_the_others(command, file: Path, monkeypatch) -> None:
-    from core.errors import InputError
+    from deconditioning.errors import InputError
 
     made = command_module._problem
 
@@ -256,8 +256,8 @@ def test_a_coarse_file_has_a_time_of_its_own_and_keeps_its_cells(command, tmp_pa
 def test_a_data_set_of_ours_brings_its_settings() -> None:
     import argparse
 
-    from core.cli.commands.downscale import arguments, model_settings, problem_spec
-    from core.datasets import find
+    from deconditioning.cli.commands.downscale import arguments, model_settings, problem_spec
+    from deconditioning.datasets import find
 
     parser = argparse.ArgumentParser()
     arguments(parser)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.slides.field import decoded
+from deconditioning.slides.field import decoded
 from tests.core.cli.test_downscale import QUICK, planet
 
 GIVEN = ("--target", "t", "--covariates", "z", "--block", 3, 3, "--withhold", 0.25, *QUICK)
@@ -46,7 +46,7 @@ def test_slides_say_what_netcdf_and_json_say(command, file: Path, tmp_path: Path
     assert [row[1:3] for row in checks["rows"][1:] if row[2] != "–"] == rows and len(rows) >= 1
     assert [f"{row['rmse_area']:.3g}" for row in scores.values()] == [row[1] for row in checks["rows"][1:]]
     facts = dict(last["lines"])
-    assert facts["Command"].startswith(f"python -m core downscale {file} --target t") and facts["Seed"] == "3"
+    assert facts["Command"].startswith(f"deconditioning downscale {file} --target t") and facts["Seed"] == "3"
     pages = Presentation(io.BytesIO(names["pptx"].read_bytes())).slides
     [table] = [shape.table for page in pages for shape in page.shapes if shape.has_table]
     assert [[cell.text for cell in row.cells] for row in table.rows] == checks["rows"]
@@ -82,7 +82,7 @@ def test_a_place_that_cannot_be_written_is_said_before_hours_of_work(
 
 
 def test_limits_of_colours_are_round_numbers_as_on_the_page(command, file: Path, tmp_path: Path) -> None:
-    from core.figures.downscaled_maps import steady_limit
+    from deconditioning.figures.downscaled_maps import steady_limit
 
     answer = command("downscale", file, *GIVEN, "--output", tmp_path / "out.nc", "--html", tmp_path / "out.html")
     assert answer.code == 0, answer.err

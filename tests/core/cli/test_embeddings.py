@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.studies.conditional_means.measured_rates import RateSettings, measure_one
-from core.studies.conditional_means.study import BagLayout, compare
+from deconditioning.studies.conditional_means.measured_rates import RateSettings, measure_one
+from deconditioning.studies.conditional_means.study import BagLayout, compare
 
 
 def test_conditional_means_prints_both_estimates(command) -> None:

@@ -39,5 +39,5 @@ def test_what_cannot_be_guessed_is_said(command, tmp_path, monkeypatch) -> None:
     (tmp_path / "empty.nc").write_bytes(netcdf(data[["t"]] * np.nan))
     answer = command("fields", tmp_path / "empty.nc")
     assert answer.code == 0 and "all are missing" in answer.out
-    monkeypatch.setattr("core.cli.commands.fields.MOST_PIXELS", 10)
+    monkeypatch.setattr("deconditioning.cli.commands.fields.MOST_PIXELS", 10)
     assert "name target and covariates yourself" in command("fields", tmp_path / "empty.nc").out

@@ -1,9 +1,9 @@
-"""``python -m core kbr-camera``: the document, bad input."""
+"""``deconditioning kbr-camera``: the document, bad input."""
 
 import pytest
 
-from core.cli.commands import kbr_camera
-from core.kernels import lanczos
+from deconditioning.cli.commands import kbr_camera
+from deconditioning.kernels import lanczos
 
 
 def test_cameras_in_the_one_shape(command) -> None:

@@ -1,4 +1,4 @@
-"""``python -m core kbr-filter`` and ``kernel-bayes``: the document, bad input."""
+"""``deconditioning kbr-filter`` and ``kernel-bayes``: the document, bad input."""
 
 import numpy as np
 import pytest

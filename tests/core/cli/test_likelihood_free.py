@@ -1,4 +1,4 @@
-"""``python -m core likelihood-free``: the document, tables, bad input."""
+"""``deconditioning likelihood-free``: the document, tables, bad input."""
 
 import pytest
 

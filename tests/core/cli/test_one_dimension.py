@@ -1,4 +1,4 @@
-"""``python -m core one-dimension`` and ``sparse-representation``: the document, methods and seeds, bad input."""
+"""``deconditioning one-dimension`` and ``sparse-representation``: the document, methods and seeds, bad input."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``python -m core predict-store``: from a Zarr store to a Zarr store, and sentences for what cannot be."""
+"""``deconditioning predict-store``: from a Zarr store to a Zarr store, and sentences for what cannot be."""
 
 import argparse
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli.commands import predict_store as command_module
-from core.fields.zarr_reading import open_store
+from deconditioning.cli.commands import predict_store as command_module
+from deconditioning.fields.zarr_reading import open_store
 from tests.core.downscaling.stores import stored_model, write_store
 
 

@@ -8,20 +8,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.cli import document, program
-from core.cli.document import Result, units_of
-from core.cli.talk import Progress
-from core.engine import Engine, RunSpec
-from core.engine.store import Store
-from core.errors import InputError
-from core.wording import rough_duration
+from deconditioning.cli import document, program
+from deconditioning.cli.document import Result, units_of
+from deconditioning.cli.talk import Progress
+from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.store import Store
+from deconditioning.errors import InputError
+from deconditioning.wording import rough_duration
 
 ROOT = Path(__file__).resolve().parents[3]
 TOP = {"schema", "command", "version", "device", "settings", "results", "summary"}
 
 
 def test_commands_are_the_files_of_the_folder() -> None:
-    files = {path.stem.replace("_", "-") for path in (ROOT / "core/cli/commands").glob("*.py")} - {"--init--"}
+    files = {path.stem.replace("_", "-") for path in (ROOT / "core/deconditioning/cli/commands").glob("*.py")} - {
+        "--init--"
+    }
     assert set(program.command_names()) == files
     assert {"downscale", "runs", "datasets"} <= files
 
@@ -44,7 +46,7 @@ def test_help_and_version(command) -> None:
     ],
 )
 def test_failures_become_a_sentence(command, monkeypatch, error, code, said) -> None:
-    from core.cli.commands import datasets
+    from deconditioning.cli.commands import datasets
 
     def fail(options) -> None:
         raise error
@@ -88,7 +90,9 @@ def test_runs(command, runs_folder: Path) -> None:
 
 
 def test_looking_at_runs_starts_no_cluster(command, runs_folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr("core.engine.cluster.Cluster.client", lambda self: pytest.fail("a cluster was started"))
+    monkeypatch.setattr(
+        "deconditioning.engine.cluster.Cluster.client", lambda self: pytest.fail("a cluster was started")
+    )
     assert command("runs").code == 0
     with Engine(runs_folder, address="") as engine:
         assert engine.runs() == ()
@@ -125,7 +129,7 @@ def test_units_of_scores() -> None:
 
 def test_progress_speaks_at_most_once_a_second(capsys, monkeypatch) -> None:
     now = SimpleNamespace(value=100.0)
-    monkeypatch.setattr("core.cli.talk.time.monotonic", lambda: now.value)
+    monkeypatch.setattr("deconditioning.cli.talk.time.monotonic", lambda: now.value)
     progress = Progress()
     for step in range(25):
         now.value += 0.1
@@ -140,7 +144,7 @@ def test_progress_speaks_at_most_once_a_second(capsys, monkeypatch) -> None:
 
 def test_what_is_left_is_said_after_some_steps(monkeypatch, capsys) -> None:
     now = SimpleNamespace(value=10.0)
-    monkeypatch.setattr("core.cli.talk.time", SimpleNamespace(monotonic=lambda: now.value))
+    monkeypatch.setattr("deconditioning.cli.talk.time", SimpleNamespace(monotonic=lambda: now.value))
     progress = Progress()
     for step in range(4):
         progress({"step": step, "total": 103})
@@ -159,7 +163,7 @@ def test_durations_in_words(seconds, words) -> None:
 
 def test_as_a_program() -> None:
     """The real thing: exit codes and separated outputs."""
-    call = [sys.executable, "-m", "core"]
+    call = [sys.executable, "-m", "deconditioning"]
     good = subprocess.run([*call, "datasets", "--json", "-"], cwd=ROOT, capture_output=True, text=True)
     assert good.returncode == 0 and json.loads(good.stdout)["schema"] == 1 and good.stderr == ""
     bad = subprocess.run([*call, "downscale", "none.nc", "--target", "t"], cwd=ROOT, capture_output=True, text=True)

@@ -1,10 +1,10 @@
-"""``python -m core sweep``: a tidy table and JSON, the same numbers in both."""
+"""``deconditioning sweep``: a tidy table and JSON, the same numbers in both."""
 
 import csv
 import json
 from pathlib import Path
 
-from core.cli.program import main
+from deconditioning.cli.program import main
 
 NAMES = ("noise σ²", "k1 variance")
 BLOCKS = ["--block", "18", "18", "--withhold", "0.4"]

@@ -1,4 +1,4 @@
-"""``python -m core swiss-roll`` and ``benchmark``: the document, several models and seeds, bad input."""
+"""``deconditioning swiss-roll`` and ``benchmark``: the document, several models and seeds, bad input."""
 
 import json
 
@@ -41,7 +41,7 @@ def test_a_benchmark_goes_through_the_engine_into_its_file(command, tmp_path, mo
     assert answer.code == 0, answer.err
     kept = json.loads(output.read_text())
     assert {(row["matching"], row["status"]) for row in kept["rows"]} == {("direct", "ok"), ("indirect", "ok")}
-    assert kept["command"].startswith("python -m core benchmark swiss-roll") and kept["version"]
+    assert kept["command"].startswith("deconditioning benchmark swiss-roll") and kept["version"]
     kept["rows"] = kept["rows"][:1]
     kept["rows"][0]["scores"]["rmse"] = 7.0
     kept["version"] = "0.1.0"

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import kurtosis, skew
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from core.datasets import harmonics, make_atmosphere, planet
-from core.errors import InputError
+from deconditioning.datasets import harmonics, make_atmosphere, planet
+from deconditioning.errors import InputError
 
 SMALL = (90, 180)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.datasets import catalogue, find, folder_problem, make_atmosphere, static_covariates, suggest_spec
-from core.datasets.entries import BUILT_IN
-from core.errors import InputError
+from deconditioning.datasets import catalogue, find, folder_problem, make_atmosphere, static_covariates, suggest_spec
+from deconditioning.datasets.entries import BUILT_IN
+from deconditioning.errors import InputError
 
-fields = pytest.importorskip("core.fields")
+fields = pytest.importorskip("deconditioning.fields")
 KEYS = tuple(entry.key for entry in BUILT_IN)
 #: Keys in links, saved runs and papers: none may go, and the first is the one the page opens with.
 PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")

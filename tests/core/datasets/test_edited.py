@@ -6,12 +6,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.edited import LONGEST, MOST_EDITS, REACH, Edits, rounded
-from core.datasets.one_dimension import LineSpec, make_line
-from core.engine.reporting import Quiet
-from core.errors import InputError
-from core.studies.one_dimension.problem import LineSettings, condition_line, line_task, starting_model, summary_of
-from core.studies.one_dimension.sweep import SWEEP, line_spec, model_at
+from deconditioning.datasets.edited import LONGEST, MOST_EDITS, REACH, Edits, rounded
+from deconditioning.datasets.one_dimension import LineSpec, make_line
+from deconditioning.engine.reporting import Quiet
+from deconditioning.errors import InputError
+from deconditioning.studies.one_dimension.problem import (
+    LineSettings,
+    condition_line,
+    line_task,
+    starting_model,
+    summary_of,
+)
+from deconditioning.studies.one_dimension.sweep import SWEEP, line_spec, model_at
 
 TEXT = "m2_1.5_-0.25d4a0.5_2a-3_0"
 COORDINATES = st.floats(-REACH, REACH).map(rounded)

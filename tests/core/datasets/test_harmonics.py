@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import sph_harm_y
 
-from core.datasets import harmonics
+from deconditioning.datasets import harmonics
 
 
 def test_legendre_functions_are_scipys_up_to_the_normalisation():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.datasets.mediated import CELL, NOISE, SIDE, make_mediated
-from core.errors import InputError
+from deconditioning.datasets.mediated import CELL, NOISE, SIDE, make_mediated
+from deconditioning.errors import InputError
 
 
 def cells(values: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.errors import InputError
+from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
+from deconditioning.errors import InputError
 
 
 def test_slices_have_equal_extent_unequal_sizes_and_hold_every_point():

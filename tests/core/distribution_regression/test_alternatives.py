@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from core.distribution_regression.density import BANDWIDTHS, DensitySums, bandwidths
-from core.distribution_regression.functional import curve_features, fit_functional
-from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.landmarks import LandmarkSums, spread_landmarks
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.distribution_regression.single_index import fit_single_index
-from core.distribution_regression.subjects import make_subjects
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.distribution_regression.density import BANDWIDTHS, DensitySums, bandwidths
+from deconditioning.distribution_regression.functional import curve_features, fit_functional
+from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.landmarks import LandmarkSums, spread_landmarks
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.distribution_regression.single_index import fit_single_index
+from deconditioning.distribution_regression.subjects import make_subjects
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 K = KernelSpec((Term((Factor("rbf", ("x",), (0.5,)),), 1.7),))
 GRID = torch.linspace(-0.3, 1.4, 17, dtype=torch.float64)[:, None]

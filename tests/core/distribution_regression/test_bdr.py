@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from core.distribution_regression.bdr import UncertainSums, fit_bdr
-from core.distribution_regression.embedding import embed
-from core.distribution_regression.gibbs import NoisePrior
-from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.landmarks import LandmarkSums, spread_landmarks
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.distribution_regression.subjects import make_subjects
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.distribution_regression.bdr import UncertainSums, fit_bdr
+from deconditioning.distribution_regression.embedding import embed
+from deconditioning.distribution_regression.gibbs import NoisePrior
+from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.landmarks import LandmarkSums, spread_landmarks
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.distribution_regression.subjects import make_subjects
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 K = KernelSpec((Term((Factor("rbf", ("x",), (0.5,)),), 1.3),))
 GRID = torch.linspace(0, 1, 9, dtype=torch.float64)[:, None]

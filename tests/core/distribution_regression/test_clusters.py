@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from core.distribution_regression.clusters import CORRELATIONS, ClusteredSums, fit_clusters, learn_correlation
-from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.distribution_regression.clusters import CORRELATIONS, ClusteredSums, fit_clusters, learn_correlation
+from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 SPEC = RegressionSpec(KernelSpec((Term((Factor("rbf", ("x",), (0.3,)),), 0.7),)), 0.02)
 AT = torch.linspace(0, 1, 9).double()[:, None]

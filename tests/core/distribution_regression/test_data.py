@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from core.distribution_regression import table
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.distribution_regression.stand_in import LABEL, accelerometer_stand_in
-from core.distribution_regression.table import Roles, columns_of, guess_roles, open_subjects, read_table
-from core.errors import InputError
+from deconditioning.distribution_regression import table
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.stand_in import LABEL, accelerometer_stand_in
+from deconditioning.distribution_regression.table import Roles, columns_of, guess_roles, open_subjects, read_table
+from deconditioning.errors import InputError
 
 ROLES = Roles("subject", ("value",), "outcome")
 

@@ -9,15 +9,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import linalg
-from core.distribution_regression.gibbs import NoisePrior, draw_noise, effective_size, with_noise_draws
-from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.distribution_regression.spectrum import fit_spectral, learn, learn_noise, log_evidence, spectrum
-from core.distribution_regression.subjects import make_subjects, subset
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning import linalg
+from deconditioning.distribution_regression.gibbs import NoisePrior, draw_noise, effective_size, with_noise_draws
+from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.distribution_regression.spectrum import fit_spectral, learn, learn_noise, log_evidence, spectrum
+from deconditioning.distribution_regression.subjects import make_subjects, subset
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 K = KernelSpec((Term((Factor("rbf", ("x",), (0.5,)),)),))
 GRID = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None]

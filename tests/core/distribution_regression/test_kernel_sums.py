@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross, gram
-from core.bag_sums.routes import Route
-from core.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
-from core.distribution_regression.gpdr import RegressionSpec, fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.distribution_regression.subjects import make_subjects, merged_bags, subset
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.bag_sums.routes import Route
+from deconditioning.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
+from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.distribution_regression.subjects import make_subjects, merged_bags, subset
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 
 def kernel(family: str, scale: float, columns: tuple[str, ...] = ("x",), variance: float = 1.0) -> KernelSpec:

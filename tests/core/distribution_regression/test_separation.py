@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.distribution_regression.separation import drawn_averages, kept_square, moments, separation
-from core.distribution_regression.simulate import draw_distribution
-from core.errors import InputError
+from deconditioning.distribution_regression.separation import drawn_averages, kept_square, moments, separation
+from deconditioning.distribution_regression.simulate import draw_distribution
+from deconditioning.errors import InputError
 
 
 def wave(x: np.ndarray) -> np.ndarray:

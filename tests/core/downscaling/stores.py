@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from core.datasets.atmosphere import make_atmosphere
-from core.downscaling.settings import DownscaleSettings
-from core.downscaling.source import Source
-from core.downscaling.stored_model import StoredModel
-from core.fields import DownscalingSpec
+from deconditioning.datasets.atmosphere import make_atmosphere
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.stored_model import StoredModel
+from deconditioning.fields import DownscalingSpec
 
 SHAPE = (40, 80)
 COVARIATES = ("total_cloud_cover", "cloud_albedo")

@@ -7,14 +7,14 @@ import pytest
 import torch
 import xarray as xr
 
-from core.downscaling.assumptions import assumptions, intervals, refused
-from core.downscaling.prediction import matched_data, predict
-from core.downscaling.run import downscale
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec, explained_share, make_problem
-from core.fields.limits import limits_of
-from core.kernels.spec import KernelSpec
+from deconditioning.downscaling.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, explained_share, make_problem
+from deconditioning.fields.limits import limits_of
+from deconditioning.kernels.spec import KernelSpec
 from tests.core.fields.samples import fields, plane, region, runaway
 from tests.core.models.small import dense
 

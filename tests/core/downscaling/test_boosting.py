@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.downscaling.boosting import gradient_boosting
-from core.downscaling.run import downscale
-from core.errors import Cancelled, InputError
-from core.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem, reaggregate
+from deconditioning.downscaling.boosting import gradient_boosting
+from deconditioning.downscaling.run import downscale
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem, reaggregate
 from tests.core.fields.samples import fields, runaway
 
 

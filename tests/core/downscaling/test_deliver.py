@@ -11,18 +11,26 @@ import torch
 import xarray as xr
 import yaml
 
-import core
-from core.downscaling.deliver import Leaving
-from core.downscaling.draws import exact_draws
-from core.downscaling.run import DownscalingResult, downscale, leaving
-from core.downscaling.settings import columns_of
-from core.errors import InputError
-from core.fields import Delivery, DownscalingProblem, DownscalingSpec, delivered, make_problem, open_fields, packed
-from core.fields.citation import PAPERS, TITLE, citation, references_of
-from core.fields.delivery import FILL, attributes_of_text
-from core.fields.naming import drs_name
-from core.fields.origin import Origin
-from core.kernels.tiles import evaluate
+import deconditioning
+from deconditioning.downscaling.deliver import Leaving
+from deconditioning.downscaling.draws import exact_draws
+from deconditioning.downscaling.run import DownscalingResult, downscale, leaving
+from deconditioning.downscaling.settings import columns_of
+from deconditioning.errors import InputError
+from deconditioning.fields import (
+    Delivery,
+    DownscalingProblem,
+    DownscalingSpec,
+    delivered,
+    make_problem,
+    open_fields,
+    packed,
+)
+from deconditioning.fields.citation import PAPERS, TITLE, citation, references_of
+from deconditioning.fields.delivery import FILL, attributes_of_text
+from deconditioning.fields.naming import drs_name
+from deconditioning.fields.origin import Origin
+from deconditioning.kernels.tiles import evaluate
 from tests.core.fields.samples import fields, region
 
 COUNT = 400
@@ -162,14 +170,14 @@ def test_names_follow_what_the_input_says():
 
 
 def test_what_is_cited_is_what_the_citation_file_says(full):
-    with open(Path(core.__file__).parents[1] / "CITATION.cff", encoding="utf-8") as file:
+    with open(Path(deconditioning.__file__).parents[1] / "CITATION.cff", encoding="utf-8") as file:
         cff = yaml.safe_load(file)
     assert cff["title"] == TITLE and cff["cff-version"] == "1.2.0" and "version" not in cff
     dois = {entry["doi"] for entry in cff["references"]}
     assert all(any(doi in paper for paper in PAPERS.values()) for doi in dois) and len(dois) == 4
     assert "doi:10.1007/s11004-007-9129-1" in full.attrs["references"] and "Chau" in full.attrs["references"]
     assert "Hsu" not in references_of("Law et al. 2018; exact form")
-    assert full.attrs["citation"].startswith(f"{TITLE} {core.__version__}")
+    assert full.attrs["citation"].startswith(f"{TITLE} {deconditioning.__version__}")
     assert citation("1", "ERA5", "https://doi.org/10.24381/cds.1").endswith("data: ERA5, doi:10.24381/cds.1")
 
 

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.grid_draws import _root, grid_draws
-from core.bag_sums.kept import SumsStore
-from core.bag_sums.offsets import Cells, GridLayout
-from core.downscaling import interactive
-from core.downscaling.draws import Draws, posterior_draws
-from core.downscaling.prediction import Prediction, matched_data
-from core.downscaling.settings import DownscaleSettings, columns_of, starting_spec
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec
-from core.kernels.spec import Factor, Term
-from core.models.catalogue import named
-from core.models.named_posterior import named_posterior
-from core.models.spec import ModelSpec
+from deconditioning.bag_sums.grid_draws import _root, grid_draws
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.offsets import Cells, GridLayout
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.draws import Draws, posterior_draws
+from deconditioning.downscaling.prediction import Prediction, matched_data
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.kernels.spec import Factor, Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.spec import ModelSpec
 
 
 def problem_of(key: str, **changes) -> DownscalingProblem:
-    from core.datasets import catalogue
+    from deconditioning.datasets import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == key)
     return build_problem(Source(key), DownscalingSpec.from_dict(default | changes))
@@ -156,5 +156,5 @@ def test_where_no_torus_is_large_enough_it_says_so(monkeypatch: pytest.MonkeyPat
     layout, like = lattice(3, 4), torch.zeros(12, 2, dtype=torch.float64)
     rough = Term((Factor("powered_exponential", ("y", "x"), (0.8,), (("alpha", 1.9),)),), 1.0)
     assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is not None
-    monkeypatch.setattr("core.bag_sums.grid_draws.NEGATIVE", -1.0)
+    monkeypatch.setattr("deconditioning.bag_sums.grid_draws.NEGATIVE", -1.0)
     assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is None

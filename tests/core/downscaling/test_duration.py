@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 
-from core.datasets import find
-from core.downscaling.duration import about_seconds, map_seconds, setting_seconds
-from core.downscaling.settings import DownscaleSettings
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.datasets import find
+from deconditioning.downscaling.duration import about_seconds, map_seconds, setting_seconds
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
 
 #: CPU seconds on one core of 2 GHz with 100 steps: data, pixels along a cell's side, model, of the map alone, with
 #: learning.

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.downscaling.guard import bilinear_error
-from core.downscaling.learning import learn_model
-from core.downscaling.run import downscale
-from core.downscaling.settings import DownscaleSettings, completed, starting_spec
-from core.downscaling.source import Source, build_problem
-from core.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
+from deconditioning.downscaling.guard import bilinear_error
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
 from tests.core.fields.samples import fields, plane, runaway
 
 #: A model and little learning of it, which runs away on the fields below.

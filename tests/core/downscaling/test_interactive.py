@@ -6,7 +6,7 @@ import weakref
 import pytest
 import torch
 
-from core.downscaling.interactive import Later
+from deconditioning.downscaling.interactive import Later
 
 
 def test_what_comes_later_is_computed_once_and_lets_its_source_go():

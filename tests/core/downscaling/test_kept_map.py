@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from core.downscaling.kept_map import kept_map
-from core.downscaling.run import downscale, export
-from core.downscaling.source import Source, build_problem
-from core.errors import InputError
-from core.fields import DownscalingSpec
+from deconditioning.downscaling.kept_map import kept_map
+from deconditioning.downscaling.run import downscale, export
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec
 
 
 @pytest.mark.parametrize(("key", "region"), [("ukv-645m", (4, 11, 0, 9)), ("atmosphere-small", (4, 13, 6, 23))])
 def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None:
-    from core.datasets import catalogue
+    from deconditioning.datasets import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == key)
     problem = build_problem(Source(key), DownscalingSpec.from_dict(default | {"region": region}))

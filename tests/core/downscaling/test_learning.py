@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import gram
-from core.downscaling.learning import learn_model
-from core.downscaling.settings import DownscaleSettings, spec_to_settings
-from core.errors import InputError
-from core.models.learning import LearningOptions
-from core.studies.one_dimension.problem import LineSettings
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import gram
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
+from deconditioning.errors import InputError
+from deconditioning.models.learning import LearningOptions
+from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.swiss_roll.study import RollSettings
 from tests.core.downscaling.test_run import Context, open_corner, ukv
 
 SETTINGS = DownscaleSettings(model="bag_gp", restarts=1, steps=3, points=2, every_pixel=True)

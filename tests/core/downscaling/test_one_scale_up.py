@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from core.downscaling.larger_cells import cells_of
-from core.downscaling.learning import learn_model
-from core.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
-from core.downscaling.run import downscale
-from core.downscaling.scene import scene_of
-from core.downscaling.settings import DownscaleSettings, columns_of, starting_spec
-from core.errors import Cancelled, never
-from core.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem
-from core.fields.joined import join, join_targets
-from core.kernels.tiles import evaluate
-from core.models.indirect_gp import weights_and_noise
+from deconditioning.downscaling.larger_cells import cells_of
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.scene import scene_of
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.errors import Cancelled, never
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem
+from deconditioning.fields.joined import join, join_targets
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.indirect_gp import weights_and_noise
 from tests.core.downscaling.test_run import Context
 from tests.core.fields.samples import fields, plane, rectilinear, region, runaway
 

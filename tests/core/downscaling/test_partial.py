@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.kept import SumsStore
-from core.bag_sums.parted import PartedPicture
-from core.downscaling import interactive
-from core.downscaling.guard import Guard
-from core.downscaling.larger_cells import cells_of
-from core.downscaling.learning import learn_model
-from core.downscaling.learning_data import distances_of
-from core.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
-from core.downscaling.prediction import matched_data, predict, predict_tiled
-from core.downscaling.run import downscale
-from core.downscaling.scene import scene_of
-from core.downscaling.settings import DownscaleSettings, columns_of, completed, may_choose, starting_spec
-from core.errors import InputError, never
-from core.fields import DownscalingProblem, DownscalingSpec, make_problem
-from core.kernels.spec import KernelSpec
-from core.kernels.tiles import evaluate
-from core.models import pseudo_targets
-from core.models.indirect_gp import posterior, weights_and_noise
-from core.models.seen_through import bag_gram_of
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.guard import Guard
+from deconditioning.downscaling.larger_cells import cells_of
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.learning_data import distances_of
+from deconditioning.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.scene import scene_of
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, may_choose, starting_spec
+from deconditioning.errors import InputError, never
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models import pseudo_targets
+from deconditioning.models.indirect_gp import posterior, weights_and_noise
+from deconditioning.models.seen_through import bag_gram_of
 from tests.core.fields.samples import fields, runaway
 
 QUICK = {"steps": 10, "points": 9}
@@ -162,7 +162,7 @@ def test_the_model_is_the_nearer_one_at_the_known_cells(given, chosen):
 
 
 def test_learning_goes_on_with_the_model_that_was_chosen(given, monkeypatch, chosen):
-    import core.downscaling.learning as learning
+    import deconditioning.downscaling.learning as learning
 
     for model in ("area_to_point_gp", "partial_cmp"):
         told = replace(chosen, model=model, chosen_over="partial_cmp" if model[0] == "a" else "area_to_point_gp")

@@ -15,17 +15,17 @@ import pytest
 import torch
 import xarray as xr
 
-from core.downscaling import predict_store, store_plan
-from core.downscaling.predict_store import predict_store_task
-from core.downscaling.prediction import matched_data, predict, predict_tiled
-from core.downscaling.run import downscale
-from core.downscaling.settings import starting_spec
-from core.downscaling.store_plan import StoreTask
-from core.downscaling.stored_model import StoredModel, read_model
-from core.engine import Context
-from core.errors import InputError
-from core.fields import make_problem, make_problem_from_files
-from core.fields.zarr_reading import open_store
+from deconditioning.downscaling import predict_store, store_plan
+from deconditioning.downscaling.predict_store import predict_store_task
+from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import starting_spec
+from deconditioning.downscaling.store_plan import StoreTask
+from deconditioning.downscaling.stored_model import StoredModel, read_model
+from deconditioning.engine import Context
+from deconditioning.errors import InputError
+from deconditioning.fields import make_problem, make_problem_from_files
+from deconditioning.fields.zarr_reading import open_store
 from tests.core.downscaling.stores import COVARIATES, stored_model, write_store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,7 +90,7 @@ def test_each_with_coarse_targets_of_their_own(store, tmp_path):
     fine.coarsen(latitude=5, longitude=5).mean().to_netcdf(coarse, engine="h5netcdf")
     stored = stored_model(store, matching="direct", mediators=())
     run(task(store, tmp_path / "out.zarr", stored, condition="each", coarse=str(coarse), steps=(2, 3)))
-    from core.fields import open_fields
+    from deconditioning.fields import open_fields
 
     spec = replace(stored.problem, select={"time": 2})
     problem = make_problem_from_files(open_store(store), open_fields(coarse), None, spec)
@@ -142,9 +142,9 @@ def test_another_version_resumes_where_its_numbers_are_the_same(store, tmp_path,
     output = tmp_path / "out.zarr"
     run(task(store, output, rows=20))
     (output / "mean/c/0/1/0").unlink()
-    monkeypatch.setattr("core.__version__", "9.0.0")
+    monkeypatch.setattr("deconditioning.__version__", "9.0.0")
     assert run(task(store, output, rows=20, resume=True))["computed"] == 1
-    monkeypatch.setattr("core.downscaling.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
+    monkeypatch.setattr("deconditioning.downscaling.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
     with pytest.raises(InputError, match="not a part of this prediction"):
         run(task(store, output, rows=20, resume=True))
 

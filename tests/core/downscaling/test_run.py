@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.coreset import coreset
-from core.bag_sums.kept import SumsStore
-from core.bag_sums.pixel_sums import picture_sums, term_sums
-from core.downscaling import interactive
-from core.downscaling.prediction import (
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.pixel_sums import picture_sums, term_sums
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.prediction import (
     fits_in_memory,
     grid_layout,
     matched_data,
@@ -20,13 +20,13 @@ from core.downscaling.prediction import (
     predict_from_sums,
     predict_tiled,
 )
-from core.downscaling.presets import preset
-from core.downscaling.run import downscale, export, learn_task
-from core.downscaling.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
-from core.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
-from core.errors import Cancelled, InputError
-from core.fields import DownscalingSpec
-from core.models.indirect_gp import posterior
+from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.run import downscale, export, learn_task
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
+from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.fields import DownscalingSpec
+from deconditioning.models.indirect_gp import posterior
 
 SELECT = {"time": 2, "level_height": 4}
 
@@ -145,7 +145,7 @@ def test_settings_survive_json_and_refuse_nonsense(problem):
     [*product(("ukv-645m", "ukv-75m"), ("area_to_point_gp", "bag_gp")), ("atmosphere-small", "area_to_point_gp")],
 )
 def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
-    from core.datasets import find
+    from deconditioning.datasets import find
 
     given = DownscalingSpec.from_dict(find(key).default)
     problem = build_problem(Source(key), given)
@@ -159,7 +159,7 @@ def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
 
 
 def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_coreset():
-    from core.datasets import find
+    from deconditioning.datasets import find
 
     given = DownscalingSpec.from_dict(find("atmosphere").default)
     problem = build_problem(Source("atmosphere"), given)
@@ -182,7 +182,7 @@ def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_
 )  # fmt: skip
 def test_stored_hyperparameters_are_for_the_cells_they_were_learned_from(change):
     """With cells withheld that they have seen, scores there would be no prediction."""
-    from core.datasets import find
+    from deconditioning.datasets import find
 
     source, given = {"fields": "ukv-645m", "coarse": None}, find("ukv-645m").default
     usual = DownscaleSettings(model="bag_gp", kernel="rbf")
@@ -245,9 +245,9 @@ def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):
 def test_uploads_are_kept_and_found_again(runs_folder):
     from pathlib import Path
 
-    import core
+    import deconditioning
 
-    data = (Path(core.__file__).parents[1] / "data" / "ukv_20091119.nc").read_bytes()
+    data = (Path(deconditioning.__file__).parents[1] / "data" / "ukv_20091119.nc").read_bytes()
     key = keep_upload(data, "mine.nc")
     assert kept_uploads() == {key: "mine.nc"}
     assert "surface_altitude" in open_source(key).variables()
@@ -260,7 +260,7 @@ def test_uploads_are_kept_and_found_again(runs_folder):
 
 def test_real_files_reproduce_the_known_order_of_methods(real_data):
     """ERA5: the mediated model lies between interpolation and models given pseudo-targets (RMSE near 1.5 K)."""
-    from core.fields import make_problem, open_fields
+    from deconditioning.fields import make_problem, open_fields
 
     fields = open_fields(real_data / "era5_1995-07-14T12.nc")
     problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))

@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.downscaling import learning, stages
-from core.downscaling.learning import learn_model
-from core.downscaling.one_scale_up import OneScaleUp, one_scale_up
-from core.downscaling.run import downscale
-from core.downscaling.settings import CHOOSE, DownscaleSettings, completed
-from core.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
-from core.engine.reporting import Quiet
-from core.errors import Cancelled, InputError, never
-from core.fields import DownscalingProblem
-from core.models.catalogue import MODELS
-from core.models.learning import Learned
+from deconditioning.downscaling import learning, stages
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
+from deconditioning.engine.reporting import Quiet
+from deconditioning.errors import Cancelled, InputError, never
+from deconditioning.fields import DownscalingProblem
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.learning import Learned
 from tests.core.downscaling.test_partial import QUICK, problem
 
 SETTINGS = DownscaleSettings("shrinkage_cmp", restarts=1, **QUICK)

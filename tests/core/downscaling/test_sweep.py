@@ -5,21 +5,21 @@ import json
 import numpy as np
 import pytest
 
-from core.downscaling.interactive import traced_spec
-from core.downscaling.kept_map import THUMBNAIL
-from core.downscaling.prediction import predict
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.downscaling.source import Source, build_problem
-from core.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
-from core.engine import Context
-from core.errors import Cancelled, InputError
-from core.fields import DownscalingProblem, DownscalingSpec
-from core.figures.downscaled_maps import field_scale
-from core.figures.small import small_map, small_multiples
-from core.figures.sweep import sweep_plot, table_of
-from core.metrics import score_field
-from core.models.spec import ModelSpec
-from core.sweeps import Axis, optimum, settings_of
+from deconditioning.downscaling.interactive import traced_spec
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.prediction import predict
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
+from deconditioning.engine import Context
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.figures.downscaled_maps import field_scale
+from deconditioning.figures.small import small_map, small_multiples
+from deconditioning.figures.sweep import sweep_plot, table_of
+from deconditioning.metrics import score_field
+from deconditioning.models.spec import ModelSpec
+from deconditioning.sweeps import Axis, optimum, settings_of
 
 PLACE = "k1 lengthscale [grid_latitude+grid_longitude]"
 AXES = (Axis("noise σ²", 1e-4, 1.0, 2), Axis(PLACE, 0.5, 5.0, 3))
@@ -28,7 +28,7 @@ SOURCE = Source("ukv-645m")
 
 @pytest.fixture(scope="module")
 def problem() -> DownscalingProblem:
-    from core.datasets import catalogue
+    from deconditioning.datasets import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == "ukv-645m")
     return build_problem(SOURCE, DownscalingSpec.from_dict(default | {"withhold": 0.4, "block": [18, 18]}))

@@ -10,22 +10,22 @@ import pytest
 import torch
 import xarray as xr
 
-from core.bag_sums.kept import SumsStore
-from core.downscaling import interactive
-from core.downscaling.prediction import picture_of, predict, predict_tiled
-from core.downscaling.run import downscale, export
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.downscaling.stored_model import condition_on_problem
-from core.downscaling.surroundings import surroundings
-from core.errors import InputError
-from core.fields import DownscalingProblem, DownscalingSpec, make_problem
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.models.conditioning import condition
-from core.models.indirect_gp import Columns, posterior
-from core.models.local_scale import local_scale
-from core.models.spec import ModelSpec
-from core.observations import Bags, IndirectData
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
+from deconditioning.downscaling.run import downscale, export
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.downscaling.stored_model import condition_on_problem
+from deconditioning.downscaling.surroundings import surroundings
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.conditioning import condition
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.local_scale import local_scale
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
 from tests.core.fields.samples import fields, region
 
 POINT = 0.3
@@ -78,8 +78,8 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
 @pytest.mark.parametrize("name", ["bag_gp", "shrinkage_cmp", "centroid_gp", "variational_cmp"])
 def test_every_route_adds_the_pixels_own_noise(problem, name):
     """Second route: the posterior of f read point by point."""
-    from core.downscaling.settings import columns_of
-    from core.models.named_posterior import named_posterior
+    from deconditioning.downscaling.settings import columns_of
+    from deconditioning.models.named_posterior import named_posterior
 
     spec = model(problem, name, POINT)
     latent = named_posterior(spec, problem.data, columns_of(problem)).variance(problem.inputs).numpy()

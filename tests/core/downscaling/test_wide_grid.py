@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.atmosphere import make_atmosphere
-from core.downscaling.settings import DownscaleSettings
-from core.downscaling.stored_model import condition_on_problem
-from core.downscaling.wide_grid import widen
-from core.fields import DownscalingSpec, make_problem
-from core.fields.from_dataset import fields_from_dataset
-from core.fields.grid import make_grid
+from deconditioning.datasets.atmosphere import make_atmosphere
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.stored_model import condition_on_problem
+from deconditioning.downscaling.wide_grid import widen
+from deconditioning.fields import DownscalingSpec, make_problem
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.grid import make_grid
 
 SPEC = DownscalingSpec.from_dict({
     "target": "cloud_top_temperature", "covariates": ("total_cloud_cover", "cloud_albedo"),

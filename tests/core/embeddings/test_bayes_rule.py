@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
-from core.embeddings.kernel_mean import KernelMean, empirical
-from core.errors import InputError
-from core.kernels.low_rank import incomplete_cholesky
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
+from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
+from deconditioning.embeddings.kernel_mean import KernelMean, empirical
+from deconditioning.errors import InputError
+from deconditioning.kernels.low_rank import incomplete_cholesky
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
 from tests.core.models.small import normal
 
 K = KernelSpec((Term((Factor("rbf", ("a",), (1.0,)),)),)).build(("a",))

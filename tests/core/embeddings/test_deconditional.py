@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from core.embeddings.deconditional import (
+from deconditioning.embeddings.deconditional import (
     bayes_gap,
     conditional_mean_operator,
     conditional_operator_of_moments,
@@ -17,11 +17,11 @@ from core.embeddings.deconditional import (
     posterior_embedding,
     posterior_weights,
 )
-from core.errors import InputError
-from core.kernels.fourier import draw_features
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.models.indirect_gp import posterior
+from deconditioning.errors import InputError
+from deconditioning.kernels.fourier import draw_features
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.indirect_gp import posterior
 from tests.core.models.small import COLUMNS, model, normal, problem
 
 LAMBDA, EPSILON = 1e-2, 3e-3

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from core.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
-from core.embeddings.deconditional import (
+from deconditioning.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
+from deconditioning.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
     reconstruction_risk,
 )
-from core.errors import InputError
+from deconditioning.errors import InputError
 
 
 def normal(*shape, seed=0):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.embeddings.kernel_mean import KernelMean, empirical, preimages
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.embeddings.kernel_mean import KernelMean, empirical, preimages
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from tests.core.models.small import dense, normal
 
 SPEC = KernelSpec((Term((Factor("rbf", ("a", "b"), (0.7, 1.1)),), 1.0),))

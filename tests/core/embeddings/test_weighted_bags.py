@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.embeddings.weighted_bags import BagEmbedding
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.embeddings.weighted_bags import BagEmbedding
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
 
 SIZES = (2, 5, 1, 4)
 KERNEL = KernelSpec((Term((Factor("rbf", ("x",), (0.7,)),)),))

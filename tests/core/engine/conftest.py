@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.engine import Engine, Run, RunSpec
+from deconditioning.engine import Engine, Run, RunSpec
 from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[3]

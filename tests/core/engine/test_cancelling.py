@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.engine import Context, Engine, keeper
-from core.engine.here import run_here
-from core.engine.records import RunSpec
-from core.engine.turns import waiting_sentences
-from core.errors import Cancelled
-from core.models.optimise import _Search
+from deconditioning.engine import Context, Engine, keeper
+from deconditioning.engine.here import run_here
+from deconditioning.engine.records import RunSpec
+from deconditioning.engine.turns import waiting_sentences
+from deconditioning.errors import Cancelled
+from deconditioning.models.optimise import _Search
 from tests.core.engine.conftest import done, ended, toy
 from tests.waiting import wait_for
 

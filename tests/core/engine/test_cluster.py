@@ -13,16 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.engine import Engine
+from deconditioning.engine import Engine
 from tests.core.engine.conftest import ROOT, done, ended, toy
 from tests.waiting import HANG_S, wait_for
 
 #: Hands a process of the cluster the id of an app that is no longer there.
-ORPHAN = "from core.engine.process_setup import setup_under; setup_under(1); print('goes on')"
+ORPHAN = "from deconditioning.engine.process_setup import setup_under; setup_under(1); print('goes on')"
 APP = """
 import sys, threading, time
 from pathlib import Path
-from core.engine.cluster import Cluster
+from deconditioning.engine.cluster import Cluster
 threading.Thread(target=Cluster(None, 1).client, daemon=True).start()
 time.sleep(600)
 """

@@ -5,11 +5,11 @@ import json
 import zipfile
 from pathlib import Path
 
-from core.engine import Engine, Run, RunSpec
-from core.engine.archive import zip_runs
-from core.engine.compare import compare_settings, flatten, run_model, run_scores
-from core.engine.series import BEST, trace_series
-from core.engine.store import Store
+from deconditioning.engine import Engine, Run, RunSpec
+from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.compare import compare_settings, flatten, run_model, run_scores
+from deconditioning.engine.series import BEST, trace_series
+from deconditioning.engine.store import Store
 
 
 def made(seed: int, scores, **settings) -> Run:

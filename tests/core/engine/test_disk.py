@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine, RunSpec
-from core.engine.owner import Owner, is_alive
-from core.engine.store import Store
-from core.errors import InputError
+from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.owner import Owner, is_alive
+from deconditioning.engine.store import Store
+from deconditioning.errors import InputError
 from tests.core.engine.conftest import ROOT, done, progressing, toy
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import HANG_S, wait_for
@@ -21,7 +21,7 @@ from tests.waiting import HANG_S, wait_for
 OTHER_APP = """
 import signal, sys, pathlib
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell passes it on as ignored
-from core.engine import Engine
+from deconditioning.engine import Engine
 from tests.core.engine.conftest import toy
 from tests.core.engine.toys import ENDLESS
 engine = Engine(pathlib.Path(sys.argv[1]), "")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import favourites as module
-from core.engine.favourites import LARGEST_PICTURE, LONGEST_NAME, LONGEST_QUERY, MOST, Favourite, Favourites
-from core.engine.visitor import mark_of
-from core.errors import InputError
+from deconditioning.engine import favourites as module
+from deconditioning.engine.favourites import LARGEST_PICTURE, LONGEST_NAME, LONGEST_QUERY, MOST, Favourite, Favourites
+from deconditioning.engine.visitor import mark_of
+from deconditioning.errors import InputError
 
 PICTURE = b"\x89PNG\r\n\x1a\n and more"
 ONE = Favourite("line", (("o-n", "20"), ("o-view", "a"), ("o-view", "b")), " two  words ", (("n", "20"),), PICTURE)

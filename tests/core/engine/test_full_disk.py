@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine, disk
-from core.engine.archive import zip_runs
-from core.engine.owner import _born
-from core.engine.records import ACTIVE
-from core.engine.store import Store
-from core.errors import InputError
+from deconditioning.engine import Engine, disk
+from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.owner import _born
+from deconditioning.engine.records import ACTIVE
+from deconditioning.engine.store import Store
+from deconditioning.errors import InputError
 from tests.core.engine.conftest import ended, progressing, toy
 from tests.core.engine.made import write_run
 from tests.core.engine.toys import ENDLESS
@@ -115,7 +115,7 @@ def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     code = """
 import resource, signal, sys
 from pathlib import Path
-from core.engine import disk
+from deconditioning.engine import disk
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 folder = Path(sys.argv[1])

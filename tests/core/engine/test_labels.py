@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine, RunSpec, Visitor
-from core.engine.archive import zip_runs
-from core.engine.labels import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, Label
-from core.engine.store import _KEPT_ASIDE, Store
-from core.engine.visitor import mark_of
-from core.errors import InputError
+from deconditioning.engine import Engine, RunSpec, Visitor
+from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.labels import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, Label
+from deconditioning.engine.store import _KEPT_ASIDE, Store
+from deconditioning.engine.visitor import mark_of
+from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, toy
 
 ROOT = Path(__file__).resolve().parents[3]

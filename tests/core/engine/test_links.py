@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import Engine, disk
-from core.engine.archive import zip_runs
-from core.engine.store import Store
-from core.errors import InputError
+from deconditioning.engine import Engine, disk
+from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.store import Store
+from deconditioning.errors import InputError
 from tests.core.engine.made import write_run
 
 SECRET = "the server's own words"

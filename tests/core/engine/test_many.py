@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from core.engine import Context
-from core.engine.many import each, run_all, stream
-from core.errors import Cancelled, InputError
+from deconditioning.engine import Context
+from deconditioning.engine.many import each, run_all, stream
+from deconditioning.errors import Cancelled, InputError
 from tests.waiting import HANG_S
 
 #: With ``FEW`` set, an item needs one of the tickets.

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from core.downscaling.store_plan import StoreTask
-from core.engine import RunSpec
+from deconditioning.downscaling.store_plan import StoreTask
+from deconditioning.engine import RunSpec
 from tests.core.downscaling.stores import stored_model, write_store
 from tests.core.engine.conftest import done, ended, progressing
 

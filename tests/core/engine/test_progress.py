@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.progress import LONGEST_SAID, Progress
-from core.engine.visitor import mark_of
-from core.errors import InputError
+from deconditioning.engine.progress import LONGEST_SAID, Progress
+from deconditioning.engine.visitor import mark_of
+from deconditioning.errors import InputError
 
 
 def test_ticks_survive_the_disk_until_they_are_forgotten(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine import TASKS, Context, RunSpec, run_here
-from core.engine.cluster import worker_count, worker_environment
-from core.engine.records import jsonable
-from core.engine.tasks import task_path
-from core.errors import Cancelled, InputError
+from deconditioning.engine import TASKS, Context, RunSpec, run_here
+from deconditioning.engine.cluster import worker_count, worker_environment
+from deconditioning.engine.records import jsonable
+from deconditioning.engine.tasks import task_path
+from deconditioning.errors import Cancelled, InputError
 from tests.core.engine.conftest import ROOT, toy
 
 plain = st.recursive(
@@ -97,7 +97,7 @@ def test_worker_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_several_workers_leave_the_gpu_alone_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would make a CUDA context of its own."""
-    from core.device import choose
+    from deconditioning.device import choose
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for given_device, workers, expected in (
@@ -117,6 +117,6 @@ def test_several_workers_leave_the_gpu_alone_unless_asked(monkeypatch: pytest.Mo
 
 def test_importing_the_engine_is_light() -> None:
     heavy = ("torch", "distributed", "numpy", "streamlit")
-    code = f"import sys, core.engine; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, deconditioning.engine; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

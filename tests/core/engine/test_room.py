@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.engine import room
-from core.engine.uploads import UPLOAD, claim, claims, delete, digest_of, kept, upload_folder, write_upload
-from core.errors import InputError
+from deconditioning.engine import room
+from deconditioning.engine.uploads import UPLOAD, claim, claims, delete, digest_of, kept, upload_folder, write_upload
+from deconditioning.errors import InputError
 
 ALICE, BOB = "a" * 64, "b" * 64
 

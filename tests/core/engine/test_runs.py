@@ -7,10 +7,10 @@ from typing import Any
 import psutil
 import pytest
 
-import core
-from core.engine import Engine, Run
-from core.engine.store import Store
-from core.errors import InputError
+import deconditioning
+from deconditioning.engine import Engine, Run
+from deconditioning.engine.store import Store
+from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import wait_for
@@ -33,7 +33,7 @@ def test_result_and_files_come_back_and_are_on_disk(engine: Engine) -> None:
     run = done(engine, toy("count", seed=7, steps=3))
     assert (run.status, run.progress, run.files) == ("done", 1.0, ("numbers.txt",))
     assert run.result is not None and run.result["seed"] == 7 and run.result["reached"] == 3
-    assert run.version == core.__version__
+    assert run.version == deconditioning.__version__
     assert engine.file(run.id, "numbers.txt") == b"1 2 3"
     assert run.created <= run.started <= run.ended  # type: ignore[operator]
     folder = engine.root / run.id
@@ -178,9 +178,15 @@ def test_a_folder_removed_under_a_running_run_hurts_nobody(engine: Engine) -> No
 
 
 def test_submit_refuses_what_is_no_task_and_no_folder(engine: Engine, tmp_path) -> None:
-    from core.engine import RunSpec
+    from deconditioning.engine import RunSpec
 
-    for task in ("os:system", "core.engine", "tests.core:__import__", "downscal", "core.os.path:join:x"):
+    for task in (
+        "os:system",
+        "deconditioning.engine",
+        "tests.core:__import__",
+        "downscal",
+        "deconditioning.os.path:join:x",
+    ):
         with pytest.raises(InputError, match="There is no task"):
             engine.submit(RunSpec(task))
     (tmp_path / "file").write_text("")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.downscaling.predict_store import predict_store_task
-from core.engine import Context, Engine
-from core.engine.uploads import write_upload
-from core.errors import InputError
+from deconditioning.downscaling.predict_store import predict_store_task
+from deconditioning.engine import Context, Engine
+from deconditioning.engine.uploads import write_upload
+from deconditioning.errors import InputError
 from tests.core.downscaling.stores import write_store
 from tests.core.engine.conftest import Crew, done, ended, progressing, toy
 from tests.core.engine.test_predict_store import gated, task, written

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine import Engine, Visitor, keeper, visitor
-from core.engine.turns import in_turn
-from core.errors import InputError
+from deconditioning.engine import Engine, Visitor, keeper, visitor
+from deconditioning.engine.turns import in_turn
+from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import wait_for

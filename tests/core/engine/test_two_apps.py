@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.engine import Engine
-from core.engine.live import Live
-from core.engine.owner import Owner, _born, is_alive
-from core.engine.records import Run
+from deconditioning.engine import Engine
+from deconditioning.engine.live import Live
+from deconditioning.engine.owner import Owner, _born, is_alive
+from deconditioning.engine.records import Run
 from tests.core.engine.conftest import ROOT, done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import wait_for
@@ -22,7 +22,7 @@ from tests.waiting import wait_for
 APP = f"""
 import sys, time
 from pathlib import Path
-from core.engine import Engine
+from deconditioning.engine import Engine
 from tests.core.engine.conftest import toy
 engine = Engine(Path(sys.argv[1]), address="")
 print(engine.submit(toy("count", steps={ENDLESS})), flush=True)

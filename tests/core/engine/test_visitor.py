@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.downscaling.source import keep_upload, kept_uploads
-from core.engine import Engine, RunSpec, Visitor
-from core.engine.visitor import MOST_ACTIVE, mark_of
-from core.errors import InputError
-from core.studies.distribution_regression.tables import keep_table, kept_tables
+from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.engine import Engine, RunSpec, Visitor
+from deconditioning.engine.visitor import MOST_ACTIVE, mark_of
+from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables
 from tests.core.engine.made import write_run
 from tests.core.engine.toys import ENDLESS
 from tests.core.fields.samples import netcdf, region

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.engine import Context
-from core.errors import Cancelled, InputError
+from deconditioning.engine import Context
+from deconditioning.errors import Cancelled, InputError
 
 #: As many steps as a run that is to be cancelled needs on any machine.
 ENDLESS = 10**9
@@ -97,7 +97,7 @@ def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def upload_there(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """What this worker finds of the upload that the settings name, and where."""
-    from core.engine.uploads import upload_folder
+    from deconditioning.engine.uploads import upload_folder
 
     digest = settings["source"]["fields"].removeprefix("upload:")
     file = (upload_folder() / f"{digest}.nc").resolve()

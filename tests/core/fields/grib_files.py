@@ -147,8 +147,8 @@ def write_sample(name: str, path: Path) -> bool:
 
 def look(path: Path) -> dict[str, Any]:
     """Means of messages as ecCodes gives them one by one, and of what is read."""
-    from core.errors import InputError
-    from core.fields.grib import open_grib
+    from deconditioning.errors import InputError
+    from deconditioning.fields.grib import open_grib
 
     try:
         dataset, notes = open_grib(path)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.ndimage import gaussian_filter
 
-from core.fields import Fields, fields_from_dataset
+from deconditioning.fields import Fields, fields_from_dataset
 
 
 def smooth(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.downscaling.source import open_source
-from core.errors import InputError
-from core.fields import open_fields
-from core.fields.addresses import is_address
+from deconditioning.downscaling.source import open_source
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
+from deconditioning.fields.addresses import is_address
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(8, 12)

@@ -10,17 +10,17 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.errors import InputError
-from core.fields import DownscalingSpec, constant, make_problem, open_fields, reaggregate
-from core.fields.sphere import (
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, constant, make_problem, open_fields, reaggregate
+from deconditioning.fields.sphere import (
     from_unit_vectors,
     rotated_to_true,
     true_to_rotated,
     unit_vectors,
     wrap_longitude,
 )
-from core.fields.units import convert
-from core.tables.table import read_table
+from deconditioning.fields.units import convert
+from deconditioning.tables.table import read_table
 from tests.anything import seeds
 from tests.core.fields.samples import fields, netcdf, region
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.fields import (
+from deconditioning.fields import (
     DownscalingSpec,
     bicubic,
     bilinear,

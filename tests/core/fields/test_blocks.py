@@ -6,10 +6,10 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import InputError
-from core.fields.blocks import block_index, coarse_grid, whole_blocks
-from core.fields.grid import make_grid
-from core.fields.shares import Shares
+from deconditioning.errors import InputError
+from deconditioning.fields.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grid import make_grid
+from deconditioning.fields.shares import Shares
 from tests.core.fields.samples import fields, region
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
-from core.fields.grid import cell_edges
-from core.fields.sampling import facing
+from deconditioning.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
+from deconditioning.fields.grid import cell_edges
+from deconditioning.fields.sampling import facing
 
 Y, X = np.linspace(40, 46, 7), np.linspace(5, 12, 8)  # edges
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import InputError
-from core.fields import (
+from deconditioning.errors import InputError
+from deconditioning.fields import (
     DownscalingSpec,
     cells_of_fields,
     cells_of_text,
@@ -16,7 +16,7 @@ from core.fields import (
     make_problem,
     make_problem_from_files,
 )
-from core.fields.pointed import cell_at, is_withheld, region_touched, toggled
+from deconditioning.fields.pointed import cell_at, is_withheld, region_touched, toggled
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 from tests.core.fields.test_pair import split
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import open_fields
-from core.fields.several import together
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
+from deconditioning.fields.several import together
 from tests.core.fields.samples import fields, region
 
 DATA = region(4, 5)

@@ -8,10 +8,10 @@ import pytest
 import scipy.io
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import open_fields, open_upload
-from core.fields.decoding import decode
-from core.fields.units import convert
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields, open_upload
+from deconditioning.fields.decoding import decode
+from deconditioning.fields.units import convert
 from tests.core.fields.samples import netcdf, region
 from tests.corpus.crafted import COLUMNS, ROWS, field, hdf5
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.fields import (
+from deconditioning.fields import (
     DownscalingSpec,
     bilinear,
     make_problem,

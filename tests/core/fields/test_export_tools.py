@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.fields import (
+from deconditioning.fields import (
     Delivery,
     DownscalingSpec,
     bilinear,

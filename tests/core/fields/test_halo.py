@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields.halo import repeated_columns, shared_positions
-from core.fields.sphere import unit_vectors
+from deconditioning.errors import InputError
+from deconditioning.fields.halo import repeated_columns, shared_positions
+from deconditioning.fields.sphere import unit_vectors
 from tests.core.fields.samples import fields, rectilinear, smooth
 from tests.core.fields.tripolar import ocean, tripolar
 

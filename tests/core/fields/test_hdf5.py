@@ -5,9 +5,9 @@ import netCDF4
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.fields import open_fields, open_upload
-from core.fields.attributes import plain_text
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields, open_upload
+from deconditioning.fields.attributes import plain_text
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(12, 15)

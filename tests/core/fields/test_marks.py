@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.fields import open_fields, open_upload
-from core.fields.repaired import repaired
-from core.fields.validity import DOUBTFUL, only_valid, too_large
-from core.missing_marks import is_mark
+from deconditioning.fields import open_fields, open_upload
+from deconditioning.fields.repaired import repaired
+from deconditioning.fields.validity import DOUBTFUL, only_valid, too_large
+from deconditioning.missing_marks import is_mark
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(24, 28)

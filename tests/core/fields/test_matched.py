@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
-from core.fields.matched import place_matching
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
+from deconditioning.fields.matched import place_matching
 
 MONTHS = np.arange("2001-01", "2002-01", dtype="datetime64[M]").astype("datetime64[ns]")
 MIDDLES = MONTHS + np.timedelta64(15, "D")

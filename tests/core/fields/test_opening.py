@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import open_fields
-from core.fields.sphere import wrap_longitude
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
+from deconditioning.fields.sphere import wrap_longitude
 from tests.core.fields.samples import fields, netcdf, rectilinear, region, rotated_dataset, smooth
 
 

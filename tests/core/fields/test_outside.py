@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from h5py import h5l
 
-from core.cli.program import main
-from core.downscaling.source import keep_upload, kept_uploads
-from core.errors import InputError
-from core.fields import hdf5, load_fields, open_fields, open_upload
-from core.jail import landlock_version
-from core.sandbox import read_apart
+from deconditioning.cli.program import main
+from deconditioning.downscaling.source import keep_upload, kept_uploads
+from deconditioning.errors import InputError
+from deconditioning.fields import hdf5, load_fields, open_fields, open_upload
+from deconditioning.jail import landlock_version
+from deconditioning.sandbox import read_apart
 from tests.corpus.crafted import COLUMNS, ROWS, field, outside
 from tests.corpus.crafted import hdf5 as crafted
 from tests.corpus.trusting_reader import trusting

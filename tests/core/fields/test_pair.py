@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem, make_problem_from_files, reaggregate
-from core.fields.grid import make_grid
-from core.fields.sampling import facing, sample
-from core.fields.units import convert
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem, make_problem_from_files, reaggregate
+from deconditioning.fields.grid import make_grid
+from deconditioning.fields.sampling import facing, sample
+from deconditioning.fields.units import convert
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset, smooth
 
 SPEC = DownscalingSpec("t", ("orog",), ("q",), (4, 6))

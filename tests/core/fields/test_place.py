@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.fields.place import latitude_words, longitude_words, place_words
+from deconditioning.fields.place import latitude_words, longitude_words, place_words
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,5 +30,5 @@ def test_ticks_have_as_many_digits_as_they_need():
 
 def test_no_page_writes_places_itself():
     own = re.compile(r"""° ?[NSEW]\b[^"']*["']""")
-    files = [*(ROOT / "pages").rglob("*.py"), *(ROOT / "core" / "figures").rglob("*.py")]
+    files = [*(ROOT / "pages").rglob("*.py"), *(ROOT / "core" / "deconditioning" / "figures").rglob("*.py")]
     assert [str(file) for file in files if own.search(file.read_text(encoding="utf-8"))] == []

@@ -7,10 +7,10 @@ import pytest
 import xarray as xr
 from pyproj import CRS, Transformer
 
-from core.errors import InputError
-from core.fields import fields_from_dataset, open_fields
-from core.fields.sphere import wrap_longitude
-from core.fields.units import compass, convert, factor, read_unit
+from deconditioning.errors import InputError
+from deconditioning.fields import fields_from_dataset, open_fields
+from deconditioning.fields.sphere import wrap_longitude
+from deconditioning.fields.units import compass, convert, factor, read_unit
 
 HEIGHT = 35786023.0
 GEOS = {

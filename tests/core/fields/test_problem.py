@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem, reaggregate
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem, reaggregate
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 
 SPEC = {"target": "t", "covariates": ("orog",), "block": (4, 6)}

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from core.fields import (
+from deconditioning.fields import (
     DownscalingSpec,
     bilinear,
     constant,

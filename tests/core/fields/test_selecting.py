@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import fields_from_dataset
-from core.fields.selecting import check_select, index_of
-from core.fields.spec import DownscalingSpec
+from deconditioning.errors import InputError
+from deconditioning.fields import fields_from_dataset
+from deconditioning.fields.selecting import check_select, index_of
+from deconditioning.fields.spec import DownscalingSpec
 
 MONTHS = [f"{year}-{month:02d}-01 00:00" for year in (2023, 2024) for month in range(1, 13)]
 HOURS = [f"2024-04-0{day} {hour:02d}:00" for day in (1, 2) for hour in (0, 6, 12)]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields
-from core.fields.sampling import sample
-from core.fields.several import joined, keys_of, places, together
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields
+from deconditioning.fields.sampling import sample
+from deconditioning.fields.several import joined, keys_of, places, together
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 
 DATES = np.array(["2001-01-15", "2001-02-15", "2001-03-15", "2001-04-15"], dtype="M8[ns]")

@@ -9,18 +9,18 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.bag_sums.pixel_sums import picture_sums
-from core.downscaling.one_scale_up import one_scale_up
-from core.downscaling.prediction import picture_of, predict, predict_tiled
-from core.downscaling.run import downscale
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.errors import never
-from core.fields import DownscalingSpec, constant, fields_from_dataset, make_problem_from_files, reaggregate
-from core.fields.grid import Grid, make_grid
-from core.fields.interpolate import locate
-from core.fields.sampling import cover
-from core.fields.shares import Shares, shares_between
-from core.kernels.tiles import evaluate
+from deconditioning.bag_sums.pixel_sums import picture_sums
+from deconditioning.downscaling.one_scale_up import one_scale_up
+from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.errors import never
+from deconditioning.fields import DownscalingSpec, constant, fields_from_dataset, make_problem_from_files, reaggregate
+from deconditioning.fields.grid import Grid, make_grid
+from deconditioning.fields.interpolate import locate
+from deconditioning.fields.sampling import cover
+from deconditioning.fields.shares import Shares, shares_between
+from deconditioning.kernels.tiles import evaluate
 from tests.anything import seeds
 
 

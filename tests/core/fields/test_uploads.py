@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core import sandbox
-from core.errors import InputError
-from core.fields import DownscalingSpec, load_fields, make_problem, open_fields, open_upload, save_fields
+from deconditioning import sandbox
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, load_fields, make_problem, open_fields, open_upload, save_fields
 from tests.core.fields.samples import fields, netcdf, region
 
 
@@ -132,7 +132,7 @@ def test_flipped_bits_never_get_past_the_sentence(tmp_path, form):
             damaged[position] ^= 1 << int(rng.integers(8))
         (tmp_path / f"{number}.nc").write_bytes(bytes(damaged))
     program = (
-        "import sys; from pathlib import Path; from core.fields import reader; from core.sandbox import _sentence\n"
+        "import sys; from pathlib import Path; from deconditioning.fields import reader; from deconditioning.sandbox import _sentence\n"
         "for p in sorted(Path(sys.argv[1]).glob('*.nc')):\n"
         "    try: reader.read(p, p.with_suffix('.out'), 'mine.nc', 10**9); print('ok')\n"
         "    except Exception as e: print(_sentence('mine.nc', e))\n"
@@ -148,7 +148,7 @@ def test_flipped_bits_never_get_past_the_sentence(tmp_path, form):
 
 def test_the_reader_stays_light():
     program = (
-        "import sys, core.fields.reader, core.fields.opening, core.fields.store\n"
+        "import sys, deconditioning.fields.reader, deconditioning.fields.opening, deconditioning.fields.store\n"
         "print('torch' in sys.modules, 'streamlit' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

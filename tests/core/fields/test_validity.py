@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.cli.program import main
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem, open_fields, open_upload
-from core.fields.validity import valid_bounds
-from core.fields.zarr_reading import open_store, region
+from deconditioning.cli.program import main
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem, open_fields, open_upload
+from deconditioning.fields.validity import valid_bounds
+from deconditioning.fields.zarr_reading import open_store, region
 from tests.core.fields.samples import fields, netcdf, rotated_dataset, smooth
 from tests.core.fields.samples import region as sample
 

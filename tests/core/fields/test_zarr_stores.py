@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 import zarr
 
-from core.errors import InputError
-from core.fields import open_fields
-from core.fields.zarr_reading import open_store, region
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
+from deconditioning.fields.zarr_reading import open_store, region
 from tests.core.fields.samples import region as sample
 
 DATA = sample(12, 14)

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from core.errors import InputError
-from core.fields import open_fields
-from core.jail import landlock_version
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
+from deconditioning.jail import landlock_version
 from tests.core.fields.zoo import calendars, contents, formats, grids, table
 from tests.core.fields.zoo.animal import Animal
 from tests.corpus.batch import run_batch

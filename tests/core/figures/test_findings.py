@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from core.fields.grid import make_grid
-from core.figures import findings
-from core.figures.filtering import plane_plot
-from core.figures.line import function_plot, weights_plot
-from core.figures.maps import field_map
-from core.figures.panel import MapScale, Panel
+from deconditioning.fields.grid import make_grid
+from deconditioning.figures import findings
+from deconditioning.figures.filtering import plane_plot
+from deconditioning.figures.line import function_plot, weights_plot
+from deconditioning.figures.maps import field_map
+from deconditioning.figures.panel import MapScale, Panel
 from tests.core.figures.test_marks import FIGURES
 
 X = np.linspace(0, 2, 5)

@@ -5,11 +5,11 @@ import base64
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.fields.grid import make_grid
-from core.figures.colours import colour_scale
-from core.figures.flip import LEVELS, coded, flip_book
-from core.figures.panel import MapScale
+from deconditioning.errors import InputError
+from deconditioning.fields.grid import make_grid
+from deconditioning.figures.colours import colour_scale
+from deconditioning.figures.flip import LEVELS, coded, flip_book
+from deconditioning.figures.panel import MapScale
 
 SCALE = MapScale("t", "K", "sequential", -2.0, 2.0)
 

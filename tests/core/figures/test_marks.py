@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.figures
-from core.fields.grid import make_grid
-from core.figures import (
+import deconditioning.figures
+from deconditioning.fields.grid import make_grid
+from deconditioning.figures import (
     against,
     camera,
     coordinates,
@@ -31,9 +31,9 @@ from core.figures import (
     sweep,
     traces,
 )
-from core.figures.colours import GROUND, SCALES, colour_scale, hue
-from core.figures.panel import MapScale, Panel
-from core.figures.style import MISSING, Figure, rimmed_frame
+from deconditioning.figures.colours import GROUND, SCALES, colour_scale, hue
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.style import MISSING, Figure, rimmed_frame
 from tests.core.figures.test_palette import THEMES, contrast
 
 N = np.linspace(0.5, 2, 7)
@@ -201,12 +201,14 @@ OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "line.su
 
 
 def builders() -> Iterator[str]:
-    """Every public function of core/figures that draws a picture light or dark."""
-    for module in pkgutil.iter_modules(core.figures.__path__):
-        functions = inspect.getmembers(importlib.import_module(f"core.figures.{module.name}"), inspect.isfunction)
+    """Every public function of core/deconditioning/figures that draws a picture light or dark."""
+    for module in pkgutil.iter_modules(deconditioning.figures.__path__):
+        functions = inspect.getmembers(
+            importlib.import_module(f"deconditioning.figures.{module.name}"), inspect.isfunction
+        )
         for name, function in functions:
             told = inspect.signature(function)
-            own = function.__module__ == f"core.figures.{module.name}" and not name.startswith("_")
+            own = function.__module__ == f"deconditioning.figures.{module.name}" and not name.startswith("_")
             if own and "dark" in told.parameters and told.return_annotation == Figure:
                 yield f"{module.name}.{name}"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from core.figures.colours import (
+from deconditioning.figures.colours import (
     GROUND,
     HUES,
     MODEL_HUES,
@@ -20,7 +20,7 @@ from core.figures.colours import (
     mark_scale,
     model_colour,
 )
-from core.models.catalogue import GENERAL
+from deconditioning.models.catalogue import GENERAL
 
 ROOT = Path(__file__).parents[3]
 THEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -213,9 +213,9 @@ def test_the_theme_of_the_app_is_the_palette() -> None:
 
 def test_colours_are_written_in_the_palette_alone() -> None:
     literal = re.compile(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b|\brgba?\(\s*\d")
-    folders = [ROOT / "pages", ROOT / "core" / "figures"]
+    folders = [ROOT / "pages", ROOT / "core" / "deconditioning" / "figures"]
     files = [file for folder in folders for end in ("py", "css", "js") for file in folder.rglob(f"*.{end}")]
-    own = {ROOT / "core" / "figures" / name for name in ("colours.py", "style.py")}
+    own = {ROOT / "core" / "deconditioning" / "figures" / name for name in ("colours.py", "style.py")}
     assert own < set(files)
     found = [
         f"{file.relative_to(ROOT)}:{number}: {line.strip()}"

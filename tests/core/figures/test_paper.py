@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.errors import InputError
-from core.figures import line
-from core.figures.light import in_light
-from core.figures.paper import paper_figure
-from core.figures.paper_axes import plain_text, power
+from deconditioning.errors import InputError
+from deconditioning.figures import line
+from deconditioning.figures.light import in_light
+from deconditioning.figures.paper import paper_figure
+from deconditioning.figures.paper_axes import plain_text, power
 from tests.core.figures.test_marks import FIGURES
 
 BARE = {"showgrid": False, "visible": False}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.errors import InputError
-from core.figures.doubt import Doubt
-from core.figures.page_size import AROUND, BESIDE, LINE, MARGIN, SIZES, page_layout
-from core.figures.publication import publication_figure
+from deconditioning.errors import InputError
+from deconditioning.figures.doubt import Doubt
+from deconditioning.figures.page_size import AROUND, BESIDE, LINE, MARGIN, SIZES, page_layout
+from deconditioning.figures.publication import publication_figure
 from tests.core.test_downscaled_maps import panels_of, problem_on
 
 KINDS = ("latlon", "rotated", "projected", "global")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.errors import InputError
-from core.figures.line import function_plot, pairs_plot
-from core.figures.roll import roll_in_space
-from core.figures.sketch import SIZE, figure_sketch
-from core.figures.style import compact
+from deconditioning.errors import InputError
+from deconditioning.figures.line import function_plot, pairs_plot
+from deconditioning.figures.roll import roll_in_space
+from deconditioning.figures.sketch import SIZE, figure_sketch
+from deconditioning.figures.style import compact
 
 GREY = [[0.0, "#000000"], [1.0, "#ffffff"]]
 RED = (200, 0, 0)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from core.errors import InputError
-from core.figures.colours import colour_scale
-from core.figures.thumbnail import CURVE, LONGEST, curve_thumbnail, field_thumbnail
+from deconditioning.errors import InputError
+from deconditioning.figures.colours import colour_scale
+from deconditioning.figures.thumbnail import CURVE, LONGEST, curve_thumbnail, field_thumbnail
 
 
 def read(png: bytes) -> np.ndarray:

@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from core.errors import InputError
-from core.filtering.linear_gaussian import fit_linear_gaussian
-from core.filtering.room import Camera, Room, direction, longitude_latitude
-from core.filtering.rotations import (
+from deconditioning.errors import InputError
+from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
+from deconditioning.filtering.room import Camera, Room, direction, longitude_latitude
+from deconditioning.filtering.rotations import (
     RotationPath,
     angles_between,
     from_quaternions,
@@ -18,9 +18,9 @@ from core.filtering.rotations import (
     quaternions,
     squared_distances,
 )
-from core.kernels.low_rank import incomplete_cholesky
-from core.kernels.tiles import evaluate
-from core.studies.filtering.camera import (
+from deconditioning.kernels.low_rank import incomplete_cholesky
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.studies.filtering.camera import (
     KERNELS,
     METHODS,
     CameraSpec,
@@ -31,7 +31,7 @@ from core.studies.filtering.camera import (
     matrices,
     nearest_frame,
 )
-from core.studies.filtering.study import FilterSettings
+from deconditioning.studies.filtering.study import FilterSettings
 
 ROOM = Room(3)
 SMALL = CameraSpec(60, 8, 0.03, 1, camera=Camera(6))
@@ -163,7 +163,9 @@ def test_a_filter_by_lanczos_steps_follows_the_dense_one(method, monkeypatch):
     dense, steps = (camera_filter(method, x, y, 1.0, 1e-4, *more) for more in ((0.0,), (1e-10, 1e-5)))
     left, right = (matrices(method, f, f.run(seen[None])) for f in (dense, steps))
     assert np.allclose(left, right, atol=1e-3) and steps.ranks[1] == len(y)
-    monkeypatch.setattr("core.filtering.kernel_bayes_filter.lanczos_update", lambda *_: None)  # directly instead
+    monkeypatch.setattr(
+        "deconditioning.filtering.kernel_bayes_filter.lanczos_update", lambda *_: None
+    )  # directly instead
     again = camera_filter(method, x, y, 1.0, 1e-4, 1e-10, 1e-5)
     assert np.allclose(left, matrices(method, again, again.run(seen[None])), atol=1e-3)
 
@@ -195,7 +197,7 @@ def test_wide_inputs_have_the_same_factor(monkeypatch):
     x, y = (torch.from_numpy(v.reshape(len(v), -1)) for v in (data.states, data.frames))
     kernel = camera_filter("kbr_tr", x, y, 1.0, 1e-4, 1e-2).observation_kernel
     whole = incomplete_cholesky(kernel, y, 1e-3)
-    monkeypatch.setattr("core.kernels.low_rank.WHOLE", 10)
+    monkeypatch.setattr("deconditioning.kernels.low_rank.WHOLE", 10)
     by_rows = incomplete_cholesky(kernel, y, 1e-3)
     assert torch.equal(whole.pivots, by_rows.pivots) and torch.allclose(whole.factor, by_rows.factor, atol=1e-9)
 

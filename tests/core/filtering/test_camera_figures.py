@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.errors import InputError
-from core.figures.camera import ENLARGE, angles_plot, attitude_plot, frames_plot, noises_plot
-from core.filtering.room import Room
+from deconditioning.errors import InputError
+from deconditioning.figures.camera import ENLARGE, angles_plot, attitude_plot, frames_plot, noises_plot
+from deconditioning.filtering.room import Room
 
 
 def pixels(image: dict) -> np.ndarray:

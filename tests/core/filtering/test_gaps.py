@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import InputError
-from core.filtering.linear_gaussian import fit_linear_gaussian
-from core.filtering.oscillator import oscillator_table
-from core.filtering.series import Series, nearest_observation
-from core.filtering.steps import on_steps, time_column
-from core.studies.filtering.study import FilterSettings, build_filter, follow, series_problem
-from core.tables import Table
+from deconditioning.errors import InputError
+from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
+from deconditioning.filtering.oscillator import oscillator_table
+from deconditioning.filtering.series import Series, nearest_observation
+from deconditioning.filtering.steps import on_steps, time_column
+from deconditioning.studies.filtering.study import FilterSettings, build_filter, follow, series_problem
+from deconditioning.tables import Table
 
 DAYS = np.datetime64("2003-01-30", "s") + np.arange(60) * np.timedelta64(1, "D")
 FIXED = FilterSettings(0.7, 1e-4, 0.0)

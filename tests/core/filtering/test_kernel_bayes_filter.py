@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.embeddings.kernel_mean import KernelMean
-from core.errors import InputError
-from core.filtering.kernel_bayes_filter import KernelBayesFilter
-from core.filtering.systems import RotationSystem
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.studies.filtering.study import (
+from deconditioning.embeddings.kernel_mean import KernelMean
+from deconditioning.errors import InputError
+from deconditioning.filtering.kernel_bayes_filter import KernelBayesFilter
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.studies.filtering.study import (
     FilterSettings,
     build_filter,
     compare,
@@ -173,7 +173,9 @@ def test_a_run_is_its_steps_however_many_are_read_at_once(monkeypatch):
     found, (_, seen) = small(1e-6, 60), series(9, 5)
     both = torch.stack([seen, seen.flip(0)])
     whole = found.run(both)
-    monkeypatch.setattr("core.filtering.kernel_bayes_filter.MOST_NEAR", 300)  # two steps of two series of sixty
+    monkeypatch.setattr(
+        "deconditioning.filtering.kernel_bayes_filter.MOST_NEAR", 300
+    )  # two steps of two series of sixty
     parts = found.run(both)
     state = found.start(both[:, 0])
     for t in range(1, 9):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.filtering.linear_gaussian import fit_linear_gaussian
-from core.filtering.oscillator import DAMPING, INNER, LOOK, PUSH, STEP, oscillator_table
-from core.filtering.series import Scaling, Series, nearest_observation
-from core.studies.filtering.study import FilterSettings, follow, series_problem
-from core.tables import Table
+from deconditioning.errors import InputError
+from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
+from deconditioning.filtering.oscillator import DAMPING, INNER, LOOK, PUSH, STEP, oscillator_table
+from deconditioning.filtering.series import Scaling, Series, nearest_observation
+from deconditioning.studies.filtering.study import FilterSettings, follow, series_problem
+from deconditioning.tables import Table
 
 OSCILLATOR = oscillator_table(400)
 

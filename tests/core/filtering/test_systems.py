@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.filtering.baselines import extended_kalman, particle_filter, unscented_kalman
-from core.filtering.systems import RotationSystem
+from deconditioning.errors import InputError
+from deconditioning.filtering.baselines import extended_kalman, particle_filter, unscented_kalman
+from deconditioning.filtering.systems import RotationSystem
 
 
 @pytest.mark.parametrize("name", ["a", "b"])

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross, diagonal, gram
-from core.kernels.spec import KernelSpec
-from core.kernels.tiles import diagonal as point_diagonal
-from core.kernels.tiles import evaluate
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross, diagonal, gram
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.kernels.tiles import diagonal as point_diagonal
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.observations import Bags
 from tests.anything import NAMES, bags, kernels, positive, seeds
 from tests.core.models.small import normal
 

@@ -8,17 +8,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.coreset import coreset
-from core.bag_sums.direct import cross, gram
-from core.bag_sums.offsets import Cells, GridLayout
-from core.bag_sums.pixel_sums import Picture, is_cheap, term_sums
-from core.errors import InputError
-from core.kernels.families.registry import FAMILIES
-from core.kernels.fourier import draw_prior
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import diagonal, evaluate
-from core.observations import Bags
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.bag_sums.offsets import Cells, GridLayout
+from deconditioning.bag_sums.pixel_sums import Picture, is_cheap, term_sums
+from deconditioning.errors import InputError
+from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.kernels.fourier import draw_prior
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import diagonal, evaluate
+from deconditioning.observations import Bags
 from tests.core.models.small import COLUMNS, KERNEL, dense, normal, problem
 
 NAMES = COLUMNS.inputs

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from core.kernels.lanczos import lanczos_update
+from deconditioning.kernels.lanczos import lanczos_update
 
 SIZE = 120
 

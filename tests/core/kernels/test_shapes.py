@@ -4,7 +4,7 @@ import pytest
 import torch
 from jaxtyping import TypeCheckError
 
-from core.kernels.families.radial import distances
+from deconditioning.kernels.families.radial import distances
 
 
 def test_a_wrong_shape_and_a_wrong_kind_of_number_are_found(pytestconfig):

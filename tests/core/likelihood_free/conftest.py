@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.likelihood_free.inference import evidence
-from core.likelihood_free.simulators import exponential_gamma, simulate
+from deconditioning.likelihood_free.inference import evidence
+from deconditioning.likelihood_free.simulators import exponential_gamma, simulate
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import InputError
-from core.likelihood_free.inference import (
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free.inference import (
     METHODS,
     Settings,
     abc,
@@ -19,7 +19,7 @@ from core.likelihood_free.inference import (
     nearest_count,
     posterior,
 )
-from core.likelihood_free.objective import (
+from deconditioning.likelihood_free.objective import (
     effective_count,
     evidence_at,
     find_guards,
@@ -29,7 +29,7 @@ from core.likelihood_free.objective import (
     residual_noise,
     surface,
 )
-from core.likelihood_free.simulators import exponential_gamma, gaussian, simulate
+from deconditioning.likelihood_free.simulators import exponential_gamma, gaussian, simulate
 from tests.core.likelihood_free.by_hand import gauss
 
 SETTINGS = Settings(0.1, (0.25,), 0.15, 1e-3, 1e-2)

@@ -7,16 +7,16 @@ import pytest
 import torch
 from scipy import stats
 
-from core.embeddings.deconditional import deconditional_weights
-from core.errors import Cancelled, InputError
-from core.likelihood_free.conditional_evidence import learn_conditional, log_evidence
-from core.likelihood_free.inference import Settings, cme, dme, evidence, kelfi
-from core.likelihood_free.k2_abc import k2_abc_weights, squared_discrepancies
-from core.likelihood_free.mixture_density import MixtureDensityNetwork, train
-from core.likelihood_free.objective import average_weights, effective_count, learn
-from core.likelihood_free.others import OTHERS, other_posterior
-from core.likelihood_free.simulators import exponential_gamma, gaussian, simulate
-from core.likelihood_free.smc_abc import smc_abc
+from deconditioning.embeddings.deconditional import deconditional_weights
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.likelihood_free.conditional_evidence import learn_conditional, log_evidence
+from deconditioning.likelihood_free.inference import Settings, cme, dme, evidence, kelfi
+from deconditioning.likelihood_free.k2_abc import k2_abc_weights, squared_discrepancies
+from deconditioning.likelihood_free.mixture_density import MixtureDensityNetwork, train
+from deconditioning.likelihood_free.objective import average_weights, effective_count, learn
+from deconditioning.likelihood_free.others import OTHERS, other_posterior
+from deconditioning.likelihood_free.simulators import exponential_gamma, gaussian, simulate
+from deconditioning.likelihood_free.smc_abc import smc_abc
 from tests.core.likelihood_free.by_hand import gauss
 
 SETTINGS = Settings(0.2, (0.25,), 0.15, 1e-3, 1e-2)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from core.errors import InputError
-from core.likelihood_free import lotka_volterra as lv
-from core.likelihood_free.prior import Marginal, Prior
-from core.likelihood_free.simulators import exponential_gamma, gaussian, lotka_volterra, simulate
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free import lotka_volterra as lv
+from deconditioning.likelihood_free.prior import Marginal, Prior
+from deconditioning.likelihood_free.simulators import exponential_gamma, gaussian, lotka_volterra, simulate
 
 MARGINALS = (
     Marginal("a", "uniform", -1.0, 3.0, low=0.5),

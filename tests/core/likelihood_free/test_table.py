@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.likelihood_free.prior import Marginal, Prior
-from core.likelihood_free.table import MOST_ROWS, open_table, problem_of_table, read_table
-from core.studies.likelihood_free.study import infer
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free.prior import Marginal, Prior
+from deconditioning.likelihood_free.table import MOST_ROWS, open_table, problem_of_table, read_table
+from deconditioning.studies.likelihood_free.study import infer
 
 
 def text(rows: int = 60, extra: str = "") -> bytes:
@@ -69,7 +69,7 @@ def test_bad_tables_are_refused_with_a_sentence(data, observed, words) -> None:
 
 
 def test_a_million_rows_are_refused_unread_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.likelihood_free.table._parse", lambda *_: pytest.fail("the table was read"))
+    monkeypatch.setattr("deconditioning.likelihood_free.table._parse", lambda *_: pytest.fail("the table was read"))
     data = b"theta,s1\n" + b"0.5,0.25\n" * 1_000_000
     with pytest.raises(InputError, match=f"1,000,001 rows.*limit is {MOST_ROWS:,} rows"):
         read_table(data, OBSERVED)

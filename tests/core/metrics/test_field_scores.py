@@ -6,7 +6,7 @@ import xarray as xr
 from scores.continuous import rmse as scores_rmse
 from scores.functions import create_latitude_weights
 
-from core import metrics
+from deconditioning import metrics
 
 POINT = {"rmse", "mae", "bias", "pearson"}
 SPREAD = {"crps", "coverage50", "coverage90", "coverage95", "coverage_2sd"}

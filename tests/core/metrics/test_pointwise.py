@@ -10,8 +10,8 @@ from scores.continuous import mae as scores_mae
 from scores.continuous import rmse as scores_rmse
 from scores.continuous.correlation import pearsonr
 
-from core import metrics
-from core.errors import InputError
+from deconditioning import metrics
+from deconditioning.errors import InputError
 
 NAMES = ("rmse", "mae", "bias", "pearson")
 

@@ -7,8 +7,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from scores.probability import crps_for_ensemble
 
-from core import metrics
-from core.errors import InputError
+from deconditioning import metrics
+from deconditioning.errors import InputError
 
 
 def gaussian_case(seed=0, count=400, inflation=1.0):

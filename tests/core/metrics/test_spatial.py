@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from skimage.metrics import structural_similarity
 
-from core.errors import InputError
-from core.metrics import ssim
+from deconditioning.errors import InputError
+from deconditioning.metrics import ssim
 
 
 def two_fields(shape=(30, 41), seed=0):

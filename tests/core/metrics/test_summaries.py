@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.metrics import holm, pairwise_wilcoxon, summarise
+from deconditioning.errors import InputError
+from deconditioning.metrics import holm, pairwise_wilcoxon, summarise
 
 
 def results(table, status="ok"):

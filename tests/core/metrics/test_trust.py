@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from core.errors import InputError
-from core.metrics import coverage, trust
+from deconditioning.errors import InputError
+from deconditioning.metrics import coverage, trust
 
 
 @pytest.fixture

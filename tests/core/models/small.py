@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.indirect_gp import Columns
-from core.models.spec import ModelSpec
-from core.observations import Bags, IndirectData
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.indirect_gp import Columns
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
 
 COLUMNS = Columns(("a", "b", "c"), ("u", "v"))
 KERNEL = KernelSpec(

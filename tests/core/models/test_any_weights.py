@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.models.conditioning import condition, observation_noise
-from core.models.mediation import (
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.conditioning import condition, observation_noise
+from deconditioning.models.mediation import (
     MediatorGrams,
     leave_one_bag_out,
     mediation_covariance,

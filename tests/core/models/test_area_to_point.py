@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.area_to_point import area_to_point_kernel, cell_width, held_to
-from core.models.catalogue import GENERAL, MODELS
-from core.models.defaults import start_of, usual_model
-from core.models.indirect_gp import Columns, posterior
-from core.models.parameters import ParameterVector, kernel_parameters
-from core.models.spec import ModelSpec
-from core.models.trainable import Trainable
-from core.observations import Bags, IndirectData
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.area_to_point import area_to_point_kernel, cell_width, held_to
+from deconditioning.models.catalogue import GENERAL, MODELS
+from deconditioning.models.defaults import start_of, usual_model
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.spec import ModelSpec
+from deconditioning.models.trainable import Trainable
+from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import dense, normal
 
 NAMES = ("y", "x", "c", "d")

@@ -1,6 +1,6 @@
 """The named models: what they are called."""
 
-from core.models.catalogue import MODELS
+from deconditioning.models.catalogue import MODELS
 
 
 def test_a_model_is_named_inside_a_sentence_with_the_capitals_of_names_only() -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.centroids import singletons
-from core.models.indirect_gp import Columns, posterior
-from core.models.mediation import leave_one_bag_out
-from core.models.spec import ModelSpec
-from core.observations import Bags, IndirectData
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.centroids import singletons
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.mediation import leave_one_bag_out
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, dense, model, normal, problem
 
 POINTS = normal(6, 3, seed=9)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import gram
-from core.errors import Cancelled, InputError
-from core.figures.traces import objective_trace
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.conditioning import log_evidence, observation_noise
-from core.models.indirect_gp import mediation_weights, posterior
-from core.models.learning import LearningOptions, learn
-from core.models.optimise import minimise
-from core.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
-from core.models.progress import evaluation_sentence
-from core.models.spec import Inducing
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import gram
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.figures.traces import objective_trace
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.conditioning import log_evidence, observation_noise
+from deconditioning.models.indirect_gp import mediation_weights, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.optimise import minimise
+from deconditioning.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
+from deconditioning.models.progress import evaluation_sentence
+from deconditioning.models.spec import Inducing
 from tests.core.models.small import COLUMNS, KERNEL, assert_gradient, model, problem
 
 

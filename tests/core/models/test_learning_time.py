@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from core.models.learning_time import EVALUATIONS, expected_seconds
-from core.wording import about
+from deconditioning.models.learning_time import EVALUATIONS, expected_seconds
+from deconditioning.wording import about
 from tests.conftest import ROOT
 
 RESULTS = ROOT / "tests" / "benchmarks" / "results"

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.models.indirect_gp import posterior
-from core.models.inducing import Inducing
-from core.models.leave_one_out import MOST_TARGETS, left_out
-from core.models.sparse_gp import sparse_posterior
-from core.observations import IndirectData
+from deconditioning.models.indirect_gp import posterior
+from deconditioning.models.inducing import Inducing
+from deconditioning.models.leave_one_out import MOST_TARGETS, left_out
+from deconditioning.models.sparse_gp import sparse_posterior
+from deconditioning.observations import IndirectData
 from tests.core.models.small import COLUMNS, model, normal, problem
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.area_to_point import INVERSE_SLOPE, MEAN_VARIANCE, with_linear_mean
-from core.models.indirect_gp import posterior
-from core.models.learning import LearningOptions, learn
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.area_to_point import INVERSE_SLOPE, MEAN_VARIANCE, with_linear_mean
+from deconditioning.models.indirect_gp import posterior
+from deconditioning.models.learning import LearningOptions, learn
 from tests.core.models.small import COLUMNS, KERNEL, dense, model, problem
 from tests.core.models.test_indirect_gp import POINTS, pixel_weights
 

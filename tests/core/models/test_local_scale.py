@@ -5,9 +5,9 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from core.models import local_scale as module
-from core.models.conditioning import condition
-from core.models.local_scale import CANDIDATES, Places, local_scale, near
+from deconditioning.models import local_scale as module
+from deconditioning.models.conditioning import condition
+from deconditioning.models.local_scale import CANDIDATES, Places, local_scale, near
 
 
 def line(count: int = 60, seed: int = 0) -> Places:

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core import linalg
-from core.bag_sums.blocks import sort_bags
-from core.bag_sums.direct import cross, gram
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.kernels.tiles import evaluate
-from core.models import bag_prior, target_summary
-from core.models.bag_prior import BagPrior, thinning_error
-from core.models.conditioning import observation_noise
-from core.models.indirect_gp import mediation_weights
-from core.models.inducing import place
-from core.models.learning import LearningOptions, learn
-from core.models.objectives import collapsed_objective
-from core.models.sparse_gp import (
+from deconditioning import linalg
+from deconditioning.bag_sums.blocks import sort_bags
+from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.models import bag_prior, target_summary
+from deconditioning.models.bag_prior import BagPrior, thinning_error
+from deconditioning.models.conditioning import observation_noise
+from deconditioning.models.indirect_gp import mediation_weights
+from deconditioning.models.inducing import place
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.objectives import collapsed_objective
+from deconditioning.models.sparse_gp import (
     WhitenedGaussian,
     bound,
     bound_and_error,
@@ -26,11 +26,11 @@ from core.models.sparse_gp import (
     sparse_posterior,
     sparse_terms,
 )
-from core.models.spec import Inducing
-from core.models.stochastic import StochasticOptions, fit_stochastic
-from core.models.target_summary import summarise, whiten
-from core.models.trainable import Trainable
-from core.observations import Bags, IndirectData
+from deconditioning.models.spec import Inducing
+from deconditioning.models.stochastic import StochasticOptions, fit_stochastic
+from deconditioning.models.target_summary import summarise, whiten
+from deconditioning.models.trainable import Trainable
+from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import COLUMNS, assert_gradient, model, normal, problem
 
 EQUAL, UNEQUAL = (5,) * 6, (3, 7, 1, 5, 10, 4)
@@ -71,7 +71,7 @@ def test_bound_q_and_posterior_equal_the_dense_formulas(
     monkeypatch, sizes, point_noise, regularisation, targets, shrinkage
 ):
     if shrinkage:
-        from core.models.catalogue import MODELS
+        from deconditioning.models.catalogue import MODELS
 
         other = replace(MODELS["shrinkage_cmp"], name="variational_cmp", sparse=True)
         monkeypatch.setitem(MODELS, "variational_cmp", other)

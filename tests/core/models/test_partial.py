@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import InputError, never
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.catalogue import named
-from core.models.indirect_gp import Columns, condition_on_gram, mediation_weights, posterior
-from core.models.learning import LearningOptions, learn
-from core.models.objectives import exact_objective
-from core.models.seen_through import bag_gram_of
-from core.models.spec import ModelSpec
-from core.models.trainable import Trainable
-from core.observations import Bags, IndirectData
+from deconditioning.errors import InputError, never
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.indirect_gp import Columns, condition_on_gram, mediation_weights, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.objectives import exact_objective
+from deconditioning.models.seen_through import bag_gram_of
+from deconditioning.models.spec import ModelSpec
+from deconditioning.models.trainable import Trainable
+from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import MEDIATOR_KERNEL, assert_gradient, dense, normal, problem
 from tests.core.models.test_indirect_gp import POINTS
 

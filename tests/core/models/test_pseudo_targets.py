@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import InputError
-from core.models import pseudo_targets
-from core.models.indirect_gp import condition_on_gram, posterior
-from core.models.learning import LearningOptions
-from core.models.named_posterior import named_posterior
-from core.models.pseudo_targets import with_pseudo_targets
-from core.models.spec import Inducing
-from core.observations import IndirectData
+from deconditioning.errors import InputError
+from deconditioning.models import pseudo_targets
+from deconditioning.models.indirect_gp import condition_on_gram, posterior
+from deconditioning.models.learning import LearningOptions
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.pseudo_targets import with_pseudo_targets
+from deconditioning.models.spec import Inducing
+from deconditioning.observations import IndirectData
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, dense, model, normal, problem
 from tests.core.models.test_indirect_gp import POINTS
 

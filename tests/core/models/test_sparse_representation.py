@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.sparse_toy import ToySpec, make_toy
-from core.errors import Cancelled, InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.centroids import singletons
-from core.models.indirect_gp import Columns, posterior
-from core.models.sparse_representation import (
+from deconditioning.datasets.sparse_toy import ToySpec, make_toy
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.centroids import singletons
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.sparse_representation import (
     SparseRepresentation,
     learn_sparse,
     sparse_moments,
     sparse_objective,
     sparse_posterior,
 )
-from core.models.spec import ModelSpec
-from core.observations import IndirectData
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
 from tests.core.models.small import assert_gradient
 
 

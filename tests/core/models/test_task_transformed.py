@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core import linalg
-from core.errors import InputError
-from core.models.centroids import singletons
-from core.models.indirect_gp import Columns, posterior
-from core.models.learning import LearningOptions, learn
-from core.models.objectives import exact_objective
-from core.models.spec import ModelSpec
-from core.models.task_transformed import TaskMoments, WeightSpace, reduced_posterior
-from core.models.trainable import Trainable
-from core.observations import IndirectData
+from deconditioning import linalg
+from deconditioning.errors import InputError
+from deconditioning.models.centroids import singletons
+from deconditioning.models.indirect_gp import Columns, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.objectives import exact_objective
+from deconditioning.models.spec import ModelSpec
+from deconditioning.models.task_transformed import TaskMoments, WeightSpace, reduced_posterior
+from deconditioning.models.trainable import Trainable
+from deconditioning.observations import IndirectData
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, assert_gradient, dense, model, normal, problem
 
 POINTS = normal(6, 3, seed=9)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.errors import never
-from core.models.catalogue import MODELS
-from core.models.indirect_gp import IndirectPosterior, posterior
-from core.models.learning import LearningOptions, learn
-from core.models.leave_one_out import left_out
-from core.models.objectives import exact_objective
-from core.models.trainable import Trainable
+from deconditioning.errors import never
+from deconditioning.models.catalogue import MODELS
+from deconditioning.models.indirect_gp import IndirectPosterior, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.leave_one_out import left_out
+from deconditioning.models.objectives import exact_objective
+from deconditioning.models.trainable import Trainable
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, assert_gradient, dense, model, problem
 from tests.core.models.test_indirect_gp import POINTS, pixel_weights
 

@@ -9,13 +9,13 @@ from html import unescape
 import numpy as np
 import pytest
 
-from core.downscaling.run import downscale
-from core.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
-from core.metrics import trust
-from core.slides.deck import Shown, covariate_panel, downscaling_deck, presented, score_rows, stride_for
-from core.slides.field import decoded
-from core.slides.offline import offline_page
-from core.slides.printed import powerpoint, report
+from deconditioning.downscaling.run import downscale
+from deconditioning.figures.downscaled_maps import MEAN, SPREAD, all_panels, field_scale, reaches
+from deconditioning.metrics import trust
+from deconditioning.slides.deck import Shown, covariate_panel, downscaling_deck, presented, score_rows, stride_for
+from deconditioning.slides.field import decoded
+from deconditioning.slides.offline import offline_page
+from deconditioning.slides.printed import powerpoint, report
 from tests.core.test_downscaled_maps import problem_on
 
 

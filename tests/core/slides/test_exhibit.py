@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.figures.line import function_plot
-from core.figures.style import uncompacted
-from core.slides.exhibit import Drawn, Exhibit, exhibit_slides, presented
-from core.slides.offline import offline_page
-from core.slides.presented import Presented
-from core.slides.printed import powerpoint, report
+from deconditioning.figures.line import function_plot
+from deconditioning.figures.style import uncompacted
+from deconditioning.slides.exhibit import Drawn, Exhibit, exhibit_slides, presented
+from deconditioning.slides.offline import offline_page
+from deconditioning.slides.presented import Presented
+from deconditioning.slides.printed import powerpoint, report
 
 X = np.linspace(-2, 2, 41)
 ROWS = (("", "RMSE, K", "Bias"), ("DME", "0.108", "−0.0723"), ("Im & pute", "0.279", "–"))

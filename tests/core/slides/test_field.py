@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from pyproj import Geod
 
-from core.fields import sphere
-from core.fields.grid import make_grid
-from core.figures.panel import MapScale, Panel
-from core.figures.projection import graticule_on
-from core.slides.field import CODES, decoded, field_data, scale_bar
+from deconditioning.fields import sphere
+from deconditioning.fields.grid import make_grid
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.projection import graticule_on
+from deconditioning.slides.field import CODES, decoded, field_data, scale_bar
 from tests.core.test_downscaled_maps import problem_on
 
 SCALE = MapScale("t", "K", "sequential", -2.0, 2.0)

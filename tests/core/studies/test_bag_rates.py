@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.embeddings.deconditional import conditional_operator_of_moments
-from core.errors import InputError
-from core.studies.conditional_means.bag_rates import (
+from deconditioning.embeddings.deconditional import conditional_operator_of_moments
+from deconditioning.errors import InputError
+from deconditioning.studies.conditional_means.bag_rates import (
     ESTIMATES,
     BagSizeSpec,
     bag_means,
@@ -14,7 +14,7 @@ from core.studies.conditional_means.bag_rates import (
     exponents,
     moments_of,
 )
-from core.studies.conditional_means.circle import Circle, estimate_error
+from deconditioning.studies.conditional_means.circle import Circle, estimate_error
 
 
 def test_the_standard_estimate_of_bags_is_that_of_their_pairs():

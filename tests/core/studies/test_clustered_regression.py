@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 import torch
 
-from core.distribution_regression.gpdr import fit
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.distribution_regression.stand_in import accelerometer_stand_in
-from core.distribution_regression.subjects import with_covariates
-from core.errors import InputError
-from core.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep, regress_clusters
-from core.studies.distribution_regression.compare import Prepared
-from core.studies.distribution_regression.few_features import (
+from deconditioning.distribution_regression.gpdr import fit
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.stand_in import accelerometer_stand_in
+from deconditioning.distribution_regression.subjects import with_covariates
+from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep, regress_clusters
+from deconditioning.studies.distribution_regression.compare import Prepared
+from deconditioning.studies.distribution_regression.few_features import (
     BOTH,
     features_of,
     fit_parts,
     leading_features,
     validate_few,
 )
-from core.studies.distribution_regression.study import MethodSettings
+from deconditioning.studies.distribution_regression.study import MethodSettings
 
 SMALL = ClusterSpec(SimulationSpec(30, 40), 3, 0.3)
 FEATURES = MethodSettings("matern52", 8.0, intercept=True)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from core.errors import InputError
-from core.studies.conditional_means.study import (
+from deconditioning.errors import InputError
+from deconditioning.studies.conditional_means.study import (
     LAYOUTS,
     MOST_DENSE,
     BagLayout,
@@ -16,7 +16,14 @@ from core.studies.conditional_means.study import (
     sample_bags,
     true_embedding,
 )
-from core.studies.conditional_means.times import ROUTES, Cost, cheap_costs, dense_cost, extrapolated_cost, growth
+from deconditioning.studies.conditional_means.times import (
+    ROUTES,
+    Cost,
+    cheap_costs,
+    dense_cost,
+    extrapolated_cost,
+    growth,
+)
 
 
 @pytest.mark.parametrize("unequal", [False, True])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from core.distribution_regression.gpdr import fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.distribution_regression.subjects import make_subjects
-from core.studies.distribution_regression.compare import Prepared, compare, find_link, learn_settings, ridges
-from core.studies.distribution_regression.study import METHODS, MethodSettings, risk_rows
+from deconditioning.distribution_regression.gpdr import fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.subjects import make_subjects
+from deconditioning.studies.distribution_regression.compare import Prepared, compare, find_link, learn_settings, ridges
+from deconditioning.studies.distribution_regression.study import METHODS, MethodSettings, risk_rows
 
 GIVEN = MethodSettings()
 

@@ -5,14 +5,14 @@ import pytest
 import torch
 from scipy.stats import t as student
 
-from core.distribution_regression.gpdr import fit
-from core.distribution_regression.kernel_sums import KernelSums
-from core.distribution_regression.simulate import SimulationSpec, regression_function, simulate
-from core.distribution_regression.stand_in import accelerometer_stand_in
-from core.distribution_regression.subjects import subset
-from core.errors import InputError
-from core.studies.distribution_regression.curves import curves, paired_tests, slope, slopes, theory_exponent
-from core.studies.distribution_regression.study import (
+from deconditioning.distribution_regression.gpdr import fit
+from deconditioning.distribution_regression.kernel_sums import KernelSums
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.stand_in import accelerometer_stand_in
+from deconditioning.distribution_regression.subjects import subset
+from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.curves import curves, paired_tests, slope, slopes, theory_exponent
+from deconditioning.studies.distribution_regression.study import (
     METHODS,
     MethodSettings,
     part,
@@ -22,7 +22,7 @@ from core.studies.distribution_regression.study import (
     risk_sweep,
     sums_of,
 )
-from core.studies.distribution_regression.validation import PREDICTORS, cross_validate, folds_of
+from deconditioning.studies.distribution_regression.validation import PREDICTORS, cross_validate, folds_of
 
 GIVEN = MethodSettings()
 

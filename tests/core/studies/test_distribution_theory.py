@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.distribution_regression.simulate import SimulationSpec, simulate
-from core.errors import InputError
-from core.studies.distribution_regression.study import MethodSettings
-from core.studies.distribution_regression.theory import (
+from deconditioning.distribution_regression.simulate import SimulationSpec, simulate
+from deconditioning.errors import InputError
+from deconditioning.studies.distribution_regression.study import MethodSettings
+from deconditioning.studies.distribution_regression.theory import (
     FUNCTIONS,
     TRANSFORMS,
     shuffled,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.studies.kernel_bayes.one_observation import answers, normal_density, rejection
-from core.studies.kernel_bayes.study import GaussianSpec, exact_embedding, make_gaussian
+from deconditioning.studies.kernel_bayes.one_observation import answers, normal_density, rejection
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, exact_embedding, make_gaussian
 
 LINE = make_gaussian(GaussianSpec(1, 300, 300, 1, seed=1))
 PLANE = make_gaussian(GaussianSpec(2, 200, 200, 1, seed=2))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.embeddings.bayes_rule import cross_validation
-from core.errors import InputError
-from core.studies.kernel_bayes import study
-from core.studies.kernel_bayes.study import (
+from deconditioning.embeddings.bayes_rule import cross_validation
+from deconditioning.errors import InputError
+from deconditioning.studies.kernel_bayes import study
+from deconditioning.studies.kernel_bayes.study import (
     BANDWIDTHS,
     GaussianSpec,
     best_density_means,

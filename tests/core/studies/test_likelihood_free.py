@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.errors import InputError
-from core.likelihood_free.inference import Settings
-from core.likelihood_free.simulators import gaussian, simulate
-from core.studies.likelihood_free.study import (
+from deconditioning.errors import InputError
+from deconditioning.likelihood_free.inference import Settings
+from deconditioning.likelihood_free.simulators import gaussian, simulate
+from deconditioning.studies.likelihood_free.study import (
     Calibration,
     calibrate,
     calibration,

@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec, make_line
-from core.embeddings.deconditional import (
+from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS, LineSpec, make_line
+from deconditioning.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
 )
-from core.engine.reporting import Quiet
-from core.errors import InputError
-from core.kernels.spec import Factor, KernelSpec, Term
-from core.models.spec import ModelSpec
-from core.studies.one_dimension.bayes import PRIORS, exact_density, posterior_of_y, prior_density, sample_prior
-from core.studies.one_dimension.evidence_surface import AXES, evidence_surface, moved, read
-from core.studies.one_dimension.problem import (
+from deconditioning.engine.reporting import Quiet
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.one_dimension.bayes import (
+    PRIORS,
+    exact_density,
+    posterior_of_y,
+    prior_density,
+    sample_prior,
+)
+from deconditioning.studies.one_dimension.evidence_surface import AXES, evidence_surface, moved, read
+from deconditioning.studies.one_dimension.problem import (
     METHODS,
     LineSettings,
     condition_line,
@@ -26,7 +32,7 @@ from core.studies.one_dimension.problem import (
     line_task,
     starting_model,
 )
-from core.studies.one_dimension.round_trip import (
+from deconditioning.studies.one_dimension.round_trip import (
     Operators,
     both_ways,
     drawn_function,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.embeddings.kernel_mean import empirical
-from core.errors import InputError
-from core.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, _rule, prior_effect
-from core.studies.kernel_bayes.study import GaussianSpec, make_gaussian
+from deconditioning.embeddings.kernel_mean import empirical
+from deconditioning.errors import InputError
+from deconditioning.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, _rule, prior_effect
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
 
 PROBLEM = make_gaussian(GaussianSpec(1, 60, 60, 1, seed=26))
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import Cancelled, InputError
-from core.studies.conditional_means.circle import Circle, estimate_error
-from core.studies.conditional_means.measured_rates import (
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.studies.conditional_means.circle import Circle, estimate_error
+from deconditioning.studies.conditional_means.measured_rates import (
     Measured,
     RateSettings,
     limits,
@@ -21,7 +21,7 @@ from core.studies.conditional_means.measured_rates import (
     schedule,
     slope,
 )
-from core.studies.conditional_means.rates import (
+from deconditioning.studies.conditional_means.rates import (
     Difficulty,
     distance_exponent,
     epsilon_exponent,
@@ -130,9 +130,9 @@ def test_a_large_sample_comes_near_the_limit_and_a_small_one_does_not():
 
 def test_chunks_do_not_change_the_moments(monkeypatch):
     whole = Circle().draw(1000, torch.Generator().manual_seed(3), inputs=False)
-    monkeypatch.setattr("core.studies.conditional_means.circle.CHUNK", 1000)
+    monkeypatch.setattr("deconditioning.studies.conditional_means.circle.CHUNK", 1000)
     assert torch.allclose(Circle().draw(1000, torch.Generator().manual_seed(3), inputs=False).second, whole.second)
-    monkeypatch.setattr("core.studies.conditional_means.circle.CHUNK", 64)
+    monkeypatch.setattr("deconditioning.studies.conditional_means.circle.CHUNK", 64)
     assert torch.allclose(Circle().draw(1000, torch.Generator().manual_seed(3), inputs=False).second, whole.second)
 
 

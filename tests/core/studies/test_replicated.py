@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from scipy.stats import sem, wilcoxon
 
-from core.errors import InputError
-from core.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, Asked, Claim, load
-from core.studies.replicated.markdown import to_markdown
-from core.studies.replicated.numbers import Query, stored_number
+from deconditioning.errors import InputError
+from deconditioning.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, Asked, Claim, load
+from deconditioning.studies.replicated.markdown import to_markdown
+from deconditioning.studies.replicated.numbers import Query, stored_number
 from pages.kit.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[3]

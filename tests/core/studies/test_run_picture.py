@@ -6,22 +6,22 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from core.datasets import find
-from core.datasets.one_dimension import LineSpec, make_line
-from core.datasets.sparse_toy import ToySpec, make_toy
-from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.downscaling.kept_map import THUMBNAIL
-from core.engine import Context, Run, RunSpec
-from core.engine.compare import run_scores
-from core.errors import InputError
-from core.figures.style import Figure
-from core.metrics import score_points
-from core.studies.one_dimension.problem import LineSettings
-from core.studies.pictured import line_task, roll_task, sparse_task
-from core.studies.run_picture import run_figures, run_sketch, sweep_sketch
-from core.studies.run_told import data_sentence, made_sentence, settings_beside_usual
-from core.studies.sparse_representation.study import SparseSettings
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.datasets import find
+from deconditioning.datasets.one_dimension import LineSpec, make_line
+from deconditioning.datasets.sparse_toy import ToySpec, make_toy
+from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.engine import Context, Run, RunSpec
+from deconditioning.engine.compare import run_scores
+from deconditioning.errors import InputError
+from deconditioning.figures.style import Figure
+from deconditioning.metrics import score_points
+from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.pictured import line_task, roll_task, sparse_task
+from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch
+from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual
+from deconditioning.studies.sparse_representation.study import SparseSettings
+from deconditioning.studies.swiss_roll.study import RollSettings
 
 SPARSE = {"toy": asdict(ToySpec(40)), "settings": vars(SparseSettings("random", 4)), "model": "random"}
 LINE = {"line": asdict(LineSpec(20, 20)), "settings": vars(LineSettings(learn=False)), "model": "task_transformed_gp"}

@@ -10,37 +10,44 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.one_dimension import LineSpec, make_line
-from core.datasets.sparse_toy import ToySpec, make_toy
-from core.datasets.swiss_roll import RollSpec
-from core.distribution_regression.simulate import SimulationSpec
-from core.distribution_regression.stand_in import accelerometer_stand_in
-from core.distribution_regression.subjects import with_covariates
-from core.filtering.room import Camera
-from core.filtering.rotations import RotationPath
-from core.filtering.systems import RotationSystem
-from core.likelihood_free.others import OTHERS
-from core.studies.conditional_means.bag_rates import BagSizeSpec, bag_size_errors
-from core.studies.conditional_means.study import BagLayout
-from core.studies.conditional_means.study import compare as compare_means
-from core.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep
-from core.studies.distribution_regression.few_features import validate_few
-from core.studies.distribution_regression.study import MethodSettings
-from core.studies.downscaling import benchmark as downscaling
-from core.studies.filtering.camera import CameraSpec, compare_camera
-from core.studies.filtering.smoothing import compare_smoothers
-from core.studies.filtering.study import FilterSettings, rotation_problem
-from core.studies.kernel_bayes.study import FOLDED, FOLDED_OWN, LEAST_SQUARES, PRINTED, GaussianSpec, compare_rules
-from core.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
-from core.studies.likelihood_free.study import drawn, make_problem, run_problem
-from core.studies.one_dimension.problem import LineSettings
-from core.studies.one_dimension.problem import summary_of as line_row
-from core.studies.one_dimension.shifted import one_shift
-from core.studies.sparse_representation.study import SparseSettings
-from core.studies.sparse_representation.study import summary_of as sparse_row
-from core.studies.swiss_roll.ablation import WAYS
-from core.studies.swiss_roll.benchmark import one_fit as roll_fit
-from core.studies.swiss_roll.study import RollSettings
+from deconditioning.datasets.one_dimension import LineSpec, make_line
+from deconditioning.datasets.sparse_toy import ToySpec, make_toy
+from deconditioning.datasets.swiss_roll import RollSpec
+from deconditioning.distribution_regression.simulate import SimulationSpec
+from deconditioning.distribution_regression.stand_in import accelerometer_stand_in
+from deconditioning.distribution_regression.subjects import with_covariates
+from deconditioning.filtering.room import Camera
+from deconditioning.filtering.rotations import RotationPath
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.likelihood_free.others import OTHERS
+from deconditioning.studies.conditional_means.bag_rates import BagSizeSpec, bag_size_errors
+from deconditioning.studies.conditional_means.study import BagLayout
+from deconditioning.studies.conditional_means.study import compare as compare_means
+from deconditioning.studies.distribution_regression.clustered import ClusterSpec, cluster_sweep
+from deconditioning.studies.distribution_regression.few_features import validate_few
+from deconditioning.studies.distribution_regression.study import MethodSettings
+from deconditioning.studies.downscaling import benchmark as downscaling
+from deconditioning.studies.filtering.camera import CameraSpec, compare_camera
+from deconditioning.studies.filtering.smoothing import compare_smoothers
+from deconditioning.studies.filtering.study import FilterSettings, rotation_problem
+from deconditioning.studies.kernel_bayes.study import (
+    FOLDED,
+    FOLDED_OWN,
+    LEAST_SQUARES,
+    PRINTED,
+    GaussianSpec,
+    compare_rules,
+)
+from deconditioning.studies.likelihood_free.guards import NARROW, NO_EPSILON, guard_rows
+from deconditioning.studies.likelihood_free.study import drawn, make_problem, run_problem
+from deconditioning.studies.one_dimension.problem import LineSettings
+from deconditioning.studies.one_dimension.problem import summary_of as line_row
+from deconditioning.studies.one_dimension.shifted import one_shift
+from deconditioning.studies.sparse_representation.study import SparseSettings
+from deconditioning.studies.sparse_representation.study import summary_of as sparse_row
+from deconditioning.studies.swiss_roll.ablation import WAYS
+from deconditioning.studies.swiss_roll.benchmark import one_fit as roll_fit
+from deconditioning.studies.swiss_roll.study import RollSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "data" / "benchmarks"

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from core.datasets.one_dimension import LineSpec, make_line
-from core.downscaling.prediction import predict_tiled
-from core.downscaling.settings import DownscaleSettings, starting_spec
-from core.errors import InputError
-from core.fields import DownscalingSpec, make_problem
-from core.figures import story as draw
-from core.likelihood_free.simulators import simulate
-from core.studies.likelihood_free.study import infer
-from core.studies.likelihood_free.study import make_problem as make_simulator
-from core.studies.story import checked, mediated, recovered, transect, turned, whole_map
+from deconditioning.datasets.one_dimension import LineSpec, make_line
+from deconditioning.downscaling.prediction import predict_tiled
+from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingSpec, make_problem
+from deconditioning.figures import story as draw
+from deconditioning.likelihood_free.simulators import simulate
+from deconditioning.studies.likelihood_free.study import infer
+from deconditioning.studies.likelihood_free.study import make_problem as make_simulator
+from deconditioning.studies.story import checked, mediated, recovered, transect, turned, whole_map
 from tests.core.fields.samples import fields, region
 
 SIZE, LENGTH = 9, 20.0

@@ -8,32 +8,32 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from core.datasets.sparse_toy import LENGTHSCALE, VARIANCE, ToySpec
-from core.datasets.swiss_roll import RollSpec
-from core.distribution_regression.simulate import SimulationSpec
-from core.downscaling.kept_map import THUMBNAIL
-from core.engine import Context, Run, RunSpec
-from core.errors import Cancelled, InputError
-from core.studies.conditional_means.study import BagLayout, conditional_mean, dense_estimator, sample_bags
-from core.studies.distribution_regression.sweep import prepared_at
-from core.studies.filtering.camera import CameraSpec, compare_camera
-from core.studies.filtering.study import SCALES, FilterSettings, compare, train
-from core.studies.filtering.sweep import problem_at, system_at
-from core.studies.kernel_bayes.one_observation import answers
-from core.studies.kernel_bayes.study import GaussianSpec, make_gaussian
-from core.studies.likelihood_free.study import make_problem, run_problem
-from core.studies.one_dimension.bayes import posterior_of_y
-from core.studies.one_dimension.evidence_surface import AXES, evidence_surface
-from core.studies.one_dimension.problem import LineSettings, fit_line
-from core.studies.one_dimension.sweep import kernel_at, line_at, line_spec, model_at
-from core.studies.sparse_representation.study import SparseSettings, represent
-from core.studies.sparse_representation.sweep import toy_at
-from core.studies.sweep_content import page_of, swept
-from core.studies.sweeping import STUDIES, Study, study_of, study_task, sweep_study
-from core.studies.swiss_roll.study import posterior_at_points, score
-from core.studies.swiss_roll.sweep import model_at as roll_model
-from core.studies.swiss_roll.sweep import roll_at
-from core.sweeps import Axis
+from deconditioning.datasets.sparse_toy import LENGTHSCALE, VARIANCE, ToySpec
+from deconditioning.datasets.swiss_roll import RollSpec
+from deconditioning.distribution_regression.simulate import SimulationSpec
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.engine import Context, Run, RunSpec
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.studies.conditional_means.study import BagLayout, conditional_mean, dense_estimator, sample_bags
+from deconditioning.studies.distribution_regression.sweep import prepared_at
+from deconditioning.studies.filtering.camera import CameraSpec, compare_camera
+from deconditioning.studies.filtering.study import SCALES, FilterSettings, compare, train
+from deconditioning.studies.filtering.sweep import problem_at, system_at
+from deconditioning.studies.kernel_bayes.one_observation import answers
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
+from deconditioning.studies.likelihood_free.study import make_problem, run_problem
+from deconditioning.studies.one_dimension.bayes import posterior_of_y
+from deconditioning.studies.one_dimension.evidence_surface import AXES, evidence_surface
+from deconditioning.studies.one_dimension.problem import LineSettings, fit_line
+from deconditioning.studies.one_dimension.sweep import kernel_at, line_at, line_spec, model_at
+from deconditioning.studies.sparse_representation.study import SparseSettings, represent
+from deconditioning.studies.sparse_representation.sweep import toy_at
+from deconditioning.studies.sweep_content import page_of, swept
+from deconditioning.studies.sweeping import STUDIES, Study, study_of, study_task, sweep_study
+from deconditioning.studies.swiss_roll.study import posterior_at_points, score
+from deconditioning.studies.swiss_roll.sweep import model_at as roll_model
+from deconditioning.studies.swiss_roll.sweep import roll_at
+from deconditioning.sweeps import Axis
 
 #: Study → settings that make it small, and an axis.
 SMALL: dict[str, tuple[dict[str, Any], Axis]] = {

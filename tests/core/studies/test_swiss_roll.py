@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from core.bag_sums.kept import SumsStore
-from core.bag_sums.pixel_sums import term_sums
-from core.datasets.swiss_roll import RollSpec, make_swiss_roll
-from core.engine import Context
-from core.errors import Cancelled, InputError
-from core.kernels.spec import KernelSpec
-from core.models.catalogue import GENERAL
-from core.models.learning import LearningOptions, learn
-from core.models.named_posterior import named_posterior
-from core.models.spec import ModelSpec
-from core.studies.benchmark_table import table_rows
-from core.studies.downscaling.benchmark import (
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.pixel_sums import term_sums
+from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
+from deconditioning.engine import Context
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.catalogue import GENERAL
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.spec import ModelSpec
+from deconditioning.studies.benchmark_table import table_rows
+from deconditioning.studies.downscaling.benchmark import (
     MATCHED,
     MEDIATED,
     MEDIATION,
@@ -28,9 +28,9 @@ from core.studies.downscaling.benchmark import (
     expanded,
     problem_of,
 )
-from core.studies.downscaling.benchmark import one_fit as one_downscaling
-from core.studies.swiss_roll.benchmark import PAPER, BenchmarkSpec, benchmark_task
-from core.studies.swiss_roll.study import (
+from deconditioning.studies.downscaling.benchmark import one_fit as one_downscaling
+from deconditioning.studies.swiss_roll.benchmark import PAPER, BenchmarkSpec, benchmark_task
+from deconditioning.studies.swiss_roll.study import (
     COLUMNS,
     RollSettings,
     data_for,
@@ -207,7 +207,7 @@ def test_pairs_of_points_may_be_evaluated_once(matching, model):
 
 def test_kept_sums_serve_another_amplitude_and_no_other_roll(monkeypatch):
     asked = []
-    monkeypatch.setattr("core.bag_sums.kept.term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
+    monkeypatch.setattr("deconditioning.bag_sums.kept.term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
     store = SumsStore()
     for seed, scale, passes in ((3, 1.0, 1), (3, 2.5, 1), (4, 2.5, 2)):
         roll = make_swiss_roll(RollSpec(300, 12, 0.05, "direct", seed))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from core.errors import InputError
-from core.tables import Table, open_table, read_table
-from core.tables import table as tables
+from deconditioning.errors import InputError
+from deconditioning.tables import Table, open_table, read_table
+from deconditioning.tables import table as tables
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.errors import InputError
-from core.missing_marks import find_marks
-from core.tables import open_table, read_table
-from core.tables.text import read_text
+from deconditioning.errors import InputError
+from deconditioning.missing_marks import find_marks
+from deconditioning.tables import open_table, read_table
+from deconditioning.tables.text import read_text
 
 RNG = np.random.default_rng(3)
 STATE, FLOW = np.round(10 * np.sin(np.arange(90) / 9), 2), np.round(RNG.uniform(-1, 8, 90), 2)

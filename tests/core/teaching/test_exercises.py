@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.teaching.exercises import Exercise
-from core.teaching.tasks import EXERCISES, exercise_of
+from deconditioning.teaching.exercises import Exercise
+from deconditioning.teaching.tasks import EXERCISES, exercise_of
 
 #: Numbers of a page that fulfil an exercise, and that just do not.
 SIDES = {

@@ -8,12 +8,12 @@ import pytest
 import segno
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-import core.teaching.handout as printed
-from core.cli.program import main
-from core.teaching.handout import Checked, checked, handout, short_link
-from core.teaching.lesson import ANSWERS, LESSON
-from core.teaching.sheet import HEIGHT, WIDTH, Sheet, wrapped
-from core.teaching.tasks import EXERCISES
+import deconditioning.teaching.handout as printed
+from deconditioning.cli.program import main
+from deconditioning.teaching.handout import Checked, checked, handout, short_link
+from deconditioning.teaching.lesson import ANSWERS, LESSON
+from deconditioning.teaching.sheet import HEIGHT, WIDTH, Sheet, wrapped
+from deconditioning.teaching.tasks import EXERCISES
 
 DOCS = (Path(__file__).resolve().parents[3] / "docs" / "teaching.md").read_text(encoding="utf-8")
 ADDRESS = "https://a-rather-long-name-of-a-machine.physics.example.org:8501/lab"

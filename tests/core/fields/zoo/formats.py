@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import xarray as xr
 
-from core.sandbox import ROOT
+from deconditioning.sandbox import ROOT
 from tests.core.fields.samples import netcdf
 from tests.core.fields.zoo.animal import Animal, small
 

@@ -4,8 +4,8 @@ import importlib.util
 import tempfile
 from pathlib import Path
 
-from core.errors import InputError
-from core.fields import open_fields
+from deconditioning.errors import InputError
+from deconditioning.fields import open_fields
 from tests.core.fields.zoo import calendars, contents, formats, grids
 from tests.core.fields.zoo.animal import Animal
 

@@ -1,0 +1,8 @@
+"""``deconditioning COMMAND …``: every experiment without a browser."""
+
+import sys
+
+from deconditioning.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

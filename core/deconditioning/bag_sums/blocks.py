@@ -1,0 +1,59 @@
+"""Bags in bag order, cut into blocks of consecutive bags: what the tiled sums walk over."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.observations import Bags
+
+#: Points of a block: a tile of a block with another, 800 kB in float64, stays in a core's cache through its passes.
+POINTS = 320
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive bags ``first … last-1`` whose points are rows ``start … stop-1`` of the sorted inputs."""
+
+    first: int
+    last: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class SortedBags:
+    """Bags with their points in bag order, cut into blocks of at most about ``points`` points."""
+
+    bags: Bags
+    order: Tensor
+    blocks: tuple[Block, ...]
+
+    def membership(self, block: Block) -> Float[Tensor, "b n"]:
+        """Aggregation weights of one block's bags over its points, dense (b, n)."""
+        bag = self.bags.bag[block.start : block.stop] - block.first
+        matrix = self.bags.inputs.new_zeros(block.last - block.first, block.stop - block.start)
+        rows = torch.arange(len(bag), device=bag.device)
+        matrix[bag, rows] = self.bags.weights[block.start : block.stop]
+        return matrix
+
+    def inputs(self, block: Block) -> Float[Tensor, "n d"]:
+        """The block's points."""
+        return self.bags.inputs[block.start : block.stop]
+
+
+def sort_bags(bags: Bags, points: int = POINTS) -> SortedBags:
+    """Sort points by bag and cut into blocks; a bag larger than ``points`` is a block of its own."""
+    order = torch.argsort(bags.bag, stable=True)
+    sorted_bags = replace(bags, inputs=bags.inputs[order], bag=bags.bag[order], weights=bags.weights[order])
+    counts = torch.bincount(sorted_bags.bag, minlength=bags.count).tolist()
+    blocks: list[Block] = []
+    first = start = stop = 0
+    for index, count in enumerate(counts):
+        if stop > start and stop - start + count > points:
+            blocks.append(Block(first, index, start, stop))
+            first, start = index, stop
+        stop += count
+    blocks.append(Block(first, bags.count, start, stop))
+    return SortedBags(sorted_bags, order, tuple(blocks))

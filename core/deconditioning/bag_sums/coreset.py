@@ -1,0 +1,50 @@
+"""A few weighted points per bag that stand for all of them while hyperparameters are learned."""
+
+import warnings
+
+import numpy as np
+import torch
+
+from deconditioning.observations import Bags
+
+
+def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
+    """At most ``points`` k-means centres a bag, weighted by the aggregation weight of their cluster.
+
+    Sizes and contamination stay those of the full bags. The bag-mean kernel of the coreset approaches that of the
+    bag as points grow and equals it when a bag has no more than ``points`` points.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # many small problems, on which threads would only wait for each other
+        return _coreset(bags, points, seed)
+
+
+def _coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
+    from sklearn.cluster import KMeans
+
+    inputs, bag, weights = (v.cpu().numpy() for v in (bags.inputs, bags.bag, bags.weights))
+    order = np.argsort(bag, kind="stable")
+    edges = np.searchsorted(bag[order], np.arange(bags.count + 1))
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    for j in range(bags.count):
+        rows = order[edges[j] : edges[j + 1]]
+        x, w = inputs[rows], weights[rows]
+        if len(rows) > points:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # fewer distinct points than clusters is fine here
+                found = KMeans(points, n_init=1, max_iter=20, random_state=seed + j).fit(x, sample_weight=w)
+            mass = np.bincount(found.labels_, w, minlength=points)
+            total = np.stack([np.bincount(found.labels_, w * column, minlength=points) for column in x.T], axis=1)
+            x, w = total[mass > 0] / mass[mass > 0, None], mass[mass > 0]
+        parts.append((x, w))
+    counts = [len(w) for _, w in parts]
+    device = bags.inputs.device
+    return Bags(
+        torch.as_tensor(np.concatenate([x for x, _ in parts])).to(device),
+        torch.repeat_interleave(torch.arange(bags.count), torch.tensor(counts)).to(device),
+        bags.count,
+        weights=torch.as_tensor(np.concatenate([w for _, w in parts])).to(device),
+        sizes=bags.sizes,
+        contamination=bags.contamination,
+    )

@@ -1,0 +1,199 @@
+"""``K̄`` and all its hyperparameter derivatives in one pass over the tiles, for sums of products of radial factors.
+
+Each tile is evaluated once; every derivative is summed over the bags like the kernel itself:
+``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
+"""
+
+from collections.abc import Iterator
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.bag_sums.blocks import Block, SortedBags
+from deconditioning.errors import Check
+from deconditioning.kernels.families.radial import Profile, Radial
+from deconditioning.observations import Bags
+
+#: Entries all derivatives of K̄ may take together (float64: 400 MB).
+MOST_ENTRIES = 50_000_000
+
+
+class _Scaled:
+    """A radial factor with its parameters read once, and all inputs divided by their lengthscales, (d, N)."""
+
+    def __init__(self, factor: gpytorch.kernels.Kernel, inputs: Float[Tensor, "N d"]) -> None:
+        self.lengthscales = factor.lengthscale.detach().flatten()
+        self.own = [own.read(factor).detach() for own in factor.family.own]
+        self._family: Radial = factor.family
+        self._scaled = (inputs[:, factor.active_dims] / self.lengthscales).T.contiguous()
+
+    def squares(self, rows: slice, columns: slice) -> list[Float[Tensor, "n m"]]:
+        """``(x_d − x′_d)²/ℓ_d²`` for each column of the factor."""
+        return [torch.sub(x[rows, None], x[None, columns]).square_() for x in self._scaled]
+
+    def profile(self, square: Float[Tensor, "n m"]) -> Profile:
+        """Value and slopes at scaled squared distances; ``square`` is overwritten."""
+        return self._family.profile(square, self.own)
+
+
+#: Scale and factors of each term, read once for all tiles.
+Terms = list[tuple[Tensor, list[_Scaled]]]
+
+
+def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
+    """Outputscale of each term, then lengthscales and own parameters of each of its factors, as autograd sees them."""
+    found: list[Tensor] = []
+    for term in kernel.kernels:
+        found.append(term.outputscale)
+        for factor in term.base_kernel.kernels:
+            found += [factor.lengthscale, *(own.read(factor) for own in factor.family.own)]
+    return found
+
+
+def is_radial(kernel: gpytorch.kernels.Kernel) -> bool:
+    """Whether every factor of the kernel is radial."""
+    return all(isinstance(factor.family, Radial) for term in kernel.kernels for factor in term.base_kernel.kernels)
+
+
+def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
+    """Whether the one pass serves this kernel and all derivatives of so many sums fit into memory."""
+    return is_radial(kernel) and sum(leaf.numel() for leaf in leaves(kernel)) * entries <= MOST_ENTRIES
+
+
+def gram_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
+    """``K̄`` and its derivative in every number of ``leaves(kernel)``, in their order; ``check`` runs before a tile."""
+    with torch.no_grad():
+        terms, count = _terms(kernel, bags.bags.inputs), bags.bags.count
+        total = bags.bags.inputs.new_empty(count, count)
+        slopes = total.new_empty(_derivatives(terms), count, count)
+        for i, row in enumerate(bags.blocks):
+            for column in bags.blocks[i:]:
+                here = (slice(row.first, row.last), slice(column.first, column.last))
+                value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
+                total[here], slopes[:, here[0], here[1]] = value, slope
+                total[here[::-1]], slopes[:, here[1], here[0]] = value.T, slope.transpose(1, 2)
+    return total, slopes
+
+
+def diagonal_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
+) -> tuple[Float[Tensor, " B"], Float[Tensor, "p B"]]:
+    """``K̄_jj`` and its derivatives, from the pairs inside each block of bags alone."""
+    with torch.no_grad():
+        terms = _terms(kernel, bags.bags.inputs)
+        parts = [_pair_sums(terms, bags.bags, block, block, tile, check) for block in bags.blocks]
+        slopes = [slope.diagonal(dim1=1, dim2=2) for _, slope in parts]
+        return torch.cat([value.diagonal() for value, _ in parts]), torch.cat(slopes, dim=1)
+
+
+def cross_with_gradients(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, inputs: Float[Tensor, "P d"], tile: int, check: Check
+) -> tuple[Float[Tensor, "B P"], Float[Tensor, "p B P"]]:
+    """``c_j(x_p)`` and its derivatives in the kernel; each input is a bag of its own."""
+    with torch.no_grad():
+        every, count = bags.bags, bags.bags.count
+        own = torch.arange(len(inputs), device=inputs.device)
+        both = Bags(
+            torch.cat([every.inputs, inputs]),
+            torch.cat([every.bag, count + own]),
+            count + len(inputs),
+            weights=torch.cat([every.weights, torch.ones_like(inputs[:, 0])]),
+        )
+        end = len(both.inputs)
+        column = Block(count, count + len(inputs), end - len(inputs), end)
+        terms = _terms(kernel, both.inputs)
+        total = inputs.new_empty(count, len(inputs))
+        slopes = inputs.new_empty(_derivatives(terms), count, len(inputs))
+        for block in bags.blocks:  # written in place: small results kept between tiles would break the heap into pieces
+            here = slice(block.first, block.last)
+            total[here], slopes[:, here] = _pair_sums(terms, both, block, column, tile, check)
+    return total, slopes
+
+
+def _pair_sums(
+    terms: Terms, bags: Bags, row: Block, column: Block, tile: int, check: Check
+) -> tuple[Float[Tensor, "b c"], Float[Tensor, "p b c"]]:
+    """Sums over one pair of blocks, its columns in chunks where the tile is too small."""
+    total = bags.inputs.new_zeros(row.last - row.first, column.last - column.first)
+    slopes = total.new_zeros(_derivatives(terms), *total.shape)
+    step = max(1, tile // max(1, row.stop - row.start))
+    for begin in range(column.start, column.stop, step):
+        check()
+        _add_terms(terms, _Sums(bags, row, column, begin, min(begin + step, column.stop)), total, slopes)
+    return total, slopes
+
+
+def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Terms:
+    return [
+        (term.outputscale.detach(), [_Scaled(factor, inputs) for factor in term.base_kernel.kernels])
+        for term in kernel.kernels
+    ]
+
+
+def _derivatives(terms: Terms) -> int:
+    """How many numbers ``leaves`` holds."""
+    return sum(1 + sum(len(f.lengthscales) + len(f.own) for f in factors) for _, factors in terms)
+
+
+class _Sums:
+    """One tile: which points it spans, and the weighted sum of its entries over the bags of both sides."""
+
+    def __init__(self, bags: Bags, row: Block, column: Block, begin: int, end: int) -> None:
+        self.rows, self.columns = slice(row.start, row.stop), slice(begin, end)
+        self.row_bag, self.column_bag = bags.bag[self.rows] - row.first, bags.bag[self.columns] - column.first
+        self.row_weights, self.column_weights = bags.weights[self.rows, None], bags.weights[self.columns]
+        self.shape = (row.last - row.first, column.last - column.first)
+
+    def __call__(self, entries: Float[Tensor, "n m"]) -> Float[Tensor, "b c"]:
+        """``Σ_{l∈i, r∈j} w_l w_r e_lr``; ``entries`` are overwritten."""
+        rows = entries.new_zeros(self.shape[0], entries.shape[1])
+        rows.index_add_(0, self.row_bag, entries.mul_(self.row_weights)).mul_(self.column_weights)
+        return entries.new_zeros(self.shape).index_add_(1, self.column_bag, rows)
+
+
+def _add_terms(terms: Terms, summed: _Sums, total: Tensor, slopes: Tensor) -> None:
+    """Add one tile's sums to ``total`` (b, c) and ``slopes`` (p, b, c)."""
+    index = 0
+    for scale, factors in terms:
+        squares = [factor.squares(summed.rows, summed.columns) for factor in factors]
+        parts = [factor.profile(_sum(s)) for factor, s in zip(factors, squares, strict=True)]
+        derivatives = list(_lengthscales_and_own(factors, squares, parts, scale))
+        unit = summed(_product([part.value for part in parts]))
+        total += scale * unit
+        slopes[index] += unit
+        for offset, (factor, entries) in enumerate(derivatives, start=1):
+            slopes[index + offset] += factor * summed(entries)
+        index += 1 + len(derivatives)
+
+
+def _lengthscales_and_own(
+    factors: list[_Scaled], squares: list[list[Tensor]], parts: list[Profile], scale: Tensor
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """A number and the tile it multiplies, for each derivative of a term after that in its scale."""
+    for number, (factor, square, part) in enumerate(zip(factors, squares, parts, strict=True)):
+        others = [other.value for k, other in enumerate(parts) if k != number]
+        slope = _product([part.slope, *others])
+        shared = len(factor.lengthscales) == 1
+        for entries, lengthscale in zip([_sum(square)] if shared else square, factor.lengthscales, strict=True):
+            yield scale / lengthscale, entries.mul_(slope)
+        for own in part.own:
+            yield scale, _product([own, *others])
+
+
+def _sum(values: list[Tensor]) -> Tensor:
+    """A new tensor, the sum of some."""
+    out = values[0].clone() if len(values) == 1 else values[0] + values[1]
+    for value in values[2:]:
+        out += value
+    return out
+
+
+def _product(values: list[Tensor]) -> Tensor:
+    out = values[0]
+    for value in values[1:]:
+        out = out * value
+    return out

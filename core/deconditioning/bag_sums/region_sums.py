@@ -1,0 +1,209 @@
+"""Bag sums ``c_j(x)`` at the pixels of any region, by the routes of ``pixel_sums`` prepared once for all regions.
+
+A region may have other covariates than the picture that the bags lie in (a later time step, say). Terms of its place on
+the grid need its cells only; a smooth term goes through the points that were certified on the picture, and where their
+bound does not hold for a new pixel, that pixel is summed directly. What is given is exact to 1e-10 either way.
+"""
+
+from dataclasses import dataclass, replace
+
+import gpytorch
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.bag_sums.blocks import SortedBags, sort_bags
+from deconditioning.bag_sums.certified import BOUND, Certified, certify
+from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.bag_sums.offsets import Cells, find_boxes
+from deconditioning.bag_sums.pixel_sums import FEW, Picture, most_points
+from deconditioning.bag_sums.routes import Layout, Route, routes_of
+from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.errors import Check, never
+from deconditioning.kernels.spec import KernelSpec, Term
+from deconditioning.kernels.tiles import diagonal, features_of
+
+#: How far the inputs of a cell may lie from where the layout has it.
+_SAME = 1e-11
+#: Columns of a low-rank route at once.
+_COLUMNS = 2048
+#: Open to a term that knows its place on the grid alone, and to one that few points can stand for.
+_SMOOTH = {Route.CHEBYSHEV, Route.FEW_POINTS}
+
+
+@dataclass(frozen=True)
+class FewPoints:
+    """A smooth term through few points: those points Z (r, d), T⁻¹ (r, r), and the bag means of φ, (B, r)."""
+
+    term: Term
+    points: Float[Tensor, "r d"]
+    inverse: Float[Tensor, "r r"]
+    means: Float[Tensor, "B r"]
+
+
+@dataclass(frozen=True)
+class Features:
+    """A degenerate term and the bag means of its features, (B, r)."""
+
+    term: Term
+    means: Float[Tensor, "B r"]
+
+
+@dataclass(frozen=True)
+class RegionSums:
+    """What is needed to sum a kernel over bags at any pixel; made by ``region_sums``.
+
+    ``bags`` with ``cell`` (N,): the point of ``layout`` of each of their rows; ``placed`` the terms of the place on
+    the grid, ``degenerate`` those of few features, ``few`` the smooth ones, ``direct`` all others.
+    """
+
+    names: tuple[str, ...]
+    bags: SortedBags
+    cell: Int[Tensor, " N"]
+    layout: Layout | None
+    placed: tuple[Term, ...]
+    degenerate: tuple[Features, ...]
+    few: tuple[FewPoints, ...]
+    direct: tuple[Term, ...]
+
+    def to(self, device: torch.device) -> "RegionSums":
+        """The same on another device."""
+        bags = replace(self.bags, bags=self.bags.bags.to(device), order=self.bags.order.to(device))
+        few = (FewPoints(f.term, *(v.to(device) for v in (f.points, f.inverse, f.means))) for f in self.few)
+        degenerate = tuple(Features(f.term, f.means.to(device)) for f in self.degenerate)
+        layout = None if self.layout is None else self.layout.to(device)
+        return replace(
+            self, bags=bags, cell=self.cell.to(device), layout=layout, degenerate=degenerate, few=tuple(few)
+        )  # fmt: skip
+
+    def at(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
+    ) -> tuple[Float[Tensor, "B P"], int]:
+        """``c_j(x)`` at inputs whose place on the layout's grid is ``cells``, and how many had to be summed directly.
+
+        Terms of the place are summed directly, pair by pair, where ``cells`` is not given or is not where the inputs
+        lie.
+        """
+        with torch.no_grad():
+            total = inputs.new_zeros(self.bags.bags.count, len(inputs))
+            apart = bool(self.placed) and not self._lie_on(inputs, cells)
+            direct = (*self.direct, *(self.placed if apart else ()))
+            if not apart:
+                self._add_placed(total, cells, check)
+            for given in self.degenerate:
+                (kernel,) = self._kernel(given.term).kernels
+                total.addmm_(given.means, features_of(kernel, inputs).T, alpha=given.term.scale)
+            fallen = sum(self._add_few(total, few, inputs, check) for few in self.few)
+            if direct:
+                total += cross(self._kernel(*direct), self.bags, inputs, check=check)
+            return total, len(inputs) if apart else fallen
+
+    def gram(self, check: Check = never) -> Float[Tensor, "B B"]:
+        """``K̄`` (B, B) of the bags."""
+        bags = self.bags.bags
+        with torch.no_grad():
+            total = bags.inputs.new_zeros(bags.count, bags.count)
+            parts: tuple[Features | FewPoints, ...] = (*self.degenerate, *self.few)
+            for low_rank in parts:
+                total.addmm_(low_rank.means, low_rank.means.T, alpha=low_rank.term.scale)
+            if self.layout is not None:
+                own = self.layout.cells.at(self.cell)
+                for term in self.placed:
+                    for bag, window in self._windows(term, own):
+                        check()
+                        total[bag] += term.scale * bags.mean(window)
+            if self.direct:
+                total += gram(self._kernel(*self.direct), self.bags, check=check)
+            return 0.5 * (total + total.T)
+
+    def _kernel(self, *terms: Term) -> gpytorch.kernels.Kernel:
+        return KernelSpec(terms).build(self.names).to(self.cell.device)
+
+    def _lie_on(self, inputs: Tensor, cells: Cells | None) -> bool:
+        """Whether inputs lie where the layout has their cells."""
+        layout = self.layout
+        if layout is None or cells is None or cells.shape != layout.cells.shape:
+            return False
+        if isinstance(layout, SphereLayout):
+            expected = layout.vectors[cells.row, cells.column]
+        else:
+            own, first = layout.cells.at(self.cell[:1]), self.bags.bags.inputs[0]
+            moved = torch.stack([cells.row - own.row, cells.column - own.column], dim=1).to(inputs)
+            expected = first[list(layout.axes)] + moved * inputs.new_tensor(layout.steps)
+        scale = float(expected.abs().max().clamp_min(1.0))
+        return float((inputs[:, list(layout.axes)] - expected).abs().max()) <= _SAME * scale
+
+    def _windows(self, term: Term, cells: Cells):
+        assert self.layout is not None
+        kernel, bags = self._kernel(replace(term, scale=1.0)), self.bags.bags
+        windows = self.layout.windows(kernel, bags, self.cell, cells)
+        assert windows is not None
+        return windows
+
+    def _add_placed(self, total: Tensor, cells: Cells | None, check: Check) -> None:
+        for term in self.placed:
+            assert cells is not None
+            for bag, window in self._windows(term, cells):
+                check()
+                total[bag].add_(window, alpha=term.scale)
+
+    def _add_few(self, total: Tensor, few: FewPoints, inputs: Tensor, check: Check) -> int:
+        """Add a smooth term; the number of pixels its bound does not hold for, which are summed directly."""
+        kernel = self._kernel(replace(few.term, scale=1.0))
+        known, left = Certified(kernel, few.points, few.inverse, BOUND), []
+        for begin in range(0, len(inputs), _COLUMNS):
+            check()
+            tile = inputs[begin : begin + _COLUMNS]
+            features = known.features(tile)
+            left.append(diagonal(kernel, tile) - features.square().sum(0))
+            features[:, left[-1].abs() > BOUND] = 0
+            total[:, begin : begin + _COLUMNS].addmm_(few.means, features, alpha=few.term.scale)
+        above = torch.nonzero(torch.cat(left).abs() > BOUND)[:, 0] if left else self.cell[:0]
+        if len(above):
+            sums = cross(kernel, self.bags, inputs[above], check=check)
+            total.index_add_(1, above, sums, alpha=few.term.scale)
+        return len(above)
+
+
+def region_sums(kernel: KernelSpec, picture: Picture, *, check: Check = never) -> RegionSums:
+    """Prepare the sums of a kernel over a picture's bags: each term's way, and its few points.
+
+    The picture's layout may be of a wider grid than its own pixels fill; regions may lie anywhere on that.
+    """
+    bags = sort_bags(picture.bags)
+    cell, layout = picture.points[bags.order], picture.layout
+    if layout is not None and find_boxes(bags.bags, layout.cells, cell) is None:
+        layout = None
+    placed, degenerate, few, direct = [], [], [], []
+    with torch.no_grad():
+        for term in kernel.terms:
+            routes = set(routes_of(term, layout, picture.names))
+            if Route.FEATURES in routes:
+                (built,) = KernelSpec((term,)).build(picture.names).to(picture.inputs.device).kernels
+                degenerate.append(Features(term, bags.bags.mean(features_of(built, bags.bags.inputs))))
+            elif any(route.by_grid for route in routes):
+                placed.append(term)
+            elif routes & _SMOOTH and (found := _few_points(term, picture, bags, check)) is not None:
+                few.append(found)
+            else:
+                direct.append(term)
+    return RegionSums(
+        picture.names, bags, cell, layout, tuple(placed), tuple(degenerate), tuple(few), tuple(direct)
+    )  # fmt: skip
+
+
+def _few_points(term: Term, picture: Picture, bags: SortedBags, check: Check) -> FewPoints | None:
+    points, count = len(bags.bags.inputs), bags.bags.count
+    if points * len(picture.inputs) < FEW:
+        return None
+    kernel = KernelSpec((replace(term, scale=1.0),)).build(picture.names).to(picture.inputs.device)
+    most = most_points(count, points)
+    found = certify(kernel, picture.inputs, most, check=check) if most else None
+    if found is None:
+        return None
+    means = picture.inputs.new_zeros(count, found.rank)
+    for begin in range(0, points, _COLUMNS):
+        check()
+        part = slice(begin, begin + _COLUMNS)
+        means.index_add_(0, bags.bags.bag[part], (found.features(bags.bags.inputs[part]) * bags.bags.weights[part]).T)
+    return FewPoints(term, found.points, found.inverse, means)

@@ -1,0 +1,99 @@
+"""Which sums may serve a term: asked here alone, of what its families declare.
+
+A route is open to a term only where all its families say so; pairs of points serve every kernel. Whoever sums tries
+those of the routes that it has in the order given, which is that of their cost.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from deconditioning.bag_sums.offsets import GridLayout
+from deconditioning.bag_sums.sorted import decay_of
+from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.kernels.families.family import Family
+from deconditioning.kernels.spec import Factor, Term
+
+Layout = GridLayout | SphereLayout
+
+
+class Route(StrEnum):
+    """How the sums of a term are taken, in words."""
+
+    FEATURES = "features"
+    OFFSETS = "block offsets"
+    LONGITUDES = "longitudes"
+    CHEBYSHEV = "Chebyshev interpolation"
+    SORTED = "sorted sums"
+    FEW_POINTS = "few points, error below 1e-10"
+    DIRECT = "direct summation"
+
+    @property
+    def by_grid(self) -> bool:
+        """Whether it lives from the pixels' regular places."""
+        return self in (Route.OFFSETS, Route.LONGITUDES)
+
+    @property
+    def cheap(self) -> bool:
+        """Whether it needs no pass over pairs of pixels."""
+        return self.by_grid or self in (Route.FEATURES, Route.CHEBYSHEV)
+
+
+def routes_of(term: Term, layout: Layout | None = None, names: tuple[str, ...] = ()) -> tuple[Route, ...]:
+    """The routes that are open to a term, the cheapest first; by its place on the grid where there is a ``layout``.
+
+    ``names`` are the columns that the layout's axes count. A degenerate term is a product of its few features. On one
+    column smooth terms are interpolated, and polynomials times an exponential summed by sorting; smooth terms of
+    several columns go through few points.
+    """
+    kinds = [factor.kind for factor in term.factors]
+    columns = len({name for factor in term.factors for name in factor.columns})
+    found = [Route.FEATURES] if by_features(kinds) else []
+    if isinstance(layout, GridLayout) and _stationary(term, layout, names):
+        found.append(Route.OFFSETS)
+    if isinstance(layout, SphereLayout) and all(_isotropic(factor, layout, names) for factor in term.factors):
+        found.append(Route.LONGITUDES)
+    if by_line(kinds, columns):
+        found.append(Route.CHEBYSHEV)
+    if columns == 1 and decay_of(term) is not None:
+        found.append(Route.SORTED)
+    if columns != 1 and all(kind.smooth for kind in kinds):
+        found.append(Route.FEW_POINTS)
+    return (*found, Route.DIRECT)
+
+
+def by_features(kinds: Sequence[Family]) -> bool:
+    """Whether a term whose factors are of these families is a product of few features."""
+    return len(kinds) == 1 and kinds[0].degenerate
+
+
+def by_line(kinds: Sequence[Family], columns: int) -> bool:
+    """Whether a term of so many columns, its factors of these families, can be interpolated along one."""
+    return columns == 1 and all(kind.smooth for kind in kinds)
+
+
+def by_distance(kinds: Sequence[Family], scales: Sequence[int]) -> bool:
+    """Whether factors of these families, with so many lengthscales each, know nothing but a distance."""
+    return all(kind.isotropic and count == 1 for kind, count in zip(kinds, scales, strict=True))
+
+
+def by_radii(term: Term, layout: Layout | None, names: tuple[str, ...]) -> bool:
+    """Whether a term knows nothing but the distance on the grid, whatever its hyperparameters become."""
+    if layout is None:
+        return False
+    axes = {names[axis] for axis in layout.axes}
+    alone = by_distance([f.kind for f in term.factors], [len(f.lengthscales) for f in term.factors])
+    return alone and all(set(factor.columns) == axes for factor in term.factors)
+
+
+def _stationary(term: Term, layout: GridLayout, names: tuple[str, ...]) -> bool:
+    """Whether a term is stationary in the two coordinates of a plane and has no other columns."""
+    axes = {names[axis] for axis in layout.axes}
+    return all(factor.kind.stationary and set(factor.columns) <= axes for factor in term.factors)
+
+
+def _isotropic(factor: Factor, layout: SphereLayout, names: tuple[str, ...]) -> bool:
+    """Whether a factor is isotropic in the plane of the equator and has no other columns."""
+    x, y, z = (names[axis] for axis in layout.axes)
+    if not factor.kind.isotropic or not set(factor.columns) <= {x, y, z}:
+        return False
+    return factor.lengthscale_of.get(x) == factor.lengthscale_of.get(y)

@@ -1,0 +1,5 @@
+"""The command line. A command is one file in ``core/deconditioning/cli/commands``; see ``cli.program``."""
+
+from deconditioning.cli.program import main
+
+__all__ = ["main"]

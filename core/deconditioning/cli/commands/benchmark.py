@@ -1,0 +1,104 @@
+"""``deconditioning benchmark NAME``: a whole benchmark through the run engine, kept as the file its page shows."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from deconditioning.cli.document import check_writable, write_bytes
+from deconditioning.cli.talk import say
+from deconditioning.engine import Engine, RunSpec
+from deconditioning.errors import InputError
+
+HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"
+_POLL_S = 1.0
+#: Benchmark → the engine's task and the file that its page opens with; what others than the papers' run is `OWN`.
+BENCHMARKS = {
+    "swiss-roll": ("swiss-roll-benchmark", "swiss_roll.json"),
+    "downscaling": ("downscaling-benchmark", "downscaling.json"),
+    "trust": ("downscaling-benchmark", "trust.json"),
+    "mediation": ("downscaling-benchmark", "mediation.json"),
+}
+FOLDER = Path(__file__).resolve().parents[4] / "data" / "benchmarks"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("name", choices=sorted(BENCHMARKS), help="which benchmark")
+    parser.add_argument("--seeds", type=int, help="how many seeds, from 0 (the benchmark's own number)")
+    parser.add_argument("--models", nargs="+", metavar="MODEL", help="only these models")
+    parser.add_argument("--cases", nargs="+", metavar="CASE", help="of fields: only these cases")
+    parser.add_argument("--resume", metavar="FILE", help="keep the rows of this file, compute the missing ones")
+    parser.add_argument("--output", metavar="FILE", help="where the results go (data/benchmarks/…)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Submit the benchmark, tell its progress, write its file; Ctrl+C keeps what there is in the runs folder."""
+    task, file = BENCHMARKS[options.name]
+    output = Path(options.output) if options.output else FOLDER / file
+    if not options.output:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+    check_writable(str(output))
+    settings: dict[str, Any] = _own(options.name)
+    if options.seeds is not None:
+        settings["seeds"] = list(range(options.seeds))
+    if options.models:
+        settings["models"] = options.models
+    if options.cases:
+        settings["cases"] = options.cases
+    if options.resume:
+        settings["done"] = _rows(Path(options.resume))
+    with Engine() as engine:
+        found = _follow(engine, engine.submit(RunSpec(task, settings, title=f"Benchmark: {options.name}")))
+    command = f"deconditioning benchmark {options.name}"
+    kept = {"schema": 1, "command": command, "machine": machine(), **found}
+    write_bytes(output, (json.dumps(kept, indent=1, ensure_ascii=False) + "\n").encode())
+    say(f"Wrote {output}.")
+
+
+def _own(name: str) -> dict[str, Any]:
+    """What a benchmark runs otherwise than its task does by itself."""
+    from deconditioning.studies.downscaling.benchmark import OWN
+
+    return dict(OWN.get(name, {}))
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """The finished rows of an earlier table with this version's numbers; ``InputError`` where the file is none."""
+    from deconditioning.versions import difference
+
+    try:
+        found = json.loads(path.read_text())
+        rows, version = list(found["rows"]), found["version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"'{path}' is no table of a benchmark ({error}): name a file that this command wrote."
+        ) from None
+    if problem := difference(version):
+        raise InputError(f"'{path}' cannot be resumed. {problem} Run the benchmark without --resume.")
+    return [row for row in rows if row.get("status") == "ok"]
+
+
+def _follow(engine: Engine, run_id: str) -> dict[str, Any]:
+    said = ""
+    try:
+        while (found := engine.get(run_id)).active:
+            if found.message and found.message != said:
+                said = found.message
+                say(f"{100 * (found.progress or 0):5.1f} %  {said}")
+            time.sleep(_POLL_S)
+    except KeyboardInterrupt:
+        engine.cancel(run_id)
+        raise
+    if found.status != "done" or not found.result:
+        raise InputError(f"The benchmark ended as {found.status}: {found.message}")
+    return dict(found.result)
+
+
+def machine() -> dict[str, Any]:
+    """What of the machine matters for times: cores and kind of processor, no names."""
+    import os
+    import platform
+
+    return {"cores": os.cpu_count(), "processor": platform.machine(), "python": platform.python_version()}

@@ -1,0 +1,53 @@
+"""``deconditioning conditional-means``: standard against shrinkage estimation of a conditional mean embedding."""
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any
+
+from deconditioning.cli.commands.benchmark import machine
+from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
+from deconditioning.errors import InputError
+
+HELP = "compare the standard and the shrinkage estimator of a conditional mean embedding, and what they cost"
+_NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--bags", nargs="+", type=int, default=[50], metavar="B", help="number of bags, one or several")
+    parser.add_argument("--per-bag", nargs="+", type=int, default=[3], metavar="N",
+                        help="points a bag (their mean where sizes are unequal), one a number of bags")  # fmt: skip
+    parser.add_argument("--unequal", action="store_true", help="draw the bags' sizes")
+    parser.add_argument("--regularisation", type=float, default=0.1, metavar="λ", help="λ, in Nλ and Bλ")
+    parser.add_argument("--same-number", action="store_true", help="λ itself on both diagonals, not Nλ and Bλ")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of the data")
+    parser.add_argument("--times", action="store_true", help="add CPU times, the N×N estimator up to 5,000 points")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Errors of both estimates of E[X | Y = y] against y sin y, and how far apart the embeddings are."""
+    check_writable(options.json)
+    from deconditioning.studies.conditional_means.study import BagLayout, compare
+    from deconditioning.studies.conditional_means.times import cost_table
+
+    if len(options.bags) != len(options.per_bag):
+        raise InputError(
+            f"{len(options.bags)} numbers of bags and {len(options.per_bag)} of points a bag: give one for each."
+        )
+    layout = BagLayout(1, 1, options.unequal, not options.same_number, options.regularisation)
+    results = []
+    for bags, per_bag, seed in ((*sizes, seed) for sizes in zip(options.bags, options.per_bag, strict=True)
+                                for seed in options.seeds):  # fmt: skip
+        found = compare(replace(layout, bags=bags, per_bag=per_bag, seed=seed))
+        apart = {"difference": found.difference, "distance": found.distance, "bags": bags, "per_bag": per_bag}
+        results += [
+            Result(_NAMES[name], seed, {"rmse": rmse}, more={"embedding_rmse": found.embedding_rmse[name], **apart})
+            for name, rmse in found.regression_rmse.items()
+        ]
+    more: dict[str, Any] = {}
+    if options.times:
+        more = {"machine": machine(), "times": [asdict(row) for row in cost_table()]}
+    settings = {**layout.to_dict(), "bags": options.bags, "per_bag": options.per_bag, "seeds": options.seeds}
+    del settings["seed"]
+    write(document(options.command, settings, results, by=("bags", "per_bag"), **more), options.json)

@@ -1,0 +1,62 @@
+"""``deconditioning deconditional-rates``: the error of the deconditional mean operator against M and N."""
+
+import argparse
+import math
+from dataclasses import asdict
+from typing import Any
+
+from deconditioning.cli.document import add_json_option, check_writable, document, write
+from deconditioning.cli.talk import say
+
+HELP = "measure how fast the deconditional mean operator is learned, beside the theorem's rate"
+TARGETS = [30, 100, 300, 1000, 3000]
+SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--a", nargs="+", type=float, default=[0.4, 0.8, 1.25], help="growth of N with M, one curve each"
+    )
+    parser.add_argument("--b", type=float, default=2.0, help="decay of the eigenvalues, > 1; inf for finite features")
+    parser.add_argument("--c", type=float, default=1.5, help="smoothness of the second stage, in ]1, 2]")
+    parser.add_argument("--c-prime", type=float, default=2.0, help="smoothness of the first stage, in ]1, 2]")
+    parser.add_argument("--iota", type=float, default=1.0, help="Hölder exponent, in ]0, 1]")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="the most samples of the first stage")
+    parser.add_argument("--sizes", type=int, default=8, help="values of M on a curve")
+    parser.add_argument("--seeds", type=int, default=6, help="data sets at each size")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument(
+        "--frequencies", nargs="+", type=int, default=[None], help="of the circle, 2k + 1 features; a curve each"
+    )
+    parser.add_argument("--astray", type=float, default=0.0, help="share of x that lies anywhere; 0: x near y")
+    parser.add_argument("--no-grid", dest="grid", action="store_false", help="leave out the table of all M and N")
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """One curve for each a, and the errors at every pair of M and N with the middle one's ε."""
+    check_writable(options.json)
+    from deconditioning.studies.conditional_means.measured_rates import RateSettings, measure, measure_grid, schedule
+
+    names = ("c", "c_prime", "iota", "largest", "sizes", "seeds", "seed", "astray")
+    common = {name: getattr(options, name) for name in names}
+    b = None if math.isinf(options.b) else options.b
+    all_settings = [RateSettings(a=a, b=b, frequencies=k, **common) for k in options.frequencies for a in options.a]
+    for settings in all_settings:
+        schedule(settings)  # refuse impossible sizes before hours of work
+    curves = []
+    for settings in all_settings:
+        say(f"a = {settings.a:g}" + (f", {settings.frequencies} frequencies" if settings.frequencies else ""))
+        curves.append({"settings": settings.to_dict(), "rows": [asdict(row) for row in measure(settings)]})
+    more: dict[str, Any] = {"curves": curves}
+    if options.grid:
+        say("all M and N")
+        samples = [n for n in SAMPLES if n <= options.largest]
+        middle = all_settings[len(all_settings) // 2]
+        rows = measure_grid(middle, TARGETS, samples)
+        more["grid"] = {"settings": middle.to_dict(), "rows": [asdict(row) for row in rows]}
+    write(
+        document(options.command, {"a": options.a, "b": b, "frequencies": options.frequencies, **common}, [], **more),
+        options.json,
+    )

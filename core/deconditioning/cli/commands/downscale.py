@@ -1,0 +1,291 @@
+"""``deconditioning downscale``: from files to a fine field with its uncertainty, its scores and a NetCDF."""
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from deconditioning import __version__
+from deconditioning.cli.deck import add_deck_options, check_deck, command_given, deck_files, save_deck
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import Joined, add_device_option, add_output_options, chosen
+from deconditioning.cli.output import add_delivery_options, delivery_of, save
+from deconditioning.cli.problem import (
+    add_data_options,
+    check_files,
+    check_selection,
+    open_input,
+    problem_spec,
+    source_of,
+)
+from deconditioning.cli.talk import Progress, say, stdout_kept_clean
+from deconditioning.engine import Context
+from deconditioning.errors import InputError
+from deconditioning.wording import rough_duration
+
+if TYPE_CHECKING:
+    from deconditioning.downscaling.run import DownscalingResult
+    from deconditioning.fields import DownscalingProblem, DownscalingSpec, Fields
+
+HELP = "downscale a coarse field with high-resolution covariates"
+#: Runs that are likely to take longer are told how long.
+_LONG_S = 15.0
+MODEL_SETTINGS = (
+    "model",
+    "kernel",
+    "mediator_kernel",
+    "spatial",
+    "structure",
+    "linear_mean",
+    "regularisation",
+    "noise",
+    "point_noise",
+    "hold",
+    "inducing",
+    "placement",
+    "bound",
+    "learn",
+    "stage_one",
+    "method",
+    "restarts",
+    "steps",
+    "points",
+    "every_pixel",
+    "prior_sd",
+    "local_scale",
+    "gradient_boosting",
+    "device",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    data_and_model_arguments(parser)
+    _learning_arguments(parser.add_argument_group("learning"))
+    out = parser.add_argument_group("output")
+    add_delivery_options(out)
+    add_deck_options(out)
+    add_output_options(out)
+
+
+def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """What is downscaled, and by which model; ``optional``: nothing may be."""
+    parser.add_argument(
+        "input", metavar="INPUT", nargs="*" if optional else "+", action=Joined,
+        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set (python -m "
+        "core datasets); of several the first gives the grid, the others are carried onto it",
+    )  # fmt: skip
+    add_data_options(parser.add_argument_group("data"))
+    _model_arguments(parser.add_argument_group("model"))
+
+
+def _model_arguments(group: Any) -> None:
+    group.add_argument(
+        "--model",
+        help="area_to_point_gp (default; without coordinates bag_gp for matched cells and shrinkage_cmp for others), "
+        "partial_cmp, regression_kriging, shrinkage_cmp, uncertain_cmp, cmp, bag_gp, task_transformed_gp, "
+        "variational_cmp, variational_shrinkage_cmp, vbagg, centroid_gp or variational_gp",
+    )
+    group.add_argument(
+        "--choose", action=argparse.BooleanOptionalAction, default=None,
+        help="let learning take area_to_point_gp or partial_cmp, whichever is nearer one scale up, where cells are "
+        "matched through mediators (it does where no model is named)",
+    )  # fmt: skip
+    group.add_argument("--kernel", metavar="FAMILY", help="family of the kernel on covariates (rbf)")
+    group.add_argument("--mediator-kernel", metavar="FAMILY", help="family of the kernel on mediators (rbf)")
+    group.add_argument(
+        "--spatial", metavar="FAMILY",
+        help="family on coordinates (powered_exponential for area_to_point_gp, partial_cmp and regression_kriging, "
+        "matern12 for bag_gp, else matern32)",
+    )  # fmt: skip
+    group.add_argument(
+        "--linear-mean", action=argparse.BooleanOptionalAction, default=None,
+        help="an unknown prior mean that is linear in the covariates (area_to_point_gp, partial_cmp and "
+        "regression_kriging have it anyhow)",
+    )  # fmt: skip
+    group.add_argument("--structure", choices=("sum", "product"), help="how the two kernels join (sum)")
+    group.add_argument("--regularisation", type=float, metavar="λ", help="λ inside Bλ (shrinkage_cmp) or Nλ (cmp)")
+    group.add_argument("--noise", type=float, metavar="σ²", help="noise variance of the standardised targets")
+    group.add_argument("--point-noise", type=float, metavar="ς²", help="noise variance of each point")
+    group.add_argument("--inducing", type=int, metavar="P", help="inducing points of variational models (200)")
+    group.add_argument(
+        "--local-scale", action=argparse.BooleanOptionalAction, default=None,
+        help="let the sd vary with how well each cell is predicted from the others (area_to_point_gp and "
+        "regression_kriging do, where cells are matched, and partial_cmp)",
+    )  # fmt: skip
+    about = "gradient boosting joins the baselines (some seconds)"
+    group.add_argument("--gradient-boosting", action="store_true", default=None, help=about)
+    group.add_argument("--placement", choices=("kmeans", "grid"), help="where they lie (kmeans)")
+    add_device_option(group, None)
+
+
+def _learning_arguments(group: Any) -> None:
+    group.add_argument("--no-learn", dest="learn", action="store_false", help="keep the hyperparameters as given")
+    group.add_argument(
+        "--stage-one",
+        choices=("choose", "leave_one_bag_out", "target_gp", "joint"),
+        help="how λ and the mediators' lengthscales are found (choose: joint, or leave_one_bag_out where that is "
+        "clearly nearer one scale up)",
+    )
+    group.add_argument("--method", choices=("lbfgs", "adam"), help="optimiser (lbfgs)")
+    group.add_argument("--bound", choices=("collapsed", "stochastic"), help="what variational models climb (collapsed)")
+    group.add_argument(
+        "--hold", nargs="*", metavar="NOISE", choices=("noise", "point_noise"),
+        help="noises that learning leaves as they are (point_noise; for matched cells noise too with "
+        "bag_gp; area_to_point_gp, partial_cmp and regression_kriging hold both; --hold alone frees both)",
+    )  # fmt: skip
+    group.add_argument(
+        "--restarts",
+        type=int,
+        help="starts of the optimiser (2; 1 for area_to_point_gp, partial_cmp and regression_kriging)",
+    )
+    group.add_argument("--steps", type=int, help="steps of each start")
+    group.add_argument("--points", type=int, help="points of each bag while learning; the posterior uses all")
+    group.add_argument(
+        "--every-pixel", action=argparse.BooleanOptionalAction, default=None,
+        help="while learning, sum isotropic terms of the place over every pixel, from a table of distances "
+        "(area_to_point_gp, partial_cmp and regression_kriging do)",
+    )  # fmt: skip
+    group.add_argument(
+        "--prior-sd", type=float, metavar="WIDTH",
+        help="width of log-normal priors that hold kernels near their start while the evidence is climbed; 0 for none "
+        "(1 for area_to_point_gp, partial_cmp and regression_kriging, else 0)",
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> None:
+    """Do every seed, write the fields and print the scores; fails only when no seed succeeds."""
+    check_writable(options.json)
+    check_deck(options)
+    delivery = delivery_of(options)
+    check_files(options)
+    with stdout_kept_clean():
+        fields, default = open_input(options)
+        seeds = options.seeds or [options.seed if options.seed is not None else default.get("seed", 0)]
+        spec = problem_spec(options, default)
+        settings = model_settings(options)
+
+        from deconditioning.downscaling.run import downscale, leaving  # heavy: only once the input is known to be good
+        from deconditioning.downscaling.settings import DownscaleSettings
+
+        DownscaleSettings.from_dict(settings)
+        results: list[Result] = []
+        failures: list[InputError] = []
+        device = "cpu"
+        for seed in seeds:
+            try:
+                problem = _problem(options, fields, replace(spec, seed=seed))
+                _tell(problem, options.quiet)
+                _announce(problem, settings, options.quiet)
+                context = Context(on_report=Progress(options.quiet))
+                found = downscale(problem, settings | {"seed": seed}, context)
+            except InputError as error:
+                failures.append(error)
+                results.append(Result(settings.get("model", "auto"), seed, status="failed", message=str(error)))
+                continue
+            device = str(found.diagnostics.get("device", "cpu"))
+            results += _results(problem, found, seed)
+            for warning in found.warnings:  # also where progress is not wanted
+                say(f"Warning: {warning}")
+            save(options, delivery, leaving(problem, found), seed, len(seeds))
+            _present(options, fields, problem, found, len(seeds))
+        if len(failures) == len(seeds):
+            raise failures[0]
+    given = {"input": options.input, "coarse": options.coarse, "mediator": options.mediator, "output": options.output}
+    everything = {**given, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
+    write(document(options.command, everything, results, device=device), options.json)
+
+
+def _present(
+    options: argparse.Namespace, fields: "Fields", problem: "DownscalingProblem", found: "DownscalingResult", count: int
+) -> None:  # fmt: skip
+    """Write the slides that are asked for."""
+    if not deck_files(options):
+        return
+    from deconditioning.slides.assembled import of_result
+
+    settings = {
+        "source": source_of(options).to_dict(),
+        "problem": problem.spec.to_dict(),
+        "settings": found.settings.to_dict(),
+        "version": __version__,
+    }
+    shown = of_result(problem, fields, found, command=command_given(options))
+    save_deck(options, shown, settings, problem.spec.seed, count)
+
+
+def one_problem(options: argparse.Namespace) -> "tuple[DownscalingProblem, DownscalingSpec]":
+    """The problem of the options with one seed, and its settings."""
+    fields, default = open_input(options)
+    spec = problem_spec(options, default)
+    problem = _problem(options, fields, spec)
+    _tell(problem, options.quiet)
+    return problem, spec
+
+
+def model_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The model's settings that were given; the others keep their defaults."""
+    return chosen(options, MODEL_SETTINGS)
+
+
+def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
+    from deconditioning.downscaling.source import build_problem
+    from deconditioning.fields import open_fields
+
+    source, opened = source_of(options), {options.input: fields}
+    for key in (source.coarse, source.mediator):
+        if key:
+            opened[key] = open_fields(key)
+    check_selection(options, spec, list(opened.values()))
+    return build_problem(source, spec, opened.__getitem__)
+
+
+def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:
+    """The model's entry, then its baselines'. Without truth the scores are those of the coarse cells, and said so."""
+    model, units, sentences = found.spec.model, problem.units or "1", list(found.warnings)
+    scores = dict(found.scores)
+    if problem.truth is None:
+        from deconditioning.downscaling.run import withheld_scores
+
+        which = "withheld" if "withheld" in found.coarse_scores else "seen"
+        scores = withheld_scores(problem, found.fields) or {model: found.coarse_scores.get(which, {})}
+        sentences.insert(0, f"There is no truth at high resolution: scores are of the {which} coarse cells.")
+    mine = Result(
+        model,
+        seed,
+        scores.pop(model, {}),
+        units,
+        message=" ".join(sentences) or None,
+        seconds=found.seconds,
+        peak_mb=found.peak_mb,
+        more={
+            "coarse_scores": found.coarse_scores,
+            "settings": found.settings.to_dict(),
+            "warnings": list(found.warnings),
+            "diagnostics": found.diagnostics,
+        },
+    )
+    return [mine, *(Result(name, seed, values, units) for name, values in scores.items())]
+
+
+def _announce(problem: "DownscalingProblem", settings: dict[str, Any], quiet: bool) -> None:
+    """What is about to be done, and about how long it takes where that is long."""
+    from deconditioning.downscaling.duration import about_seconds
+    from deconditioning.downscaling.settings import DownscaleSettings
+
+    if quiet:
+        return
+    chosen = DownscaleSettings.from_dict(settings)
+    seen, learn = len(problem.data.targets), chosen.learn
+    columns = len(problem.spec.covariates)
+    seconds = about_seconds(problem, chosen)
+    least, most = rough_duration(seconds / 2), rough_duration(2 * seconds)
+    long = f", about {least} to {most} of computing" if seconds > _LONG_S else ""
+    say(
+        f"{seen:,} of {problem.coarse_truth.size:,} coarse cells onto {problem.grid.area.size:,} pixels with {columns} "
+        f"covariate{'s' * (columns != 1)}: {'learning, then ' if learn else ''}the map and its scores{long}."
+    )
+
+
+def _tell(problem: "DownscalingProblem", quiet: bool) -> None:
+    for note in problem.notes if not quiet else ():
+        say(f"Note: {note}")

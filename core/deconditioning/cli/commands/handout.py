@@ -1,0 +1,34 @@
+"""``deconditioning handout``: the lesson and the exercises as sheets to print, with a page of answers."""
+
+import argparse
+
+from deconditioning.cli.document import check_writable, write_bytes
+from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.errors import InputError
+
+HELP = "the lesson of 45 minutes and the exercises as a PDF to print: four A4 pages, the last one for the teacher"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("file", metavar="FILE.pdf", help="the file to write")
+    parser.add_argument(
+        "--address", metavar="URL", default="http://localhost:8501",
+        help="where the class opens the app, such as http://192.168.0.5:8501: links and QR codes begin with it "
+        "(%(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="no word on standard error")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Compute what the exercises' checks say, and write the sheets."""
+    check_writable(options.file)
+    if not options.address.startswith(("http://", "https://")):
+        raise InputError(f"`--address` is {options.address!r}: give one that begins with http:// or https://.")
+    with stdout_kept_clean():
+        from deconditioning.teaching.handout import checked, handout
+
+        sheets = handout(options.address.rstrip("/"), checked())
+    write_bytes(options.file, sheets)
+    if not options.quiet:
+        say(f"Wrote {options.file}.")

@@ -1,0 +1,83 @@
+"""``deconditioning kbr-camera``: a turning camera followed by its frames, beside learned Kalman filters."""
+
+import argparse
+
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import (
+    add_device_option,
+    add_filter_options,
+    add_output_options,
+    add_runs_options,
+    filter_settings,
+    seeds_asked,
+)
+from deconditioning.cli.talk import say, stdout_kept_clean
+
+#: Of `deconditioning.kernels.lanczos`, which is not loaded for the help alone.
+ACCURACY = 1e-5
+
+HELP = "follow a camera's rotation by its frames with kernel Bayes filters, beside learned Kalman filters"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--noise", nargs="+", type=float, metavar="SD", help="of a pixel in [0, 1] (the paper's: 0.01 and 0.0316)"
+    )
+    parser.add_argument("--methods", nargs="+", metavar="METHOD",
+                        help="kbr_gauss, kbr_tr, kalman_matrix, kalman_quaternion, nearest (all)")  # fmt: skip
+    parser.add_argument("--train", type=int, default=400, help="training frames T (the paper's: 1800)")
+    parser.add_argument("--test", type=int, default=100, help="frames that are followed and scored (the paper's: 1800)")
+    add_runs_options(parser, 1, "training and test series")
+    parser.add_argument("--tilt", type=float, default=20.0, help="degrees the camera may lean, 180: all rotations")
+    parser.add_argument("--speed", type=float, default=0.15, help="sd of the turn about each axis, radians a step")
+    parser.add_argument("--field-of-view", type=float, default=90.0, metavar="DEGREES", help="of the camera")
+    parser.add_argument("--room", type=int, default=0, metavar="SEED", help="of colours and pictures on the walls")
+    add_filter_options(parser, 1e-2)
+    parser.add_argument(
+        "--full-rank", nargs="?", type=float, const=ACCURACY, default=0.0, metavar="ACCURACY",
+        help=f"the frames' kernel matrix whole, by Lanczos steps that end at this accuracy ({ACCURACY:g})",
+    )  # fmt: skip
+    add_device_option(parser)
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every method on every run of every noise; the summary is over all of them."""
+    check_writable(options.json)
+    seeds = seeds_asked(options)
+    with stdout_kept_clean():
+        import torch
+
+        from deconditioning.device import choose
+        from deconditioning.studies.filtering.camera import METHODS, PAPER_NOISES
+
+        torch.set_num_threads(1)  # matrices this small are slower on several
+        noises, methods = tuple(options.noise or PAPER_NOISES), tuple(options.methods or METHODS)
+        results = [result for noise in noises for seed in seeds for result in _one(options, noise, seed, methods)]
+        device = str(choose(options.device))
+    names = ("train", "test", "runs", "seeds", "tilt", "speed", "field_of_view", "room", "scale", "epsilon",
+             "tolerance", "full_rank")  # fmt: skip
+    settings = {name: getattr(options, name) for name in names} | {"noise": list(noises), "methods": list(methods)}
+    write(document(options.command, settings, results, by=("noise",), device=device), options.json)
+
+
+def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[str, ...]) -> list[Result]:
+    from deconditioning.filtering.room import Camera
+    from deconditioning.filtering.rotations import RotationPath
+    from deconditioning.studies.filtering.camera import CameraSpec, compare_camera
+
+    spec = CameraSpec(
+        options.train, options.test, noise, seed, RotationPath(speed=options.speed, tilt=options.tilt),
+        Camera(field_of_view=options.field_of_view), options.room,
+    )  # fmt: skip
+    settings = filter_settings(options, iterative=options.full_rank)
+    results = []
+    for row in compare_camera(spec, settings, methods):
+        more = {"noise": noise, "variance": noise**2}
+        results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=more))
+        if not options.quiet:
+            scores = row["scores"]
+            say(f"σ = {noise:.3g}, {row['model']}, run {seed}: MSE {scores['mse']:.4f}, {scores['angle']:.1f}°, "
+                f"{scores['ms_per_step']:.1f} ms a step ({row['message']})")  # fmt: skip
+    return results

@@ -1,0 +1,93 @@
+"""``deconditioning kbr-filter``: follow a hidden state by kernel Bayes' rule, beside filters told the equations."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import (
+    USUAL_MARKS,
+    add_circle_options,
+    add_missing_option,
+    chosen,
+    filter_settings,
+    seeds_asked,
+)
+from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.studies.filtering.study import FilterProblem
+
+HELP = "follow a hidden state with the kernel Bayes filter, beside EKF, UKF and a particle filter"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_circle_options(parser, ["a"], 3)
+    parser.add_argument(
+        "--generator", choices=("M", "D"), default="M", help="M: the angle of the noisy state, D: its own"
+    )
+    parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step a row")
+    parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
+    parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
+    parser.add_argument(
+        "--time", metavar="COLUMN",
+        help="column of times of the series, by which rows are sorted and gaps found (the one that is), or none",
+    )  # fmt: skip
+    add_missing_option(parser, USUAL_MARKS)
+    parser.add_argument("--methods", nargs="+", metavar="METHOD", help="kbr, ekf, ukf, particle (all)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every method on every run."""
+    check_writable(options.json)
+    seeds_asked(options)
+    with stdout_kept_clean():
+        from deconditioning.device import choose
+        from deconditioning.studies.filtering.study import compare
+
+        settings = filter_settings(options)
+        methods = tuple(options.methods) if options.methods else None
+        results = []
+        for problem, seed, about in _problems(options):
+            for row in compare(problem, seed, settings, methods):
+                results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=about))
+                if not options.quiet:
+                    where = ", ".join(f"{name} {value}" for name, value in about.items())
+                    say(f"{where}, {row['model']}, run {seed}: MSE {row['scores']['mse']:.4f} ({row['message']})")
+        device = str(choose(options.device))
+    said = (
+        "system", "generator", "series", "states", "observations", "missing", "train", "test", "runs", "seeds",
+        "tolerance",
+    )  # fmt: skip
+    settings_said = chosen(options, said)
+    by = ("train",) if options.series else ("system", "train")
+    write(document(options.command, settings_said, results, device=device, by=by), options.json)
+
+
+def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int, dict[str, Any]]]":
+    """Each problem with its seed and what tells it from the others."""
+    from deconditioning.filtering.series import Series
+    from deconditioning.filtering.systems import RotationSystem
+    from deconditioning.studies.filtering.study import rotation_problem, series_problem
+
+    if options.series:
+        if not options.states or not options.observations:
+            raise InputError("A series needs --states and --observations: name their columns.")
+        from deconditioning.filtering.steps import GUESSED
+        from deconditioning.tables import read_table
+
+        table = read_table(options.series, missing=options.missing)
+        time = None if options.time == "none" else options.time or GUESSED
+        series = Series.from_table(table, options.states, options.observations, time)
+        for note in (*table.notes, *series.notes):
+            say(f"Note: {note}")
+        for train in options.train:
+            yield series_problem(series, train)[0], 0, {"train": train}
+        return
+    for name in options.system:
+        system = RotationSystem.named(name, options.generator)
+        for train in options.train:
+            for seed in options.seeds:
+                yield rotation_problem(system, train, options.test, seed), seed, {"system": name, "train": train}

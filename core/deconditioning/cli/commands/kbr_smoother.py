@@ -1,0 +1,37 @@
+"""``deconditioning kbr-smoother``: the kernel Bayes filter beside its prediction and its smoother."""
+
+import argparse
+from itertools import product
+
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import add_circle_options, chosen, filter_settings, seeds_asked
+from deconditioning.cli.talk import say, stdout_kept_clean
+
+HELP = "the kernel Bayes filter, one step ahead, and given the whole series, with several δ of the smoother"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_circle_options(parser, ["a", "b"], 10)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every system, length and run."""
+    check_writable(options.json)
+    seeds = seeds_asked(options)
+    with stdout_kept_clean():
+        from deconditioning.filtering.systems import RotationSystem
+        from deconditioning.studies.filtering.smoothing import compare_smoothers
+        from deconditioning.studies.filtering.study import rotation_problem
+
+        settings = filter_settings(options)
+        results = []
+        for name, train, seed in product(options.system, options.train, seeds):
+            problem = rotation_problem(RotationSystem.named(name, "M"), train, options.test, seed)
+            for row in compare_smoothers(problem, seed, settings):
+                more = {"system": name, "train": train, "smoothing": row["smoothing"]}
+                results.append(Result(row["model"], seed, row["scores"], message=row["message"], more=more))
+            if not options.quiet:
+                say(f"{name}, T = {train}, run {seed} done")
+    said = chosen(options, ("system", "train", "test", "runs", "seeds", "tolerance"))
+    write(document(options.command, said, results, by=("system", "train", "smoothing")), options.json)

@@ -1,0 +1,74 @@
+"""``deconditioning kernel-bayes``: a Gaussian posterior from samples, beside densities with importance weights."""
+
+import argparse
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import add_output_options, add_runs_options, seeds_asked
+from deconditioning.cli.talk import say, stdout_kept_clean
+
+if TYPE_CHECKING:
+    from deconditioning.studies.kernel_bayes.study import GaussianSpec
+
+HELP = "find posterior means by kernel Bayes' rule, beside density estimation and the conditional mean embedding"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--dimension", nargs="+", type=int, default=[2], metavar="D", help="of X and of Y, one or several"
+    )
+    parser.add_argument("--pairs", nargs="+", type=int, default=[200], metavar="N", help="pairs (X, Y), one or several")
+    parser.add_argument("--prior", type=int, help="draws of the prior (as many as pairs)")
+    parser.add_argument(
+        "--simulations", nargs="+", type=int, default=[20_000], metavar="S", help="of rejection ABC, one or several"
+    )
+    parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
+    add_runs_options(parser, 3, "drawn problems")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help="kbr, kde, cme, abc (all), kbr_theorem, kbr_printed, kde_lscv, kbr_cv, kbr_cv_own",
+    )
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every method on every run of every dimension; the summary is over all of them."""
+    check_writable(options.json)
+    seeds = seeds_asked(options)
+    with stdout_kept_clean():
+        from deconditioning.studies.kernel_bayes.study import METHODS, GaussianSpec, compare_rules
+
+        methods, results = tuple(options.methods or METHODS), []
+        for dimension, pairs, seed in product(options.dimension, options.pairs, seeds):
+            spec = GaussianSpec(dimension, pairs, options.prior or pairs, options.tests, seed)
+            for size, row in _rows(spec, methods, options, compare_rules):
+                more = {"dimension": dimension, "size": size}
+                results.append(
+                    Result(row["model"], seed, row["scores"], message=row["message"], seconds=row["seconds"], more=more)
+                )
+                if not options.quiet:
+                    say(f"d = {dimension}, {row['model']} of {size}, run {seed}: MSE {row['scores']['mse']:.4g}")
+    settings = {
+        name: getattr(options, name)
+        for name in ("dimension", "pairs", "prior", "simulations", "tests", "runs", "seeds")
+    }
+    said = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
+    write(said, options.json)
+
+
+def _rows(
+    spec: "GaussianSpec", methods: tuple[str, ...], options: argparse.Namespace, compare_rules: Any
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each row with its size: pairs, or the simulations of ABC, which are run beside the first number of pairs only."""
+    by_pairs = tuple(name for name in methods if name != "abc")
+    if by_pairs:
+        for row in compare_rules(spec, by_pairs):
+            yield spec.pairs, row
+    if "abc" in methods and spec.pairs == options.pairs[0]:
+        for simulations in options.simulations:
+            yield simulations, compare_rules(spec, ("abc",), simulations)[0]

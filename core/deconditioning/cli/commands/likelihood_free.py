@@ -1,0 +1,141 @@
+"""``deconditioning likelihood-free``: posteriors from a simulator or a table, by every method on the same runs."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from deconditioning.cli.document import Result, check_writable, document, write
+from deconditioning.cli.options import USUAL_MARKS, add_missing_option, add_output_options, seeds_of
+from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.errors import InputError
+
+HELP = "find posteriors from simulations alone: deconditional embedding, kernel Bayes' rule, ABC and six methods more"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--problem", default="exponential-gamma",
+                        help="exponential-gamma, gaussian, lotka-volterra or table")  # fmt: skip
+    parser.add_argument("--simulations", nargs="+", type=int, default=[100], metavar="N", help="one number or several")
+    parser.add_argument("--seeds", nargs="+", default=["0"], metavar="SEED",
+                        help="of the simulations: numbers, or a range such as 0-99")  # fmt: skip
+    parser.add_argument("--observed", type=float, help="exponential-gamma: the observed mean (9.42)")
+    parser.add_argument("--dimension", type=int, default=2, help="gaussian: number of parameters")
+    parser.add_argument("--methods", nargs="+", metavar="METHOD",
+                        help="dme, kbr, cme, abc (these four without the option), and beside them cme_evidence, kelfi, "
+                             "k2_abc, mdn, smc_abc")  # fmt: skip
+    parser.add_argument("--drawn", action="store_true", help="make every seed's data at parameters from the prior")
+    parser.add_argument("--design", choices=("spread", "random"), default="spread",
+                        help="parameters in a Latin hypercube, or independent")  # fmt: skip
+    parser.add_argument("--calibrate", type=int, metavar="REPEATS", help="add calibration ranks over so many data sets")
+    parser.add_argument("--table", metavar="FILE", help="table: CSV of parameters and summaries, a row a simulation")
+    parser.add_argument("--observed-row", metavar="FILE", help="table: CSV of names and one observed row")
+    add_missing_option(parser, USUAL_MARKS)
+    parser.add_argument("--parameters", nargs="+", metavar="COLUMN", help="table: its parameter columns")
+    parser.add_argument("--log", nargs="+", default=[], metavar="COLUMN", help="table: parameters seen as logarithms")
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Means and middle 95 % intervals per method, seed and number of simulations; kernels from q̄ and its guards."""
+    check_writable(options.json)
+    seeds = seeds_of(options.seeds)
+    with stdout_kept_clean():
+        results, more = (_of_table if options.problem == "table" else _of_simulator)(options, seeds)
+    names = ("problem", "simulations", "seeds", "observed", "dimension", "design", "drawn")
+    settings = {name: getattr(options, name) for name in names} | {"seeds": seeds, "command": _command(options)}
+    write(document(options.command, settings, results, **more), options.json)
+
+
+def _of_simulator(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Result], dict[str, Any]]:
+    from deconditioning.studies.likelihood_free.study import calibration, drawn, make_problem, run_problem
+
+    problem, results = make_problem(options.problem, options.observed, options.dimension), []
+    for count in options.simulations:
+        for seed in seeds:
+            given = drawn(problem, seed) if options.drawn else problem
+            found, rows = run_problem(given, count, seed, methods=_methods(options), design=options.design)
+            results += [_result(row) for row in rows]
+            _talk(options, count, seed, rows)
+            if found.simulations.discarded and not options.quiet:
+                say(f"{found.simulations.discarded} runs were discarded and drawn anew")
+    more: dict[str, Any] = {}
+    if options.calibrate:
+        count = options.simulations[0]
+        more["calibration"] = [
+            {"model": record.method, "parameter": record.parameter, "simulations": count, "samples": record.samples,
+             "ranks": record.ranks.tolist()}
+            for record in calibration(problem, count, _methods(options), options.calibrate, seed=seeds[0])
+        ]  # fmt: skip
+    return results, more
+
+
+def _of_table(options: argparse.Namespace, seeds: list[int]) -> tuple[list[Result], dict[str, Any]]:
+    from deconditioning.likelihood_free.table import problem_of_table, read_table
+    from deconditioning.studies.likelihood_free.study import infer, rows_of
+
+    if not options.table:
+        raise InputError("No table was given: add --table FILE.")
+    if options.calibrate or options.drawn:
+        raise InputError("A table has no simulator to draw repeated data from: leave --calibrate and --drawn out.")
+    row = _read(options.observed_row) if options.observed_row else None
+    table = read_table(_read(options.table), row, Path(options.table).name, options.missing)
+    chosen = tuple(options.parameters or table.suggested)
+    problem, simulations = problem_of_table(table, chosen, logs=tuple(options.log))
+    results = []
+    for seed in seeds:
+        rows = list(rows_of(infer(problem, simulations, seed=seed, methods=_methods(options)), seed))
+        results += [_result(row) for row in rows]
+        _talk(options, len(simulations.parameters), seed, rows)
+    return results, {"parameters": list(chosen)}
+
+
+def _methods(options: argparse.Namespace) -> tuple[str, ...]:
+    from deconditioning.likelihood_free.inference import METHODS
+    from deconditioning.likelihood_free.others import OTHERS
+
+    unknown = [name for name in options.methods or () if name not in METHODS + OTHERS]
+    if unknown:
+        raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join(METHODS + OTHERS)}.")
+    return tuple(options.methods or METHODS)
+
+
+def _read(path: str) -> bytes:
+    from deconditioning.likelihood_free.table import MOST_BYTES
+
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): give the name of a CSV file.") from None
+
+
+def _result(row: dict[str, Any]) -> Result:
+    status = "ok" if row["scores"] else "failed"
+    return Result(row["model"], row["seed"], row["scores"], status=status, message=row["message"],
+                  seconds=row["seconds"], more=row["more"])  # fmt: skip
+
+
+def _talk(options: argparse.Namespace, count: int, seed: int, rows: list[dict[str, Any]]) -> None:
+    if options.quiet:
+        return
+    for row in rows:
+        scores = row["scores"]
+        said = row["message"] or "mean {posterior_mean:.4g} [{interval_low:.4g}, {interval_high:.4g}]".format(**scores)
+        say(f"n = {count}, seed {seed}, {row['model']}: {said}")
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that makes this document again, for the page that shows it."""
+    words = ["deconditioning likelihood-free --problem", options.problem]
+    for name in ("simulations", "seeds", "methods"):
+        if getattr(options, name):
+            words += [f"--{name}", *(str(value) for value in getattr(options, name))]
+    for name in ("observed", "calibrate"):
+        if getattr(options, name) is not None:
+            words += [f"--{name}", f"{getattr(options, name):g}"]
+    if options.drawn:
+        words.append("--drawn")
+    if options.problem == "gaussian":
+        words += ["--dimension", str(options.dimension)]
+    return " ".join(words)

@@ -1,0 +1,33 @@
+"""``deconditioning replicated``: every table and figure of the five texts beside our stored numbers."""
+
+import argparse
+
+from deconditioning.cli.document import add_json_option, check_writable, document, table, write, write_bytes
+from deconditioning.cli.talk import say
+
+HELP = "say of every table and figure of the five texts whether our stored numbers bear it out"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--markdown", metavar="PATH", help="write the whole table there, as Markdown")
+    add_json_option(parser, default=None)
+
+
+def run(options: argparse.Namespace) -> None:
+    """The verdicts as a table, as JSON or as the document ``docs/replicated.md``."""
+    from deconditioning.studies.replicated.claims import load
+    from deconditioning.studies.replicated.markdown import to_markdown
+
+    check_writable(options.json)
+    check_writable(options.markdown)
+    found = load()
+    if options.markdown:
+        write_bytes(options.markdown, to_markdown(found).encode())
+        say(f"Wrote {options.markdown}.")
+    if options.json is not None:
+        names = ("text", "item", "verdict", "claim", "ours", "why", "missing", "numbers", "sources")
+        entries = [{name: getattr(claim, name) for name in names} for claim in found.claims]
+        write(document(options.command, {}, [], claims=entries, counts=found.counts()), options.json)
+    if not options.markdown and options.json is None:
+        print(table(["TEXT", "ITEM", "VERDICT"], [[c.text, c.item, c.verdict] for c in found.claims]))

@@ -1,0 +1,63 @@
+"""``deconditioning sparse-representation``: few points that stand for many data, versions × seeds."""
+
+import argparse
+
+from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
+from deconditioning.cli.options import add_device_option
+from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.errors import InputError
+
+HELP = "represent noisy data of a function by few points, random or learned"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--versions", nargs="+", metavar="NAME", help="random, learned, learned_points, variational_gp, exact_gp (all)"
+    )
+    parser.add_argument("--data", type=int, default=100, help="noisy data of the function")
+    parser.add_argument("--points", type=int, default=5, help="points that represent them")
+    parser.add_argument("--noise", type=float, default=0.1, help="sd of the data's noise")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of function and data")
+    parser.add_argument("--starts", type=int, default=6, help="starts of the optimiser")
+    parser.add_argument("--steps", type=int, default=100, help="steps of each start")
+    add_device_option(parser)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Every version at every seed; one that cannot be computed says so."""
+    check_writable(options.json)
+    with stdout_kept_clean():
+        from deconditioning.datasets.sparse_toy import ToySpec, make_toy
+        from deconditioning.device import choose
+        from deconditioning.studies.sparse_representation.study import VERSIONS, SparseSettings, summary_of
+
+        common = {name: getattr(options, name) for name in ("points", "starts", "steps", "device")}
+        versions = [SparseSettings(name, **common).version for name in options.versions or VERSIONS]
+        results = []
+        for seed in options.seeds:
+            toy = make_toy(ToySpec(options.data, noise=options.noise, seed=seed))
+            for name in versions:
+                try:
+                    row = summary_of(toy, SparseSettings(name, seed=seed, **common))
+                except InputError as error:
+                    results.append(Result(name, seed, status="failed", message=str(error)))
+                    continue
+                say(f"{name}, seed {seed}: RMSE {row['scores']['rmse']:.3f}")
+                results.append(
+                    Result(
+                        name,
+                        seed,
+                        row["scores"],
+                        message=" ".join(row["warnings"]) or None,
+                        seconds=row["seconds"],
+                        peak_mb=row["peak_mb"],
+                        more={"learned": row["learned"]} if row["learned"] else {},
+                    )
+                )
+        device = str(choose(options.device))
+    if all(result.status != "ok" for result in results):
+        raise InputError(str(results[0].message))
+    settings = {name: getattr(options, name) for name in ("data", "points", "noise", "seeds", "starts", "steps")}
+    write(document(options.command, {"versions": versions, **settings}, results, device=device), options.json)

@@ -1,0 +1,60 @@
+"""The options of what is presented: slides of a result as one page that works offline, PowerPoint and PDF."""
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import check_writable, write_bytes
+from deconditioning.cli.output import seeded
+from deconditioning.cli.talk import say
+
+if TYPE_CHECKING:
+    from deconditioning.slides.deck import Shown
+
+#: What each kind of file is.
+KINDS = {"html": "one page that works offline", "pptx": "PowerPoint", "pdf": "a report"}
+
+
+def add_deck_options(group: Any) -> None:
+    """``--html``, ``--pptx`` and ``--pdf``."""
+    for kind, about in KINDS.items():
+        group.add_argument(
+            f"--{kind}", metavar=f"OUT.{kind}", help=f"the slides of page Downscaling: {about} (OUT_seedN for several)"
+        )
+
+
+def check_deck(options: argparse.Namespace) -> None:
+    """``InputError`` where a file of slides could not be written."""
+    for kind in KINDS:
+        check_writable(getattr(options, kind))
+
+
+def deck_files(options: argparse.Namespace) -> dict[str, str]:
+    """The files of slides that are asked for, by kind."""
+    return {kind: file for kind in KINDS if (file := getattr(options, kind))}
+
+
+def save_deck(options: argparse.Namespace, shown: "Shown", settings: Mapping[str, Any], seed: int, count: int) -> None:
+    """Write the slides of one of ``count`` seeds that are asked for; ``settings`` make the result again."""
+    from deconditioning.slides.deck import presented
+    from deconditioning.slides.offline import offline_page
+    from deconditioning.slides.printed import powerpoint, report
+
+    told = presented(shown)
+    made: dict[str, Callable[[], bytes]] = {
+        "html": lambda: offline_page(told, settings).encode(),
+        "pptx": lambda: powerpoint(told),
+        "pdf": lambda: report(told),
+    }
+    for kind, file in deck_files(options).items():
+        path = seeded(Path(file), seed, count)
+        write_bytes(path, data := made[kind]())
+        if not options.quiet:
+            say(f"Wrote {path} ({len(data) / 1e6:.1f} MB).")
+
+
+def command_given(options: argparse.Namespace) -> str:
+    """The command line that is being run."""
+    return shlex.join(["deconditioning", *options.words])

@@ -1,0 +1,131 @@
+"""Options that several commands have, and what a person gave of them."""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import add_json_option
+from deconditioning.errors import InputError
+from deconditioning.plain_data import check_seed
+
+if TYPE_CHECKING:
+    from deconditioning.studies.filtering.study import FilterSettings
+
+Options = argparse._ActionsContainer  # a parser or a group of one
+#: The longest range of seeds.
+MOST_SEEDS = 100_000
+
+
+#: What counts as missing in a table where no number is named.
+USUAL_MARKS = "-9999 and other usual ones that lie far from all others; --missing alone for none"
+
+
+class Joined(argparse.Action):
+    """Several files of one option as one key (`deconditioning.fields.several`); nothing given is None."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Keep them under the option's name."""
+        from deconditioning.fields.several import joined
+
+        setattr(namespace, self.dest, joined(values) if values else None)
+
+
+def add_missing_option(parser: Options, unasked: str) -> None:
+    """``--missing``, None where it is not given: what is then missing ``unasked`` is said in its help."""
+    parser.add_argument(
+        "--missing", action="extend", nargs="*", metavar="NUMBER",
+        help=f"numbers that count as missing values, such as -999.9, or t=-999.9 for one variable ({unasked})",
+    )  # fmt: skip
+
+
+def add_output_options(parser: Options) -> None:
+    """``--quiet`` and ``--json``."""
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_json_option(parser)
+
+
+def add_device_option(parser: Options, default: str | None = "auto") -> None:
+    """``--device``; a ``default`` of None leaves it to the settings."""
+    choices, said = ("auto", "cpu", "cuda"), "auto takes a GPU where there is one"
+    parser.add_argument("--device", choices=choices, default=default, help=said)
+
+
+def add_learning_options(parser: Options, *, restarts: int, steps: int) -> None:
+    """``--restarts``, ``--steps`` and ``--no-learn``, None where they are not given: these numbers then hold."""
+    parser.add_argument("--restarts", type=int, help=f"starts of the optimiser ({restarts})")
+    parser.add_argument("--steps", type=int, help=f"steps of each start ({steps})")
+    parser.add_argument("--no-learn", dest="learn", action="store_false", default=None, help="keep the starting values")
+
+
+def add_filter_options(parser: Options, tolerance: float) -> None:
+    """``--scale``, ``--epsilon`` and ``--tolerance`` of a kernel Bayes filter."""
+    parser.add_argument("--scale", type=float, metavar="β", help="lengthscale in median distances (by validation)")
+    parser.add_argument("--epsilon", type=float, metavar="ε", help="regularisation, δ = 2ε (by validation)")
+    said = "trace that low-rank factors leave out, 0: dense"
+    parser.add_argument("--tolerance", type=float, default=tolerance, help=said)
+
+
+def filter_settings(options: argparse.Namespace, **more: Any) -> "FilterSettings":
+    """The settings that ``add_filter_options`` and ``add_device_option`` ask for, and ``more``."""
+    from deconditioning.studies.filtering.study import FilterSettings
+
+    return FilterSettings(options.scale, options.epsilon, options.tolerance, options.device, **more)
+
+
+def add_circle_options(parser: Options, systems: Sequence[str], runs: int) -> None:
+    """All options of a command that filters the state on a circle: systems, series, filter, device and output."""
+    parser.add_argument(
+        "--system", nargs="+", choices=("a", "b"), default=list(systems),
+        help=f"a: a circle, b: a wavy circle; one or both ({' '.join(systems)})",
+    )  # fmt: skip
+    parser.add_argument("--train", nargs="+", type=int, default=[400], metavar="T", help="training steps, one or more")
+    parser.add_argument("--test", type=int, default=200, help="steps that are followed and scored")
+    add_runs_options(parser, runs, "training and test series")
+    add_filter_options(parser, 1e-4)
+    add_device_option(parser)
+    add_output_options(parser)
+
+
+def add_runs_options(parser: Options, runs: int, of: str) -> None:
+    """``--runs`` and ``--seeds``: how many of them, or which."""
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--runs", type=int, help=f"{of}: how many, seeds from 0 ({runs})")
+    either.add_argument("--seeds", nargs="+", metavar="SEED", help=f"{of}: their seeds, numbers or ranges such as 0-9")
+    parser.set_defaults(usual_runs=runs)
+
+
+def seeds_asked(options: argparse.Namespace) -> list[int]:
+    """The seeds of ``add_runs_options``, which ``options.seeds`` holds from then on, and ``options.runs`` their number.
+
+    Raises ``InputError`` for no run, and for anything that is no seed.
+    """
+    if options.seeds is None:
+        runs = options.usual_runs if options.runs is None else options.runs
+        if not 1 <= runs <= MOST_SEEDS:
+            raise InputError(f"{runs} runs were asked for: give 1 to {MOST_SEEDS:,}.")
+        options.seeds = list(range(runs))
+    else:
+        options.seeds = seeds_of([str(word) for word in options.seeds])
+    options.runs = len(options.seeds)
+    return options.seeds
+
+
+def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the options that were given."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+
+
+def seeds_of(words: Sequence[str]) -> list[int]:
+    """Seeds from numbers and ranges; ``InputError`` for anything else."""
+    found: list[int] = []
+    for word in words:
+        ends = word.split("-")
+        if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
+            raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
+        check_seed(int(ends[-1][:40]))
+        if int(ends[-1]) - int(ends[0]) >= MOST_SEEDS:
+            raise InputError(f"The range '{word}' has more than {MOST_SEEDS:,} seeds: give fewer.")
+        found += range(int(ends[0]), int(ends[-1]) + 1)
+    if not found or len(set(found)) < len(found):
+        raise InputError("No seed, or one twice, was asked for: give each seed once.")
+    return found

@@ -1,0 +1,81 @@
+"""The options of what leaves a downscaling: which file, what is in it, how it is written."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.document import check_writable
+from deconditioning.cli.talk import say
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.downscaling.deliver import Leaving
+    from deconditioning.fields import Delivery
+
+
+def add_delivery_options(group: Any) -> None:
+    """``--output`` and what it is to hold."""
+    group.add_argument(
+        "--output", metavar="OUT.nc",
+        help="CF NetCDF of mean, sd, coarse, error, or a consolidated Zarr store where the name ends in .zarr "
+        "(OUT_seedN for several seeds); with --drs a folder",
+    )  # fmt: skip
+    group.add_argument("--draws", type=int, metavar="N", help="N joint draws of the posterior, along `realization`")
+    group.add_argument(
+        "--quantiles", nargs="*", type=float, metavar="Q", help="quantiles of every pixel (0.05 0.25 0.5 0.75 0.95)"
+    )
+    group.add_argument("--float32", action="store_true", help="fields as float32 with _FillValue 1e20, not float64")
+    group.add_argument("--file-per-grid", action="store_true", help="OUT.nc for the fine grid, OUT_coarse.nc beside it")
+    group.add_argument(
+        "--drs", action="store_true", help="name the file by CORDEX's data reference syntax, in the folder --output"
+    )
+    group.add_argument(
+        "--attributes",
+        nargs="+",
+        metavar="NAME=VALUE",
+        help="global attributes of your own (doi, contact, institution)",
+    )
+
+
+def delivery_of(options: argparse.Namespace) -> "Delivery":
+    """What is asked for; ``InputError`` where it cannot be, before hours of work."""
+    from deconditioning.fields import Delivery, attributes_of_text
+    from deconditioning.fields.uncertain import QUANTILES
+
+    if not options.drs:
+        check_writable(options.output)
+    elif not options.output or not Path(options.output).is_dir():
+        raise InputError("`--drs` names the file itself: give `--output` a folder that exists.")
+    levels = () if options.quantiles is None else tuple(options.quantiles) or QUANTILES
+    store = bool(options.output) and options.output.endswith(".zarr")
+    asked = Delivery(
+        options.draws or 0, levels, options.float32, options.file_per_grid, store,
+        attributes_of_text(options.attributes or []),
+    )  # fmt: skip
+    if asked != Delivery() and not options.output:
+        raise InputError("There is no file for what is asked of it: give `--output`.")
+    return asked
+
+
+def save(options: argparse.Namespace, delivery: "Delivery", leaving: "Leaving", seed: int, count: int) -> None:
+    """Write the result of one of ``count`` seeds and say where it is; nothing without ``--output``."""
+    if not options.output:
+        return
+    from deconditioning.fields import delivered
+
+    path = Path(options.output)
+    if options.drs:
+        path = path / f"{leaving.drs_name}.nc"
+    for place in delivered(leaving.dataset(delivery), delivery, seeded(path, seed, count)):
+        if not options.quiet:
+            say(f"Wrote {place} ({_size(place) / 1e6:.1f} MB).")
+
+
+def seeded(path: Path, seed: int, count: int) -> Path:
+    """The file of one seed of ``count``: OUT.nc, or OUT_seedN.nc of several."""
+    return path if count == 1 else path.with_name(f"{path.stem}_seed{seed}{path.suffix}")
+
+
+def _size(place: Path) -> int:
+    """Bytes of a file, or of all files of a store."""
+    return sum(f.stat().st_size for f in place.rglob("*") if f.is_file()) if place.is_dir() else place.stat().st_size

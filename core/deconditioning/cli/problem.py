@@ -1,0 +1,146 @@
+"""Which fields the commands downscale and how these become a problem: options, files, settings."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.deck import deck_files
+from deconditioning.cli.options import Joined, add_missing_option, chosen
+from deconditioning.cli.talk import say
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.downscaling.source import Source
+    from deconditioning.fields import DownscalingSpec, Fields
+
+
+def add_data_options(group: Any) -> None:
+    """What is downscaled, from which files, and how its cells are formed and withheld."""
+    group.add_argument("--target", help="the coarse variable to refine (a data set of ours has its own default)")
+    group.add_argument(
+        "--covariates", nargs="*", metavar="NAME", help="high-resolution variables (those fixed in time)"
+    )
+    group.add_argument("--mediators", nargs="*", metavar="NAME", help="mediating variables")
+    group.add_argument(
+        "--coarse", nargs="+", action=Joined, metavar="FILE", help="the target lies here, on its own coarse grid"
+    )
+    group.add_argument(
+        "--mediator", nargs="+", action=Joined, metavar="FILE", help="the mediators lie here (with --coarse)"
+    )
+    group.add_argument("--block", nargs=2, type=int, metavar=("ROWS", "COLUMNS"), help="pixels of a coarse cell (9 9)")
+    group.add_argument(
+        "--withhold", type=float, help="fraction of the cells that loses its target, to score by (0.5; 0 with --coarse)"
+    )
+    group.add_argument("--matching", choices=("direct", "indirect"), help="indirect where there are mediators")
+    group.add_argument("--no-coordinates", action="store_true", help="coordinates do not join the covariates")
+    group.add_argument(
+        "--reweigh", action="store_true", help="cells count by how common their mediators are among the targets"
+    )
+    group.add_argument(
+        "--select", nargs="*", metavar="DIM=VALUE",
+        help="along an extra dimension, a value (expver=5), one date or its beginning (time=1995-07), or an index from "
+        "0 as time=#2",
+    )  # fmt: skip
+    group.add_argument(
+        "--coarse-select", nargs="*", metavar="DIM=VALUE",
+        help="the same for the target of --coarse (what matches the covariates' time, level or member)",
+    )  # fmt: skip
+    add_missing_option(group, "what the file says, and what is too large to be a value")
+    group.add_argument(
+        "--hide", nargs="+", metavar="ROW-COLUMN", help="coarse cells that lose their target, rows and columns from 0"
+    )
+    group.add_argument("--reveal", nargs="+", metavar="ROW-COLUMN", help="coarse cells that keep it, whatever is drawn")
+    group.add_argument(
+        "--region", nargs=4, type=int, metavar=("ROW", "ROW", "COLUMN", "COLUMN"),
+        help="first and last row, first and last column of the coarse cells to keep, from 0",
+    )  # fmt: skip
+    group.add_argument("--seed", type=int, help="seed of the withheld cells and of learning (0)")
+    group.add_argument("--seeds", nargs="+", type=int, metavar="SEED", help="several seeds, one after the other")
+
+
+def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
+    """The problem's settings: those given, else the data set's own, else the usual ones."""
+    from deconditioning.fields import DownscalingSpec, cells_of_text
+
+    names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing")
+    given = chosen(options, names)
+    given |= {name: cells_of_text(".".join(cells)) for name, cells in chosen(options, ("hide", "reveal")).items()}
+    if options.no_coordinates:
+        given["coordinates"] = False
+    if options.reweigh:
+        given["reweigh"] = True
+    for name in ("select", "coarse_select"):
+        if getattr(options, name) is not None:
+            given[name] = dict(_pair(text, name) for text in getattr(options, name))
+    swept = getattr(options, "command", "") == "sweep"  # whose scores are those of withheld cells
+    if options.coarse and not swept and "withhold" not in default:
+        default = {**default, "withhold": 0.0}
+    merged = {**default, **given}
+    if "target" not in merged:
+        raise InputError("`--target` is missing: name the variable to refine.")
+    return DownscalingSpec.from_dict(merged)
+
+
+def _pair(text: str, option: str = "select") -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value.strip():
+        raise InputError(
+            f"`--{option.replace('_', '-')} {text}` is not understood: write DIM=VALUE, such as time=1995-07-14T12, or "
+            "DIM=#INDEX, such as time=#2."
+        )
+    return name, value
+
+
+def check_files(options: argparse.Namespace) -> None:
+    """``InputError`` for files without the one that they go with, and for an output that is also an input."""
+    if options.mediator and not options.coarse:
+        raise InputError("`--mediator` goes with `--coarse`: without it the mediators are read from INPUT.")
+    if options.coarse_select and not options.coarse:
+        raise InputError("`--coarse-select` goes with `--coarse`: without it `--select` chooses along the target, too.")
+    from deconditioning.fields.several import keys_of
+
+    given = [keys_of(key) for key in (options.input, options.coarse, options.mediator) if key]
+    inputs = [Path(file).resolve() for files in given for file in files]
+    for option, file in {"output": options.output, **deck_files(options)}.items():
+        if file and Path(file).resolve() in inputs:
+            raise InputError(f"`--{option}` {file} is also an input: choose another name.")
+
+
+def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
+    """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
+    from deconditioning.datasets import catalogue, static_covariates
+    from deconditioning.fields import open_fields
+    from deconditioning.fields.several import keys_of, together
+
+    entries = {entry.key: entry for entry in catalogue()}
+    keys = [options.input] if Path(options.input).exists() else keys_of(options.input)
+    ours = [None if Path(key).exists() else entries.get(key) for key in keys]
+    if len(keys) == 1 and ours[0] is not None:
+        return ours[0].open(), dict(ours[0].default)
+    if any(ours):
+        fields = together([entry.open() if entry else open_fields(k) for k, entry in zip(keys, ours, strict=True)])
+    else:
+        fields = open_fields(options.input)
+    if options.covariates is not None or not options.target:
+        return fields, {}
+    covariates = [name for name in static_covariates(fields, options.target) if name not in (options.mediators or [])]
+    if covariates and not options.quiet:
+        names = ", ".join(f"`{name}`" for name in covariates)
+        say(f"No covariates are named: {names}, fixed in time, are taken (`--covariates` without a name for none).")
+    return fields, {"covariates": covariates}
+
+
+def source_of(options: argparse.Namespace) -> "Source":
+    """The files that were given."""
+    from deconditioning.downscaling.source import Source
+
+    return Source(options.input, options.coarse, options.mediator)
+
+
+def check_selection(options: argparse.Namespace, spec: "DownscalingSpec", files: "Sequence[Fields]") -> None:
+    """``InputError`` where ``--select`` names a dimension or a value that no field in use has."""
+    from deconditioning.fields.selecting import check_select
+
+    given = dict(_pair(text) for text in options.select or [])
+    check_select(given, files, (spec.target, *spec.covariates, *spec.mediators))

@@ -1,0 +1,192 @@
+"""Sums of a kernel over the repeated measures of subjects, ``M_ij`` and ``l_i(s)``, each term by its cheapest route.
+
+``M_ij = Σ_uv K(x_iu, x_jv)/(m_i m_j)`` and ``l_i(s) = Σ_u K(x_iu, s)/m_i`` (Tang et al., eq. 7). On one column smooth
+kernels go by Chebyshev interpolation with a checked error, Matérn kernels by sorting; all else is
+summed tile by tile, after an estimate of its cost.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.bag_sums import direct
+from deconditioning.bag_sums.blocks import SortedBags, sort_bags
+from deconditioning.bag_sums.chebyshev import Interpolation, interpolate_kernel
+from deconditioning.bag_sums.routes import Route, routes_of
+from deconditioning.bag_sums.sorted import SortedLine, decay_of, sort_line, sorted_cross, sorted_gram
+from deconditioning.errors import Check, InputError, never
+from deconditioning.kernels.spec import KernelSpec, Term
+from deconditioning.kernels.tiles import diagonal, evaluate
+from deconditioning.observations import Bags
+from deconditioning.wording import duration
+
+#: Kernel evaluations a second of the tiled sums on one slow core; the most seconds they may take unless allowed more.
+RATE, MOST_SECONDS = 2.5e7, 600.0
+#: Rows whose interpolation weights are alive at once.
+ROWS = 1 << 15
+#: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
+KEPT, KEPT_NUMBERS = 16, 10_000_000
+
+
+class Sums(Protocol):
+    """What a posterior needs to know of the subjects under a kernel; estimated densities and landmarks have it too."""
+
+    def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
+        """Covariance ``M`` of the subjects' expectations of f."""
+        ...
+
+    def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
+        """Covariance ``l(s)`` of those expectations and f(s)."""
+        ...
+
+    def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
+        """Prior covariance of f."""
+        ...
+
+    def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+        """Prior variance of f."""
+        ...
+
+
+@dataclass(frozen=True)
+class Way:
+    """By which ``route`` a term is summed, in about how many seconds; for interpolation its ``nodes`` and ``error``."""
+
+    route: Route
+    seconds: float
+    nodes: int = 0
+    error: float = 0.0
+
+
+class KernelSums:
+    """The sums over the measures themselves.
+
+    ``bags`` holds the weighted distinct values of each subject, ``columns`` their names; ``most_seconds`` bounds what
+    tiled sums may be expected to take. Interpolation weights and the sorted order are kept for other hyperparameters.
+    """
+
+    def __init__(
+        self, bags: Bags, columns: tuple[str, ...], *, most_seconds: float = MOST_SECONDS, check: Check = never
+    ) -> None:
+        self.bags, self.columns = bags, columns
+        self._most_seconds, self._check = most_seconds, check
+        self._features: dict[int, Float[Tensor, "n p"]] = {}
+        self._line: SortedLine | None = None
+        self._blocks: SortedBags | None = None
+        self._grams: dict[Term, Float[Tensor, "n n"]] = {}
+        self._ways: dict[Term, tuple[Way, Interpolation | None]] = {}
+
+    def routes(self, kernel: KernelSpec) -> tuple[Way, ...]:
+        """How each term would be summed, and in about how many seconds."""
+        with torch.no_grad():
+            return tuple(self._way(term)[0] for term in kernel.terms)
+
+    def gram(self, kernel: KernelSpec) -> Float[Tensor, "n n"]:
+        """``M`` (n, n). Raises ``InputError`` where only tiled sums serve and would take too long."""
+        total = self.bags.inputs.new_zeros(self.bags.count, self.bags.count)
+        with torch.no_grad():
+            for term in kernel.terms:
+                total += term.scale * self._unit_gram(term)
+        return 0.5 * (total + total.T)
+
+    def cross(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "n P"]:
+        """``l(s)`` (n, P) at each row of ``inputs``, inside or outside the range of the measures."""
+        total = inputs.new_zeros(self.bags.count, len(inputs))
+        with torch.no_grad():
+            for term in kernel.terms:
+                total += term.scale * self._term_cross(term, inputs)
+        return total
+
+    def prior(self, kernel: KernelSpec, left: Tensor, right: Tensor) -> Float[Tensor, "P Q"]:
+        """``K(s, t)``."""
+        with torch.no_grad():
+            return evaluate(kernel.build(self.columns).to(left.device), left, right)
+
+    def prior_variance(self, kernel: KernelSpec, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+        """``K(s, s)``."""
+        with torch.no_grad():
+            return diagonal(kernel.build(self.columns).to(inputs.device), inputs)
+
+    def _unit_gram(self, term: Term) -> Float[Tensor, "n n"]:
+        """A term's M at scale 1, kept while scales and noise move."""
+        key = replace(term, scale=1.0)
+        if key not in self._grams:
+            keep = max(1, KEPT_NUMBERS // self.bags.count**2)
+            self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
+            self._grams[key] = self._term_gram(term)
+        return self._grams[key]
+
+    def _term_gram(self, term: Term) -> Float[Tensor, "n n"]:
+        way, found = self._way(term)
+        if found is not None:
+            weights = self._interpolated(found)
+            return weights @ found.gram @ weights.T
+        if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
+            return sorted_gram(self._sorted(), decay, self._check)
+        if way.seconds > self._most_seconds:
+            raise InputError(
+                f"{len(self.bags.inputs):,} distinct measures under this kernel make {len(self.bags.inputs) ** 2:.1e} "
+                f"pairs, about {duration(way.seconds)} of sums: use one column with a single Gaussian or Matérn "
+                "kernel, a longer lengthscale, fewer subjects, or values rounded to fewer digits."
+            )
+        return direct.gram(self._unit(term), self._sorted_bags(), check=self._check)
+
+    def _term_cross(self, term: Term, inputs: Tensor) -> Float[Tensor, "n P"]:
+        way, found = self._way(term)
+        if found is not None:
+            nodes = found.nodes[:, None]
+            return self._interpolated(found) @ evaluate(self._unit(term), nodes, inputs)
+        if way.route is Route.SORTED and (decay := decay_of(term)) is not None:
+            return sorted_cross(self._sorted(), decay, inputs[:, 0], self._check)
+        return direct.cross(self._unit(term), self._sorted_bags(), inputs, check=self._check)
+
+    def _unit(self, term: Term) -> gpytorch.kernels.Kernel:
+        return KernelSpec((Term(term.factors),)).build(self.columns).to(self.bags.inputs.device)
+
+    def _way(self, term: Term) -> tuple[Way, Interpolation | None]:
+        key = replace(term, scale=1.0)
+        if key not in self._ways:
+            self._ways = dict([*self._ways.items()][-KEPT:])
+            self._ways[key] = self._find_way(term)
+        return self._ways[key]
+
+    def _find_way(self, term: Term) -> tuple[Way, Interpolation | None]:
+        points, subjects = len(self.bags.inputs), self.bags.count
+        for route in routes_of(term) if len(self.columns) == 1 else ():
+            if route is Route.CHEBYSHEV and (found := self._interpolation(term)) is not None:
+                nodes = len(found.nodes)
+                return Way(route, 1e-8 * points * nodes, nodes, found.error), found
+            if route is Route.SORTED:
+                return Way(route, 1e-8 * points * subjects), None
+        return Way(Route.DIRECT, points**2 / 2 / RATE), None
+
+    def _interpolation(self, term: Term) -> Interpolation | None:
+        unit = self._unit(term)
+        return interpolate_kernel(lambda u, v: evaluate(unit, u, v), self.bags.inputs[:, 0])
+
+    def _interpolated(self, found: Interpolation) -> Float[Tensor, "n p"]:
+        """Bag means of the interpolation weights; the nodes follow from their number."""
+        count = len(found.nodes)
+        if count not in self._features:
+            bags, total = self.bags, self.bags.inputs.new_zeros(self.bags.count, count)
+            for begin in range(0, len(bags.inputs), ROWS):
+                self._check()
+                own = slice(begin, begin + ROWS)
+                weights = found.weights(bags.inputs[own, 0]).mul_(bags.weights[own, None])
+                total.index_add_(0, bags.bag[own], weights)
+            self._features[count] = total
+        return self._features[count]
+
+    def _sorted(self) -> SortedLine:
+        if self._line is None:
+            self._line = sort_line(self.bags.inputs[:, 0], self.bags.bag, self.bags.weights, self.bags.count)
+        return self._line
+
+    def _sorted_bags(self) -> SortedBags:
+        if self._blocks is None:
+            self._blocks = sort_bags(self.bags)
+        return self._blocks

@@ -1,0 +1,280 @@
+"""A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.sandbox import read_apart
+from deconditioning.tables.cells import MISSING
+from deconditioning.tables.gaps import said_of_marks
+
+if TYPE_CHECKING:
+    from deconditioning.distribution_regression.subjects import Subjects
+
+#: The most rows and bytes of a table, and rows read at once.
+MOST_ROWS, MOST_BYTES, CHUNK = 5_000_000, 300_000_000, 200_000
+#: The most subjects: their n × n matrix is factorised.
+MOST_SUBJECTS = 6000
+_GUESSES = {
+    "subject": ("subject", "id", "seqn", "person", "participant", "patient"),
+    "value": ("value", "x", "measure", "measurement", "count", "activity", "log_count"),
+    "outcome": ("outcome", "y", "age", "target", "response"),
+}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are what.
+
+    ``drop_missing`` leaves out rows with a missing cell instead of refusing them; which numbers are ``missing`` is as
+    `deconditioning.tables.gaps.without_marks` takes it.
+    """
+
+    subject: str
+    values: tuple[str, ...]
+    outcome: str
+    covariates: tuple[str, ...] = ()
+    drop_missing: bool = False
+    missing: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        every = (self.subject, *self.values, self.outcome, *self.covariates)
+        if not self.values:
+            raise InputError("No column of values was named: name at least one.")
+        if len(set(every)) < len(every):
+            twice = next(name for name in every if every.count(name) > 1)
+            raise InputError(f"The column '{twice}' has two roles: give each column one.")
+
+
+def _checked(source: str | Path | bytes) -> Path | bytes:
+    """A path or an upload's bytes; ``InputError`` where there is none, or too much of it."""
+    if isinstance(source, bytes):
+        size, name = len(source), "The table"
+    else:
+        source = Path(source)
+        if not source.is_file():
+            raise InputError(f"There is no file {source}: check the name.")
+        size, name = source.stat().st_size, str(source)
+    if size > MOST_BYTES:
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB, at most {MOST_BYTES / 1e6:,.0f} MB are read: thin it out.")
+    return source
+
+
+def columns_of(source: str | Path | bytes) -> tuple[str, ...]:
+    """The names of the columns."""
+    from deconditioning.tables.dialect import sniff
+
+    dialect = sniff(_checked(source), "the table")
+    return dialect.names[dialect.counted :]
+
+
+def guess_roles(names: Sequence[str]) -> Roles | None:
+    """Roles by the usual names, then by position (subject, value, outcome); None below three columns."""
+    if len(names) < 3:
+        return None
+    found: dict[str, str] = {}
+    for role, guesses in _GUESSES.items():
+        named = [name for guess in guesses for name in names if name.lower() == guess and name not in found.values()]
+        if named:
+            found[role] = named[0]
+    free = [name for name in names if name not in found.values()]
+    for role in _GUESSES:
+        if role not in found:
+            found[role] = free.pop(0)
+    return Roles(found["subject"], (found["value"],), found["outcome"], tuple(free))
+
+
+def open_subjects(path: Path, roles: Roles) -> "Subjects":
+    """As ``read_table`` for a table from anywhere: it is read in a process of its own."""
+    settings = json.dumps(asdict(roles))
+    gathered = read_apart(
+        "deconditioning.distribution_regression.reader", path, "The table", load_gathered, memory_mb=3000, seconds=60,
+        settings=settings,
+    )  # fmt: skip
+    return _subjects(gathered, roles)
+
+
+def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
+    """Subjects from a text table (`deconditioning.tables.text`), one row a measurement.
+
+    Subjects come in the order in which they first appear. Raises ``InputError``, naming row and column, for missing or
+    unreadable cells, an outcome or covariate that differs within a subject, and what ``make_subjects`` refuses.
+    """
+    return _subjects(gather(source, roles), roles)
+
+
+def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
+    """The numbers of a table; ``InputError`` as ``read_table``."""
+    frame, lines, notes = _frame(_checked(source), roles)
+    gathered = _Gathering(roles, notes)
+    for first in range(0, len(frame), CHUNK):
+        gathered.add(frame.iloc[first : first + CHUNK].reset_index(drop=True), lines[first : first + CHUNK])
+    return replace(gathered.all(), notes=np.array(notes, dtype=np.str_))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A table's numbers: ``values`` (R, d) and their ``owner`` (R,), what is ``known`` (n, 1 + q) of each subject
+    (outcome, covariates), the subjects' ``names``, and ``notes`` on how the table was read."""
+
+    values: np.ndarray
+    owner: np.ndarray
+    known: np.ndarray
+    names: np.ndarray
+    notes: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.str_))
+
+
+def write_gathered(gathered: Gathered, target: Path) -> None:
+    """Its arrays in an .npz archive, for ``load_gathered`` in another process."""
+    with open(target, "wb") as file:
+        np.savez(file, **vars(gathered))
+
+
+def load_gathered(path: Path) -> Gathered:
+    """Back from ``write_gathered``; nothing is unpickled."""
+    with np.load(path, allow_pickle=False) as archive:
+        return Gathered(**{name: archive[name] for name in ("values", "owner", "known", "names", "notes")})
+
+
+def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
+    from deconditioning.distribution_regression.subjects import make_subjects
+
+    known = gathered.known
+    made = make_subjects(
+        gathered.values, gathered.owner, known[:, 0], covariates=known[:, 1:], names=gathered.names.tolist(),
+        columns=roles.values, covariate_names=roles.covariates, outcome_name=roles.outcome,
+    )  # fmt: skip
+    return replace(made, notes=tuple(gathered.notes.tolist()))
+
+
+def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[str, ...]]:
+    """The wanted columns, the lines of the file that their rows stand in, and notes on how they were read."""
+    import pandas as pd
+
+    from deconditioning.tables.text import read_text
+
+    names = columns_of(source)
+    wanted = [roles.subject, *roles.values, roles.outcome, *roles.covariates]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
+    found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
+                      missing=roles.missing)  # fmt: skip
+    subjects = found.columns[roles.subject].str.strip()
+    frame = pd.DataFrame({**found.columns, roles.subject: subjects.where(~subjects.str.lower().isin(MISSING))})
+    return frame, found.lines, found.notes
+
+
+class _Gathering:
+    """What the pieces hold so far."""
+
+    def __init__(self, roles: Roles, notes: tuple[str, ...]) -> None:
+        self.roles, self.notes = roles, notes
+        self.number: dict[str, int] = {}
+        self.values: list[np.ndarray] = []
+        self.owner: list[np.ndarray] = []
+        self.told: list[np.ndarray] = []  # of each subject: outcome and covariates
+
+    def add(self, frame: Any, lines: np.ndarray) -> None:
+        """One piece; ``lines`` are the numbers of its rows."""
+        roles = self.roles
+        numbers = [*roles.values, roles.outcome, *roles.covariates]
+        for name in numbers:
+            frame[name] = _numeric(frame[name], name, lines)
+        bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))
+        empty = frame[roles.subject].isna().to_numpy() | bad.any(1)
+        if empty.any() and not roles.drop_missing:
+            raise InputError(_missing(frame, bad, empty, roles, numbers, lines) + said_of_marks(self.notes))
+        names = frame[roles.subject][~frame[roles.subject].isna()]
+        for name in names.unique():
+            self.number.setdefault(name, len(self.number))
+        if len(self.number) > MOST_SUBJECTS:
+            raise InputError(
+                f"The table has more than {MOST_SUBJECTS:,} subjects, the most whose matrix is factorised: take a part."
+            )
+        whole = frame[~empty]
+        owner = whole[roles.subject].map(self.number).to_numpy(dtype=np.int64)
+        self.values.append(whole[list(roles.values)].to_numpy(dtype=float))
+        self.owner.append(owner)
+        self._tell(whole, owner, lines[~empty])
+
+    def _tell(self, frame: Any, owner: np.ndarray, rows: np.ndarray) -> None:
+        """Outcome and covariates: one value a subject, the same in each of its rows."""
+        names = [self.roles.outcome, *self.roles.covariates]
+        given = frame[names].to_numpy(dtype=float)
+        known = np.full((len(self.number), len(names)), np.nan)
+        for old in self.told[-1:]:
+            known[: len(old)] = old
+        seen, where = np.unique(owner, return_index=True)
+        fresh = np.isnan(known[seen, 0])
+        known[seen[fresh]] = given[where[fresh]]
+        differs = known[owner] != given
+        if differs.any():
+            row, column = (int(v[0]) for v in np.nonzero(differs))
+            subject = list(self.number)[owner[row]]
+            raise InputError(
+                f"'{names[column]}' is {given[row, column]:g} in row {rows[row]} and {known[owner[row], column]:g} "
+                f"before, both of subject {subject}: it must be the same in every row of a subject."
+            )
+        self.told = [known]
+
+    def all(self) -> Gathered:
+        """All of it."""
+        if not self.number:
+            raise InputError("The table has no rows under its header: give one row per measurement.")
+        known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
+        known[: len(self.told[-1])] = self.told[-1]
+        values, owner = np.concatenate(self.values), np.concatenate(self.owner)
+        if len(values) and not np.ptp(values, axis=0).any():
+            raise InputError(
+                f"Every measurement of '{self.roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told "
+                "apart; choose another column."
+            )
+        names = list(self.number)
+        empty = [names[i] for i in np.flatnonzero(np.bincount(owner, minlength=len(names)) == 0)]
+        if empty:
+            raise InputError(
+                f"{len(empty)} subject(s) have no complete row ({', '.join(empty[:3])}): fill in or leave those out."
+            )
+        return Gathered(values, owner, known, np.array(names, dtype=np.str_))
+
+
+def _numeric(column: Any, name: str, lines: np.ndarray) -> Any:
+    """A column as numbers; empty cells are NaN, words are refused."""
+    import pandas as pd
+
+    if column.dtype.kind == "f":
+        return column
+    text = column.astype(str).str.strip()
+    found = pd.to_numeric(text, errors="coerce")
+    words = found.isna() & ~text.str.lower().isin(MISSING)
+    if not words.any():
+        words = words | True  # numbers of more than one kind, or dates
+    if words.any():
+        at = int(np.flatnonzero(words.to_numpy())[0])
+        raise InputError(
+            f"'{name}' reads \"{column.iloc[at]}\" in row {lines[at]}: it must hold numbers; code categories 0 and 1."
+        )
+    return found
+
+
+def _missing(frame: Any, bad: np.ndarray, empty: np.ndarray, roles: Roles, names: list[str], lines: np.ndarray) -> str:
+    """The sentence on missing cells; a subject all of whose values are missing is named."""
+    at = int(np.flatnonzero(empty)[0])
+    where = roles.subject if not bad[at].any() else names[int(np.flatnonzero(bad[at])[0])]
+    subject = frame[roles.subject].iloc[at]
+    own = (frame[roles.subject] == subject).to_numpy()
+    if where in roles.values and bad[own][:, : len(roles.values)].any(1).all():
+        return (
+            f"Subject {subject} has no measurement: '{where}' is empty in row {lines[at]} and in all rows of that "
+            "subject; leave the subject out."
+        )
+    return (
+        f"{int(empty.sum()):,} row(s) have a missing cell, the first is '{where}' in row {lines[at]}: fill it in, or "
+        "have rows with missing cells left out."
+    )

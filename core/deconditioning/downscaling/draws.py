@@ -1,0 +1,208 @@
+"""Joint draws of a posterior over a whole picture: fields that all fit the same coarse cells, for flipping through."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.bag_sums.grid_draws import grid_draws
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.pixel_sums import Picture
+from deconditioning.device import one_thread
+from deconditioning.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
+from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
+from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.surroundings import scale_at
+from deconditioning.errors import Check, InputError, never
+from deconditioning.fields import DownscalingProblem, reaggregate
+from deconditioning.kernels.families.draws import normal
+from deconditioning.kernels.fourier import draw_features
+from deconditioning.kernels.spec import KernelSpec, Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram, pathwise_dual
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
+
+#: Draws that are flipped through, and the seed that they share.
+COUNT, SEED = 20, 20
+#: Values of all draws together that may leave.
+MOST_VALUES = 60_000_000
+#: Rows whose random features are held at once.
+_TILE = 4096
+
+
+@dataclass(frozen=True)
+class Draws:
+    """``fields`` (D, H, W) and their ``mean`` (H, W), in the target's units, missing where the problem has no pixel.
+
+    ``off`` is the largest distance of any draw's cell average from the mean's at a measured cell, in the same units;
+    None where cells are matched through mediators only. ``stride``: the fields hold every so many-th pixel each way.
+    ``seed`` is that of the random numbers.
+    """
+
+    fields: np.ndarray
+    mean: np.ndarray
+    off: float | None
+    stride: int
+    seed: int = SEED
+
+
+@one_thread()
+def posterior_draws(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    key: str,
+    store: SumsStore,
+    picture: Picture | PartedPicture | None,
+    look: Sketch,
+    *,
+    count: int = COUNT,
+    seed: int = SEED,
+    check: Check = never,
+) -> Draws:
+    """``count`` joint draws of f given the data, at the pixels of a preview, from the sums that a page keeps.
+
+    Matheron's rule: ``f + c(x)ᵀ W S⁻¹ (z̃ − Wᵀf̄ − e)``. Terms of the place alone on a regular grid are drawn by FFT,
+    to about a thousandth of their variance (`grid_draws`), the others by 1,024 random features whose frequencies all
+    draws share: over amplitudes their prior covariance is k to about 3 %. The same ``seed`` gives the same random
+    numbers, so that draws change with the hyperparameters as smoothly as the posterior does. Where the model has a
+    local scale κ, a draw is ``mean + κ (draw − mean)``; of a look at every pixel of matched cells,
+    ``P(κ (draw − mean))`` takes the place of the second term, with P the step back to the cell averages that
+    ``draw − mean`` has (`_onto_cells`).
+    Raises ``InputError`` for kernels whose functions cannot be drawn.
+    Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    if picture is None or not reads_bags(spec):
+        apart, mean = _sampled(spec, data, problem, look, count, generator)
+    else:
+        apart, mean = _pathwise(spec, data, problem, key, store, picture, look, count, generator, check)
+    fields = mean[:, None] + apart
+    shown = [problem.physical_mean(values[look.mean_at.repeat]) for values in (mean, *fields.T)]
+    stride = look.mean_at.stride
+    thin = np.stack(shown)[:, ::stride, ::stride]
+    return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride, seed)
+
+
+def exact_draws(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture | None, *, count: int, seed: int, check: Check = never,
+) -> Draws:  # fmt: skip
+    """`posterior_draws` at every pixel, from exact sums only: what may leave the page in a file.
+
+    Raises ``InputError`` above ``MOST_VALUES`` values.
+    """
+    if count * len(problem.pixel) > MOST_VALUES:
+        raise InputError(
+            f"{count} draws of {len(problem.pixel):,} pixels are too many to be held at once: ask for at most "
+            f"{MOST_VALUES // len(problem.pixel)}."
+        )
+    if picture is not None and reads_bags(spec):
+        store.parts(sums_key(key, spec), spec.kernel, picture, check)
+    look = sketch(problem, every_pixel=True)
+    return posterior_draws(spec, data, problem, key, store, picture, look, count=count, seed=seed, check=check)
+
+
+def _off(problem: DownscalingProblem, mean: np.ndarray, draws: list[np.ndarray]) -> float | None:
+    """How far draws leave the mean's cell averages where a cell was measured."""
+    if not problem.matched:
+        return None
+    cells = reaggregate(problem, mean)
+    apart = [np.abs(reaggregate(problem, draw) - cells)[problem.observed] for draw in draws]
+    return float(np.nanmax(apart))
+
+
+def _sampled(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch, count: int,
+    generator: torch.Generator,
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws less their mean, and the mean, of models through inducing points or on centroids: their own joint draws."""
+    given, at = named_posterior(spec, data, columns_of(problem)), problem.inputs[look.mean_at.chosen]
+    mean = given.mean(at)
+    apart = given.sample(at, count, generator).T - mean[:, None]
+    kappa = scale_at(spec, problem, given.conditioning, at) if isinstance(given, IndirectPosterior) else None
+    return (apart if kappa is None else kappa[:, None].to(apart.dtype) * apart), mean
+
+
+def _pathwise(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, key: str, store: SumsStore,
+    picture: Picture | PartedPicture, look: Sketch, count: int, generator: torch.Generator, check: Check,
+) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
+    """Draws less their mean, and the mean, from the bags' sums."""
+    columns, place = columns_of(problem), None
+    if named(spec.model).partial:
+        place = columns.place
+    name, at = sums_key(key, spec), look.mean_at.chosen
+    parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
+    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))
+    prior, means = _priors(spec, problem, picture, at, len(given.weights), count, generator, check)
+    dual = pathwise_dual(spec, given, means, data.bags.contamination, generator)
+
+    def across(weights: Float[Tensor, " n"]) -> Float[Tensor, " Q"]:
+        """``c(x)ᵀ`` times a weight a bag."""
+        check()
+        found = ((scale * sums.cross.across(weights).to(prior.dtype), whole) for scale, sums, whole in parts)
+        return total(part[at] if whole else part for part, whole in found)
+
+    mean = across(given.dual)
+    apart = prior + torch.stack([across(column) for column in dual.T], dim=1) - mean[:, None]
+    kappa = scale_at(spec, problem, given)
+    if kappa is not None:
+        wide = kappa[at, None].to(apart.dtype) * apart
+        exact = problem.matched and len(at) == len(problem.pixel) and bags_inside(problem)
+        apart = _onto_cells(problem, given, wide, apart, across) if exact else wide
+    return apart, spec.mean + mean
+
+
+def _onto_cells(
+    problem: DownscalingProblem, given: Conditioning, wide: Float[Tensor, "P D"], apart: Float[Tensor, "P D"],
+    across: Callable[[Tensor], Tensor],
+) -> Float[Tensor, "P D"]:  # fmt: skip
+    """``d − c(x)ᵀ W S⁻¹ Wᵀ(d̄ − d̄₀)``: ``wide`` d moved, as the data would move it, to the averages of ``apart`` d₀.
+
+    κ varies inside the cells, so that ``wide`` alone would leave the averages that were measured.
+    """
+    rows = pixels_of_bags(problem)
+    off = given.weights.T @ problem.data.bags.mean((wide - apart)[rows])
+    back = given.weights @ given.factor.solve(off)
+    return wide - torch.stack([across(column) for column in back.T], dim=1)
+
+
+def _priors(
+    spec: ModelSpec, problem: DownscalingProblem, picture: Picture | PartedPicture, at: Tensor, rows: int, count: int,
+    generator: torch.Generator, check: Check,
+) -> tuple[Float[Tensor, "P D"], Float[Tensor, "n D"]]:  # fmt: skip
+    """Prior draws at the pixels ``at``, and their bag means in the rows of the sums; term by term."""
+    prior: Tensor = torch.zeros(len(at), count, dtype=problem.inputs.dtype)
+    means: Tensor = torch.zeros(rows, count, dtype=problem.inputs.dtype)
+    for term in spec.kernel.terms:
+        seen = picture.of(term)
+        values = grid_draws(seen.layout, term, problem.columns, problem.inputs, count, generator, check)
+        if values is None:
+            values = _prior_of(term, problem.columns, problem.inputs, count, generator, check)
+        prior += values[at]
+        own = torch.stack([seen.bags.mean(column[seen.points]) for column in values.T], dim=1)
+        first = picture.rest.bags.count if isinstance(picture, PartedPicture) and picture.sees_place(term) else 0
+        means[first : first + len(own)] += own
+    return prior, means
+
+
+def _prior_of(
+    term: Term, names: tuple[str, ...], inputs: Float[Tensor, "P d"], count: int, generator: torch.Generator,
+    check: Check,
+) -> Float[Tensor, "P D"]:  # fmt: skip
+    """``count`` functions of one term at every input, with frequencies of their own only term by term."""
+    features = draw_features(KernelSpec((term,)), names, generator)
+    amplitudes = normal((count, features.frequencies[0].shape[0]), generator).T
+    found = []
+    for tile in inputs.split(_TILE):
+        check()
+        found.append(features(tile) @ amplitudes)
+    return torch.cat(found)

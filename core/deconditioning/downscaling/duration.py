@@ -1,0 +1,42 @@
+"""About how long a downscaling or a sweep of one takes, to be said before it begins."""
+
+from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
+from deconditioning.downscaling.stages import has_two_ways
+from deconditioning.fields import DownscalingProblem
+from deconditioning.models.catalogue import named
+from deconditioning.models.learning_time import expected_seconds
+
+#: Seconds on one core of a map with its scores: whatever the size, for each pixel and for each pair of cells.
+_ALWAYS_S, _PIXEL_S, _PAIR_S = 1.0, 2e-5, 1.2e-5
+#: Shares: of a map that one setting of a sweep takes, of learning that one look at one scale up takes.
+_SETTING, _LOOK = 0.3, 0.6
+
+
+def about_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+    """Seconds of computing on one core, right within a factor of three: learning, where asked for, and the map."""
+    return map_seconds(problem) + (learning_seconds(problem, settings) if settings.learn else 0.0)
+
+
+def map_seconds(problem: DownscalingProblem) -> float:
+    """Seconds of the map and the scores of given hyperparameters."""
+    return _ALWAYS_S + _PIXEL_S * problem.grid.area.size + _PAIR_S * problem.data.bags.count**2
+
+
+def setting_seconds(problem: DownscalingProblem) -> float:
+    """Seconds of one setting of a sweep."""
+    return _SETTING * map_seconds(problem)
+
+
+def learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+    """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from."""
+    settings = completed(problem, settings)
+    model, bags = named(settings.model), problem.data.bags
+    points = min(len(bags.inputs), settings.points * bags.count) if model.on_bags else bags.count
+    adam = settings.method == "adam"
+    stages = 2 if model.learns_mediation_first("leave_one_bag_out") else 1
+    once = stages * expected_seconds(
+        points, len(problem.data.targets), 1 if adam else settings.learning().restarts, settings.steps,
+        inducing=settings.inducing_points(points).count if model.sparse else None, converges=not adam,
+    )  # fmt: skip
+    two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.model))
+    return once * (1 + _LOOK * (2 if two else 1))

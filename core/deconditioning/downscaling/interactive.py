@@ -1,0 +1,294 @@
+"""What a page needs while a slider moves: bag sums kept per term, and a picture before the exact one is there."""
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.kept import MOST_BYTES, SumsStore
+from deconditioning.bag_sums.parted import PartedPicture, Rows, rows_in, rows_of, sees_only
+from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
+from deconditioning.bag_sums.preview import FewPoints, each, few_point_sums, few_points
+from deconditioning.device import one_thread
+from deconditioning.downscaling.prediction import (
+    Prediction,
+    fits_in_memory,
+    picture_for,
+    predict,
+    predict_from_sums,
+    reads_bags,
+    total,
+)
+from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.surroundings import scaled
+from deconditioning.errors import Check, never
+from deconditioning.fields import DownscalingProblem
+from deconditioning.kernels.spec import Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.indirect_gp import condition_on_gram
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.parameters import with_values
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
+
+#: Points of a bag that a preview looks at where exact sums would take too long.
+PREVIEW_POINTS = 4
+#: What a preview affords: pairs of points and pixels, pixels drawn, multiplications for the sd; points of all bags.
+_PAIRS = 120_000_000
+_DRAWN = 100_000
+_PRODUCTS = 4_000_000_000
+_MOST_POINTS = 50_000
+_TOGETHER = 2048
+_QUICK_BYTES = 400_000_000
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """Every ``stride``-th pixel each way: indices of those ``chosen``, and for every pixel which of them stands for it
+    (``repeat``)."""
+
+    stride: int
+    chosen: Tensor
+    repeat: Tensor
+
+    @property
+    def said(self) -> str:
+        """How to call it."""
+        return "every pixel" if self.stride == 1 else f"every {self.stride**2}th pixel"
+
+
+def thinned(pixel: np.ndarray, width: int, stride: int) -> Thinned:
+    """Thin pixels, given as ascending flat indices of a grid with ``width`` columns.
+
+    A pixel is stood for by the first of its square of ``stride``²; where that one is missing, it stands for itself.
+    """
+    row, column = np.divmod(pixel, width)
+    home = (row - row % stride) * width + (column - column % stride)
+    chosen = np.flatnonzero(home == pixel)
+    place = np.searchsorted(pixel[chosen], home).clip(0, max(len(chosen) - 1, 0))
+    lost = np.ones(len(pixel), bool) if len(chosen) == 0 else pixel[chosen][place] != home
+    extra = np.flatnonzero(lost)
+    place[extra] = len(chosen) + np.arange(len(extra))
+    return Thinned(stride, torch.as_tensor(np.concatenate([chosen, extra])), torch.as_tensor(place))
+
+
+class Sketch:
+    """What the previews of a problem look at: pixels for the mean, pixels for the sd, and points of the bags.
+
+    The points are k-means centres (`coreset`), chosen when they are first needed; ``kept`` holds their sums term by
+    term, so that a slider recomputes only its own term.
+    """
+
+    def __init__(self, mean_at: Thinned, sd_at: Thinned, *bags: Bags) -> None:
+        self.mean_at, self.sd_at = mean_at, sd_at
+        self.kept = SumsStore(_QUICK_BYTES)
+        self._bags = bags
+        self._few: dict[int, FewPoints] = {}
+        self._for_sd: WeakKeyDictionary[PictureSums, Tensor] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    @property
+    def few(self) -> FewPoints:
+        """The points of the bags, the same ever after."""
+        return self.few_of(0)
+
+    def few_of(self, which: int) -> FewPoints:
+        """The points of the first, or another, kind of bags, the same ever after."""
+        with self._lock:
+            if which not in self._few:
+                self._few[which] = few_points(coreset(self._bags[which], PREVIEW_POINTS))
+            return self._few[which]
+
+    def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
+        """A term's sums at the sd's pixels (B, Q), float32, without rows that are zero (`rows_in`); ``whole`` sums hold
+        every pixel, others the mean's."""
+        with self._lock:
+            if sums not in self._for_sd:
+                at = self.sd_at.chosen if whole else self.mean_at.repeat[self.sd_at.chosen]
+                own = sums.cross.sums if isinstance(sums.cross, Rows) else sums.cross
+                self._for_sd[sums] = torch.cat([own.at(part).float() for part in at.split(_TOGETHER)], dim=1)
+            return self._for_sd[sums]
+
+
+def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
+    """Choose by the problem's size what a preview can afford, or take the mean at ``every_pixel``."""
+    bags, pixels = problem.data.bags, len(problem.pixel)
+    width = problem.grid.area.shape[1]
+    pairs = bags.count * PREVIEW_POINTS * pixels
+    stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))
+    mean_at = thinned(problem.pixel, width, stride)
+    sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
+    own = problem.data.footprints
+    return Sketch(mean_at, sd_at, bags, *(() if own is None else (own,)))
+
+
+def _stride(excess: float) -> int:
+    """The smallest power of two whose square is at least ``excess``."""
+    return 1 << max(0, math.ceil(math.log2(max(excess, 1.0)) / 2))
+
+
+class Later(Generic[Value]):
+    """A value computed when it is first asked for; what it is computed from is let go then."""
+
+    def __init__(self, compute: Callable[[], Value]) -> None:
+        self._compute: Callable[[], Value] | None = compute
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Value:
+        """The value."""
+        with self._lock:
+            if self._compute is not None:
+                self._value, self._compute = self._compute(), None
+            return self._value
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A quick look: mean and sd of the pixels' values (P,) at the slider's own settings; sentences say what in them is
+    approximate.
+
+    Both are computed at some pixels (`Sketch`) and repeated around them; the sd when it is asked for.
+    """
+
+    mean: Tensor
+    sd: Later[Tensor]
+    approximations: tuple[str, ...]
+
+
+@one_thread()
+def preview(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    key: str,
+    store: SumsStore,
+    picture: Picture | PartedPicture | None,
+    look: Sketch,
+) -> Preview:
+    """A picture well under a second: exact sums where they are kept or cheap, a few points of each bag where not."""
+    if not reads_bags(spec):
+        return _preview_through(spec, data, problem, look)
+    place = columns_of(problem).place if named(spec.model).partial else None
+    key = sums_key(key, spec)
+    parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
+    conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
+    mean: Tensor = torch.zeros((), dtype=data.targets.dtype)
+    for scale, sums, whole in parts:
+        part = scale * sums.cross.across(conditioned.dual).to(mean.dtype)
+        mean = mean + (part[look.mean_at.chosen] if whole else part)
+    sampled = any(not whole for _, _, whole in parts)
+    where = f"at {look.mean_at.said}"
+    told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
+    said = f"preview: mean {told}, sd at {look.sd_at.said}"
+    sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
+    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
+
+
+def quick_sums(
+    term: Term, problem: DownscalingProblem, key: str, store: SumsStore, picture: Picture | PartedPicture | None,
+    look: Sketch, place: tuple[str, ...] | None,
+) -> tuple[PictureSums, bool]:  # fmt: skip
+    """Exact sums at every pixel (True) where they are kept or cheap, else those of a few points at some pixels.
+
+    Where terms of the ``place`` alone go through footprints, each has rows for both kinds of bags.
+    """
+    sums = store.get(key, term)
+    if sums is None and picture is not None and is_cheap(term, picture.of(term)):
+        sums = store.put(key, term, picture.placed(term, term_sums(term, picture.of(term))))
+    if sums is not None:
+        return sums, True
+    sums = look.kept.get(key, term)
+    if sums is None:
+        inputs = problem.inputs[look.mean_at.chosen]
+        which = int(place is not None and sees_only(term, place))
+        sums = few_point_sums(term, problem.columns, look.few_of(which), inputs)
+        if place is not None:
+            above, below = (look.few_of(kind).bags.count for kind in (0, 1))
+            sums = rows_of(sums, *((above, below) if which else (0, above)), above + below)
+        sums = look.kept.put(key, term, sums)
+    return sums, False
+
+
+@one_thread()
+def _variance(conditioned: Conditioning, parts: list[tuple[float, PictureSums, bool]], look: Sketch) -> Tensor:
+    """Variance at the sketch's pixels, repeated (P,); the large product is taken in float32."""
+    at = look.sd_at.chosen
+    among = look.mean_at.repeat[at]  # where among the mean's pixels these are
+    prior = total(s * sums.prior[at if whole else among].double() for s, sums, whole in parts)
+    root, reduction = conditioned.root.float().T.contiguous(), torch.empty(len(at))
+    seen: dict[tuple[int, int], list[tuple[float, Tensor]]] = {}
+    for scale, sums, whole in parts:
+        seen.setdefault(rows_in(sums.cross, root.shape[1]), []).append((scale, look.for_sd(sums, whole)))
+
+    def fill(begin: int) -> None:
+        here = slice(begin, begin + _TOGETHER)
+        products = total(
+            root[:, first:last] @ total(scale * cross[:, here] for scale, cross in terms)
+            for (first, last), terms in seen.items()
+        )
+        reduction[here] = conditioned.summed(products.square())
+
+    each(fill, range(0, len(at), _TOGETHER))
+    return (prior - reduction.double())[look.sd_at.repeat]
+
+
+def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, look: Sketch) -> Preview:
+    """Models on centroids or through inducing points: cheap at some pixels; large bags by their few points."""
+    few = len(data.bags.inputs) > _MOST_POINTS
+    given = named_posterior(spec, replace(data, bags=look.few.bags) if few else data, columns_of(problem))
+    mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
+    at = problem.inputs[look.sd_at.chosen]
+    sd = Later(lambda: spec.value_sd(given.variance(at))[look.sd_at.repeat])
+    points = f", {PREVIEW_POINTS} points a cell" if few else ""
+    return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
+
+
+def exact(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    key: str,
+    store: SumsStore,
+    picture: Picture | PartedPicture | None,
+    check: Check = never,
+) -> Prediction:
+    """The exact posterior at every pixel; sums are taken from the store, or computed and kept there."""
+    if picture is None or not reads_bags(spec):
+        return predict(spec, data, problem, check=check)
+    return predict_from_sums(spec, data, problem, store.parts(sums_key(key, spec), spec.kernel, picture, check))
+
+
+def sums_key(key: str, spec: ModelSpec) -> str:
+    """The name of a problem in a store of sums: apart for models whose terms go through other bags."""
+    return f"{key} parted" if named(spec.model).partial else key
+
+
+def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:
+    """The picture whose sums are kept term by term, or None where two terms of it would fill the store."""
+    small = 2 * 8 * problem.data.bags.count * len(problem.pixel) <= MOST_BYTES
+    return picture_for(spec, problem) if small and fits_in_memory(problem) else None
+
+
+def traced_spec(spec: ModelSpec, problem: DownscalingProblem, values: dict[str, Any]) -> ModelSpec:
+    """The model at the hyperparameters a trace row reports (names as learning gives them)."""
+    numbers = {str(k): float(v) for k, v in values.items() if isinstance(v, int | float) and v > 0 and math.isfinite(v)}
+    changes: dict[str, Any] = {"kernel": with_values(spec.kernel, "k", problem.columns, numbers)}
+    if spec.mediator_kernel is not None:
+        changes["mediator_kernel"] = with_values(spec.mediator_kernel, "ℓ", problem.mediator_columns, numbers)
+    for name, field in (
+        ("noise σ²", "noise"),
+        ("point noise ς²", "point_noise"),
+        ("regularisation λ", "regularisation"),
+    ):
+        if name in numbers:
+            changes[field] = numbers[name]
+    return replace(spec, **changes)

@@ -1,0 +1,118 @@
+"""Learning hyperparameters of a downscaling: on a few points of each cell, the place on every pixel where asked for."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from deconditioning.bag_sums.distances import over_many
+from deconditioning.device import choose
+from deconditioning.downscaling.guard import Guard, better_of
+from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
+from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.prediction import matched_data, reads_bags
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
+from deconditioning.downscaling.stages import choose_stage, ran_away
+from deconditioning.engine.reporting import Quiet
+from deconditioning.errors import Cancelled, InputError
+from deconditioning.fields import DownscalingProblem
+from deconditioning.models.catalogue import named
+from deconditioning.models.inducing import fitting
+from deconditioning.models.learning import Learned, learn
+from deconditioning.models.progress import learning_reporter
+from deconditioning.models.seen_through import bag_gram_of
+from deconditioning.observations import Bags
+
+
+def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
+    """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
+
+    Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up,
+    or before it where that chooses the model (``settings.choose``).
+    """
+    context, settings = context or Quiet(), completed(problem, settings)
+    checked: _Checked = _Checked()
+    if settings.choose and (other := other_candidate(problem, settings)) is not None:
+        context.report(message="Choosing the model one scale up")
+        checked = _look(problem, settings, context)
+        if checked.cancelled:
+            return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+        if checked.found is not None and checked.found.model != settings.model:
+            settings = other
+    try:
+        stage = choose_stage(problem, settings, context)
+    except Cancelled:
+        return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+    settings = replace(settings, stage_one=stage.way)
+    checked = checked if stage.found is None else _Checked(True, stage.found)
+    learned, guard = _learned(problem, settings, context)
+    if stage.said and ran_away(stage, learned):
+        stage = stage.turned_back(learned)
+        learned, guard = _learned(problem, replace(settings, stage_one=stage.way), context)
+        checked = _Checked()
+    if stage.said:
+        learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.said}})
+    if learned.cancelled:
+        return learned, guard
+    if not checked.looked:
+        context.report(message="Checking one scale up")
+        checked = _look(problem, settings, context)
+    warnings = (*learned.warnings, *checked.said)
+    learned = replace(learned, warnings=warnings, cancelled=checked.cancelled)
+    return learned, replace(guard, one_scale_up=checked.found)
+
+
+def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, Guard]:
+    start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
+    matched = matched_data(problem, start, context.check)
+    small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
+    every, whole, check = None, False, context.check
+    if settings.every_pixel:
+        every, whole = learning_gram(problem, start, small, matched, check)
+    looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
+    if every is None and reads_bags(start):
+        every = bag_gram_of(start, small, columns.place, check, over_many)
+    report = learning_reporter(context, named(start.model), options, looked_at)
+    start = replace(start, inducing=fitting(start.inducing, small.bags))
+    centre = centre_of_priors(problem, start, matched.bags)
+    learned = learn(
+        start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
+    )  # fmt: skip
+    if learned.cancelled:  # at once: whether it is better than the start is not looked at
+        return learned, Guard.of(problem)
+    try:
+        return better_of(problem, start, learned, small, every)
+    except Cancelled:
+        return replace(learned, cancelled=True), Guard.of(problem)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """What was found one scale up, if it was looked at all; a sentence where that was impossible."""
+
+    looked: bool = False
+    found: OneScaleUp | None = None
+    said: tuple[str, ...] = ()
+    cancelled: bool = False
+
+
+def _look(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> _Checked:
+    try:
+        return _Checked(True, one_scale_up(problem, settings, context.check))
+    except Cancelled:
+        return _Checked(True, cancelled=True)
+    except InputError as error:
+        return _Checked(True, said=(f"The map could not be checked one scale up. {error}",))
+
+
+def _looked_at(bags: Bags, few: Bags, every: bool, whole: bool) -> str:
+    """What learning looks at, where that is not all there is."""
+    if whole or len(few.inputs) == len(bags.inputs):
+        return ""
+    most = int(torch.bincount(few.bag).max())
+    return (
+        f"the place over every pixel, other terms over {most} points a cell"
+        if every
+        else (f"cells thinned to {most} points")
+    )

@@ -1,0 +1,91 @@
+"""What learning looks at: few points of each bag, and the place on every pixel where that is open."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
+from deconditioning.bag_sums.radii import RadialTable, tabulate
+from deconditioning.downscaling.prediction import (
+    bags_inside,
+    grid_layout,
+    pixels_of_bags,
+    pixels_of_footprints,
+    reads_bags,
+)
+from deconditioning.downscaling.settings import columns_of, coordinate_names
+from deconditioning.errors import Check
+from deconditioning.fields import DownscalingProblem
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.area_to_point import held_to
+from deconditioning.models.catalogue import named
+from deconditioning.models.seen_through import beside, seen_through
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
+
+#: Makes the table of distances between bags, where the grid and memory allow one.
+Tabulates = Callable[[], RadialTable | None]
+
+
+def distances_of(
+    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check
+) -> Tabulates:
+    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for."""
+
+    @cache
+    def table() -> RadialTable | None:
+        layout = grid_layout(problem)
+        return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
+
+    return table
+
+
+def on_every_pixel(
+    problem: DownscalingProblem, spec: ModelSpec, few: Bags, table: Tabulates, check: Check
+) -> MovingGram | None:
+    """K̄ whose terms of the place go by the ``table`` of the same bags, the others over the ``few`` points.
+
+    None where the grid, the kernel or the model do not allow it.
+    """
+    if not (reads_bags(spec) and bags_inside(problem)):
+        return None
+    layout = grid_layout(problem)
+    if layout is None:
+        return None
+    return moving_gram(spec.kernel, few, table, layout.to(few.inputs.device), problem.columns, check)
+
+
+def learning_gram(
+    problem: DownscalingProblem, spec: ModelSpec, small: IndirectData, data: IndirectData, check: Check
+) -> tuple[BagGram | None, bool]:
+    """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
+    of terms that vary little in a cell is left."""
+    if not named(spec.model).partial:
+        table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
+        found = on_every_pixel(problem, spec, small.bags, table, check)
+        return found, found is not None and all(found.tabulated)
+    rest, own = seen_through(spec, small, columns_of(problem).place)
+    assert data.footprints is not None
+    alone = replace(spec, kernel=own.of(spec.kernel))
+    table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
+    found = on_every_pixel(problem, alone, own.bags, table, check)
+    if found is None:
+        return None, False
+    return beside([(rest, over_pairs(rest.bags, check)), (own, found)]), False
+
+
+def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
+    """The data with few points a bag (k-means), and a footprint."""
+    footprints = None if data.footprints is None else coreset(data.footprints, points, seed)
+    return replace(data, bags=coreset(data.bags, points, seed), footprints=footprints)
+
+
+def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:
+    """Where the priors of a model have their centres; None where that is its start."""
+    if not named(spec.model).trend:
+        return None
+    return held_to(spec.kernel, bags, problem.columns, coordinate_names(problem))

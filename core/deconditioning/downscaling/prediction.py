@@ -1,0 +1,304 @@
+"""From a problem and a model with given hyperparameters to the fine field and its uncertainty."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.bag_sums.offsets import Cells, GridLayout
+from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
+from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.downscaling.settings import columns_of
+from deconditioning.downscaling.surroundings import scale_at
+from deconditioning.errors import Check, InputError, never
+from deconditioning.fields import DownscalingProblem, scaled_coordinates
+from deconditioning.models.catalogue import named
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.defaults import start_of
+from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
+from deconditioning.models.learning import LearningOptions
+from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.pseudo_targets import with_pseudo_targets
+from deconditioning.models.reading import Moments
+from deconditioning.models.seen_through import seen_apart
+from deconditioning.models.sparse_gp import SparsePosterior, bound_and_error
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
+
+#: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
+KEEP_BYTES = 1_000_000_000
+#: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
+_EVEN = 1e-9
+PIXELS = 8192
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Standardised posterior mean and sd of the pixels' values (P,), and what made them.
+
+    ``sd`` is ``√(var f + ς²)``, that of a pixel's own value (``ModelSpec.value_sd``), ``sd_latent`` that of f alone;
+    var f is that of the posterior times κ² where the model has a local scale.
+    ``evidence`` is ``log N(z̃; Wᵀm̄, S)``, for models through inducing points the collapsed bound on it; ``jitter`` what
+    was added to a diagonal; ``routes`` how the sums of each term were taken; ``told`` sentences on what is approximate;
+    ``left_out`` the RMSE of the targets, each predicted from all others, None where they are too many; ``scale`` the
+    local scale κ of the sds (P,), None where the model has none.
+    """
+
+    mean: Float[Tensor, " P"]
+    sd: Float[Tensor, " P"]
+    sd_latent: Float[Tensor, " P"]
+    evidence: float
+    jitter: float
+    routes: tuple[str, ...]
+    told: tuple[str, ...] = ()
+    left_out: float | None = None
+    scale: Float[Tensor, " P"] | None = None
+
+
+def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
+    """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
+    if named(spec.model).reads(problem.data):
+        return problem.data
+    if spec.mediator_kernel is None:
+        raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
+    options = pseudo_target_learning(spec.model)
+    return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
+
+
+def pseudo_target_learning(model: str) -> LearningOptions:
+    """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
+    return LearningOptions(restarts=1, prior_sd=start_of(model, matched=False).prior_sd)
+
+
+def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
+    """The regular grid the pixels lie on, in scaled coordinates; None on a curvilinear or an uneven grid."""
+    if problem.grid.kind == "curvilinear" or not problem.spec.coordinates:
+        return None
+    height, width = problem.grid.area.shape
+    row, column = (torch.as_tensor(index) for index in np.divmod(problem.pixel, width))
+    cells = Cells((height, width), row, column)
+    if not problem.grid.wraps:
+        return plane_layout(problem.inputs, cells)
+    if problem.grid.kind != "latlon":
+        return None
+    return sphere_layout(problem.grid.x, scaled_coordinates(problem.grid), problem.inputs, cells)
+
+
+def plane_layout(inputs: Float[Tensor, "P d"], cells: Cells) -> GridLayout | None:
+    """Rows and columns in even steps, first and second column of ``inputs``."""
+    steps = []
+    for axis, index in enumerate((cells.row, cells.column)):
+        values, place = inputs[:, axis], index.to(inputs)
+        first, last = int(index.argmin()), int(index.argmax())
+        span = int(index[last] - index[first])
+        if span == 0:
+            return None
+        step = float(values[last] - values[first]) / span
+        if float((values - values[first] - step * (place - place[first])).abs().max()) > _EVEN * abs(step) * span:
+            return None
+        steps.append(step)
+    return GridLayout(cells, (steps[0], steps[1]), (0, 1))
+
+
+def sphere_layout(
+    x: np.ndarray, vectors: np.ndarray, inputs: Float[Tensor, "P d"], cells: Cells
+) -> SphereLayout | None:
+    """Longitudes x (W,) that go round the sphere's own axis in even steps; ``vectors`` (H, W, 3) of the whole grid."""
+    steps = np.diff(x)
+    if np.abs(steps - steps.mean()).max() > _EVEN * steps.mean() * len(steps):
+        return None
+    found = torch.as_tensor(vectors)
+    if float((found[cells.row, cells.column] - inputs[:, :3]).abs().max()) > _EVEN:
+        return None
+    return SphereLayout(cells, found, (0, 1, 2))
+
+
+def pixels_of_bags(problem: DownscalingProblem) -> Int[Tensor, " N"]:
+    """The prediction pixel that each row of the problem's bags is."""
+    return torch.as_tensor(problem.bag_pixel)
+
+
+def picture_of(problem: DownscalingProblem) -> Picture:
+    """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
+    bags, inputs, rows = problem.data.bags, problem.inputs, pixels_of_bags(problem)
+    if not bags_inside(problem) or not torch.equal(inputs[rows], bags.inputs.cpu()):
+        raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
+    return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
+
+
+def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
+    """The prediction pixel that each row of the targets' footprints is."""
+    return torch.as_tensor(problem.shares.bags(problem.target_cell, problem.pixel, problem.grid.area.size)[0])
+
+
+def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
+    """The picture as a model sees it: ``picture_of``, with the footprints beside where terms go through them."""
+    whole = picture_of(problem)
+    if not named(spec.model).partial or problem.data.footprints is None:
+        return whole
+    own = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
+    return PartedPicture(whole, own, columns_of(problem).place)
+
+
+def total(parts: Iterable[Tensor]) -> Tensor:
+    """The sum of at least one tensor."""
+    return reduce(add, parts)
+
+
+def predict_from_sums(
+    spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, parts: Sequence[tuple[float, PictureSums]]
+) -> Prediction:
+    """Posterior at every pixel from bag sums and the scales they enter with; no kernel value is computed here.
+
+    ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
+    """
+    given, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
+    routes = tuple(route for _, sums in parts for route in sums.routes)
+    return _prediction(spec, problem, (mean, variance), given, routes)
+
+
+def posterior_of_sums(
+    spec: ModelSpec, data: IndirectData, columns: Columns, parts: Sequence[tuple[float, PictureSums]]
+) -> tuple[Conditioning, Float[Tensor, " P"], Float[Tensor, " P"]]:
+    """What conditioning gives, posterior mean and variance at every point of the sums; see `predict_from_sums`."""
+    given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
+    mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
+    prior = total(scale * sums.prior for scale, sums in parts)
+    reduction = torch.zeros_like(prior)
+    for begin in range(0, len(prior), PIXELS):
+        part = slice(begin, begin + PIXELS)
+        reduction[part] = given.reduction(total(scale * sums.cross.at(part) for scale, sums in parts))
+    return given, mean, (prior - reduction).clamp_min(0)
+
+
+def _prediction(
+    spec: ModelSpec, problem: DownscalingProblem, moments: Moments, given: Conditioning, routes: tuple[str, ...],
+    inputs: Tensor | None = None,
+) -> Prediction:  # fmt: skip
+    """The prediction at some inputs, the problem's pixels where none are given, from the moments of f there."""
+    mean, variance = moments
+    scale = scale_at(spec, problem, given, inputs)
+    if scale is not None:
+        variance = scale.square() * variance
+    sds = spec.value_sd(variance), variance.clamp_min(0).sqrt()
+    missed = leave_one_out(given).rmse if len(given.residual) <= MOST_TARGETS else None
+    evidence, jitter = float(given.evidence), given.factor.jitter
+    told = _uncarried(spec, problem, given.carried)
+    return Prediction(mean, *sds, evidence, jitter, routes, told, missed, scale)
+
+
+def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
+    """A sentence where pseudo-targets are taken for measurements."""
+    if named(spec.model).reads(problem.data) or covariance is not None:
+        return ()
+    return (
+        f"The {problem.data.bags.count} pseudo-targets are taken for measurements, they are too many to carry on what "
+        "they err by: the intervals are too narrow.",
+    )
+
+
+def predict_tiled(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    inputs: Float[Tensor, "P d"],
+    check: Check = never,
+) -> Prediction:
+    """Posterior at ``inputs`` tile by tile, in memory that does not grow with the picture."""
+    given = posterior(spec, data, columns_of(problem), check)
+    routes = tuple("tiles" for _ in spec.kernel.terms)
+    return _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
+
+
+def predict_through(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    inputs: Float[Tensor, "P d"],
+    check: Check = never,
+) -> Prediction:
+    """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
+    columns, seen = columns_of(problem), named(spec.model).sees(data)
+    given = named_posterior(spec, data, columns, check)
+    mean, variance = given.mean_and_variance(inputs, check)
+    if isinstance(given, SparsePosterior):
+        value, error = bound_and_error(spec, seen, columns, check)
+        told = _approximate(given.left_out, error) + _uncarried(spec, problem, data.covariance)
+        sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
+        rmse = None if missed is None else missed.rmse
+        return Prediction(mean, *sds, value, given.factor.jitter, ("inducing points",), told, rmse)
+    return _prediction(spec, problem, (mean, variance), given.conditioning, ("tiles",), inputs)
+
+
+def _approximate(left_out: float, error: float) -> tuple[str, ...]:
+    """Sentences on a posterior of very many bags or points."""
+    told = []
+    if left_out > 0:
+        told.append(
+            f"The mediators' kernel matrix is of low rank here: {100 * left_out:.2g} % of its trace are left out."
+        )
+    if error > 0:
+        told.append(f"The bound on the log evidence is known to about ± {error:.2g} only: bags are thinned for it.")
+    return tuple(told)
+
+
+def predict(
+    spec: ModelSpec,
+    data: IndirectData,
+    problem: DownscalingProblem,
+    *,
+    device: torch.device | None = None,
+    check: Check = never,
+) -> Prediction:
+    """Posterior mean and sd of every prediction pixel's value, by the cheapest exact route."""
+    device = device or torch.device("cpu")
+    data = data.to(device)
+    if not reads_bags(spec):
+        return predict_through(spec, data, problem, problem.inputs.to(device), check)
+    if fits_in_memory(problem):
+        return predict_from_sums(spec, data, problem, _whole_sums(spec, problem, device, check))
+    return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
+
+
+def _whole_sums(
+    spec: ModelSpec, problem: DownscalingProblem, device: torch.device, check: Check
+) -> list[tuple[float, PictureSums]]:
+    """The sums of the kernel, or of each of its parts that go through other bags."""
+    picture = picture_for(spec, problem).to(device)
+    if isinstance(picture, Picture):
+        return [(1.0, picture_sums(spec.kernel, picture, check=check))]
+    place, footprints = columns_of(problem).place, problem.data.footprints
+    assert footprints is not None
+    parts = [part.of(spec.kernel) for part in seen_apart(spec, place, problem.data.bags, footprints)]
+    return [
+        (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
+        for part in parts
+    ]
+
+
+def reads_bags(spec: ModelSpec) -> bool:
+    """Whether the posterior is read from the bags' sums, term by term: no centroids, no inducing points."""
+    return named(spec.model).on_bags
+
+
+def bags_inside(problem: DownscalingProblem) -> bool:
+    """Whether the bags are made of the prediction pixels."""
+    return len(problem.bag_pixel) == len(problem.data.bags.inputs)
+
+
+def fits_in_memory(problem: DownscalingProblem) -> bool:
+    """Whether the bag sums of all pixels may be kept whole, and the bags lie in the picture."""
+    bags: Bags = problem.data.bags
+    return bags_inside(problem) and may_be_kept(bags, len(problem.pixel))
+
+
+def may_be_kept(bags: Bags, points: int) -> bool:
+    """Whether the bag sums of so many points may be written out whole."""
+    return 8 * bags.count * points <= KEEP_BYTES

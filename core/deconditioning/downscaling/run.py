@@ -1,0 +1,267 @@
+"""The main job: learn, condition, predict on the grid, score beside the baselines, export."""
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deconditioning.device import choose
+from deconditioning.downscaling.assumptions import Assumption, assumptions, refused
+from deconditioning.downscaling.boosting import gradient_boosting
+from deconditioning.downscaling.deliver import Leaving
+from deconditioning.downscaling.guard import Guard, beside_bilinear, bilinear_error
+from deconditioning.downscaling.kept_map import FILE, THUMBNAIL
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.prediction import Prediction, matched_data, predict
+from deconditioning.downscaling.settings import (
+    DownscaleSettings,
+    columns_of,
+    completed,
+    spec_to_settings,
+    starting_spec,
+)
+from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.errors import Cancelled, Check, never
+from deconditioning.fields import DownscalingProblem, explained_share
+from deconditioning.figures.thumbnail import field_thumbnail
+from deconditioning.models.learning import Learned, learn
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.pseudo_targets import with_pseudo_targets
+from deconditioning.models.spec import ModelSpec
+
+
+@dataclass(frozen=True)
+class DownscalingResult:
+    """A finished downscaling.
+
+    ``mean`` and ``sd`` (H, W) in physical units, the sd that of a pixel's own value; ``sd_latent`` that of f, None
+    where it is the same (ς² = 0); ``local_scale`` κ (H, W) that is in both, None where the model has none. ``scores``
+    and ``fields`` by model, baselines included; ``coarse_scores`` of withheld cells and of re-aggregation where they
+    exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
+    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`),
+    ``one_scale_up`` (`OneScaleUp`, None where it was not looked), ``explained_share`` and ``assumptions`` in them.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    scores: dict[str, dict[str, float]]
+    fields: dict[str, np.ndarray]
+    coarse_scores: dict[str, dict[str, float]]
+    spec: ModelSpec
+    settings: DownscaleSettings
+    seconds: dict[str, float]
+    peak_mb: float
+    warnings: tuple[str, ...]
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    sd_latent: np.ndarray | None = None
+    local_scale: np.ndarray | None = None
+
+
+def downscale(
+    problem: DownscalingProblem,
+    settings: DownscaleSettings | dict[str, Any],
+    context: Any = None,
+    *,
+    learned: tuple[Learned, Guard] | None = None,
+) -> DownscalingResult:
+    """Downscale a problem: learn (if asked, and not ``learned`` already), predict every pixel, score all methods.
+
+    ``context`` may report progress and cancel (``report(step=…, total=…, message=…, **values)``, ``check()``); a
+    learning that is cancelled here goes on to nothing more: ``Cancelled``. Raises ``InputError`` with a sentence.
+    """
+    settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
+    context, settings = context or Quiet(), completed(problem, settings)
+    watch, device = Stopwatch(), choose(settings.device)
+    if settings.learn and learned is None:
+        learned = learn_model(problem, settings, context)
+        if learned[0].cancelled:
+            raise Cancelled("The run was cancelled while it learned.")
+    best, guard = learned or (None, None)
+    spec = starting_spec(problem, settings) if best is None else best.spec
+    data = matched_data(problem, spec, context.check)
+    context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
+    found = predict(spec, data, problem, device=device, check=context.check)
+    context.report(message="Scores, beside the baselines")
+    fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
+    rests_on = assumptions(problem, spec, data, fields[spec.model], problem.physical_sd(found.sd))
+    guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
+    diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
+    seconds = watch.seconds()
+    return DownscalingResult(
+        mean=fields[spec.model],
+        sd=problem.physical_sd(found.sd),
+        scores=scores,
+        fields=fields,
+        coarse_scores=coarse_scores(problem, fields[spec.model]),
+        spec=spec,
+        settings=spec_to_settings(settings, spec),
+        seconds=seconds,
+        peak_mb=peak_mb(device),
+        warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(found, rests_on),
+        diagnostics=diagnostics | _diagnostics(problem, found, best, guard),
+        sd_latent=problem.physical_sd(found.sd_latent) if spec.point_noise > 0 else None,
+        local_scale=None if found.scale is None else problem.on_grid(found.scale),
+    )
+
+
+def _diagnostics(problem: DownscalingProblem, found: Prediction, best: Learned | None, guard: Guard) -> dict[str, Any]:
+    """The numbers behind a result, as plain data."""
+    return {
+        "log_evidence": found.evidence,
+        "log_evidence_learning": None if best is None or math.isnan(best.evidence) else best.evidence,
+        "jitter": found.jitter,
+        "routes": list(found.routes),
+        "stages": {} if best is None else best.stages,
+        "leave_one_out": guard.to_dict(),
+        "one_scale_up": None if guard.one_scale_up is None else guard.one_scale_up.to_dict(),
+        "explained_share": asdict(explained_share(problem)),
+    }
+
+
+def _warnings(found: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
+    return jitter_warning(found) + found.told + refused(rests_on)
+
+
+def jitter_warning(found: Prediction) -> tuple[str, ...]:
+    """What was added to a diagonal, as a sentence; empty when nothing was."""
+    jitter = found.jitter
+    if not jitter:
+        return ()
+    return (
+        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it: raise σ² to avoid it.",
+    )
+
+
+def score_all(
+    problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never,
+    boosting: bool = False,
+) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
+    """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
+    from deconditioning.fields import interpolations
+    from deconditioning.metrics import score_field
+
+    fields = {spec.model: problem.physical_mean(found.mean)}
+    sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
+    fields |= interpolations(problem)
+    if problem.mediator_columns and "centroid_gp" not in fields:
+        fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
+    if boosting:
+        fields["gradient_boosting"], sds["gradient_boosting"] = gradient_boosting(problem, check)
+    scores = {}
+    if problem.truth is not None:
+        # every method is scored on the pixels that all of them predict
+        shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
+        truth = np.where(shared, problem.truth, np.nan)
+        for name, values in fields.items():
+            scores[name] = score_field(truth, values, sds.get(name), area=problem.grid.area)
+    return fields, scores
+
+
+def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian process regression on bag centroids with pseudo-targets, learned by its evidence: mean and sd (H, W)."""
+    settings = completed(problem, DownscaleSettings(model="centroid_gp", restarts=1, point_noise=0.0))
+    spec, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
+    assert spec.mediator_kernel is not None
+    data = with_pseudo_targets(spec.mediator_kernel, problem.data, columns, options, check=check)
+    learned = learn(spec, data, columns, options, check=check)
+    mean, variance = named_posterior(learned.spec, data, columns).mean_and_variance(problem.inputs)
+    return problem.physical_mean(mean), problem.physical_sd(learned.spec.value_sd(variance))
+
+
+def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
+    """The fine field averaged back to the cells, against coarse values: ``withheld`` (never seen) and ``seen``."""
+    from deconditioning.fields import reaggregate
+    from deconditioning.metrics import score_field
+
+    back = reaggregate(problem, mean)
+    scores = {}
+    for name, chosen in (("withheld", ~problem.observed), ("seen", problem.observed)):
+        truth = np.where(chosen, problem.coarse_truth, np.nan)
+        if (np.isfinite(truth) & np.isfinite(back)).sum() >= 2:
+            found = score_field(truth, back, None, area=problem.coarse_grid.area)
+            scores[name] = {key: value for key, value in found.items() if not key.startswith("ssim")}
+    return scores
+
+
+def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Every method's field averaged back to the cells hidden from all of them, where all have a value; {} below two."""
+    from deconditioning.fields import reaggregate
+    from deconditioning.metrics import score_field
+
+    back = {name: reaggregate(problem, values) for name, values in fields.items()}
+    shared = np.logical_and.reduce([~problem.observed, *(np.isfinite(values) for values in back.values())])
+    truth = np.where(shared, problem.coarse_truth, np.nan)
+    if np.isfinite(truth).sum() < 2:
+        return {}
+    found = {name: score_field(truth, values, None, area=problem.coarse_grid.area) for name, values in back.items()}
+    return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in found.items()}
+
+
+def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
+    """The result as it leaves: mean, sds, coarse, error, baselines, with settings and seed."""
+    return Leaving(
+        problem,
+        result.spec,
+        result.mean,
+        result.sd,
+        settings={"problem": problem.spec.to_dict(), "model": result.settings.to_dict()},
+        sd_latent=result.sd_latent,
+        local_scale=result.local_scale,
+        baselines={name: values for name, values in result.fields.items() if name != result.spec.model},
+        checked=result.diagnostics["one_scale_up"],
+        warnings=result.warnings,
+    )
+
+
+def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
+    """The result as CF NetCDF bytes."""
+    from deconditioning.fields import Delivery, to_netcdf_bytes
+
+    return to_netcdf_bytes(leaving(problem, result).dataset(Delivery()))
+
+
+def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: build the problem, downscale it, keep fields as NetCDF and what reproduces them.
+
+    ``settings`` holds ``source`` (keys of files), ``problem`` (a ``DownscalingSpec``) and ``settings`` (a
+    ``DownscaleSettings``); the result holds the scores, the learned settings, warnings and diagnostics. A cancelled
+    learning ends at once with the settings of the best so far, without fields and scores.
+    """
+    from deconditioning.downscaling.source import Source, build_problem
+    from deconditioning.fields import DownscalingSpec
+
+    problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
+    chosen = DownscaleSettings.from_dict(settings["settings"])
+    context.check()
+    context.report(message=f"{problem.data.bags.count} bags, {len(problem.data.targets)} targets: learning")
+    learned = learn_model(problem, chosen, context) if chosen.learn else None
+    if learned is not None:
+        best, guard = learned
+        kept = _kept(problem, spec_to_settings(chosen, best.spec), guard.sentences + best.warnings)
+        if best.cancelled:
+            return kept
+        context.best(kept)
+    found = downscale(problem, chosen, context, learned=learned)
+    context.save(FILE, export(problem, found))
+    context.save(THUMBNAIL, field_thumbnail(found.mean))
+    return _kept(problem, found.settings, found.warnings) | {
+        "cancelled": False,
+        "scores": found.scores,
+        "coarse_scores": found.coarse_scores,
+        "seconds": found.seconds,
+        "peak_mb": found.peak_mb,
+        "diagnostics": found.diagnostics,
+    }
+
+
+def _kept(problem: DownscalingProblem, learned: DownscaleSettings, warnings: tuple[str, ...]) -> dict[str, Any]:
+    """What a run keeps of a learning, whatever happens after it: the picture follows from it in closed form."""
+    return {
+        "cancelled": True,
+        "model": learned.model,
+        "units": problem.units,
+        "learned": learned.to_dict(),
+        "warnings": list(warnings),
+        "notes": list(problem.notes),
+    }

@@ -1,0 +1,140 @@
+"""A grid of hyperparameters: what the evidence, the left-out targets and the truth say of each setting."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.downscaling import interactive
+from deconditioning.downscaling.interactive import traced_spec
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.prediction import matched_data
+from deconditioning.errors import Check, never
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.downscaled_maps import field_scale
+from deconditioning.figures.small import small_picture
+from deconditioning.figures.sweep import sweep_thumbnail
+from deconditioning.models.catalogue import named
+from deconditioning.models.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
+from deconditioning.sweeps import (
+    Axis,
+    Row,
+    Score,
+    cells_of,
+    check_axes,
+    choosing,
+    kept_as_they_come,
+    rows_of,
+    settings_of,
+)
+
+#: Pixels of the longer side of a small map.
+LONGEST = 60
+#: What is told of each setting.
+SCORES = {
+    "evidence": Score("Log evidence", "more", truth=False),
+    "left_out": Score("RMSE of targets left out (standardised)", truth=False),
+    "rmse": Score("RMSE against truth"),
+    "crps": Score("CRPS against truth"),
+    "coverage50": Score("Truth in 50 % intervals", ""),
+    "coverage95": Score("Truth in 95 % intervals", ""),
+}
+NOISES = ("noise σ²", "regularisation λ")
+
+
+def sweepable(spec: ModelSpec, problem: DownscalingProblem) -> dict[str, float]:
+    """The hyperparameters that can be swept, by the names that learning reports, with their values in ``spec``."""
+    found = _values(spec.kernel, "k", problem.columns)
+    if spec.mediator_kernel is not None and named(spec.model).mediated:
+        found |= _values(spec.mediator_kernel, "ℓ", problem.mediator_columns)
+    found["noise σ²"] = spec.noise
+    if named(spec.model).mediated:
+        found["regularisation λ"] = spec.regularisation
+    return found
+
+
+def _values(kernel: Any, prefix: str, columns: tuple[str, ...]) -> dict[str, float]:
+    return ParameterVector(tuple(kernel_parameters(prefix, kernel, kernel.build(columns)))).values()
+
+
+def is_cheap(name: str) -> bool:
+    """Whether a hyperparameter leaves all sums of kernel values as they are."""
+    return name in NOISES or name.endswith("variance")
+
+
+def sweep(
+    problem: DownscalingProblem,
+    spec: ModelSpec,
+    axes: Sequence[Axis],
+    known: Sequence[Mapping[str, Any]] = (),
+    check: Check = never,
+) -> Iterator[dict[str, Any]]:
+    """One row after the other, each the exact posterior at its setting; those that are ``known`` come as they are.
+
+    A row holds ``values`` (name → number), the `SCORES` that exist, ``picture`` (a small map of the mean), or a
+    ``message`` where the setting is refused. Sums of terms that do not change are taken once. Raises ``InputError``.
+    """
+    check_axes(axes, list(sweepable(spec, problem)))
+    store, data = SumsStore(), _Data(problem)
+    settings = settings_of(axes, is_cheap)
+    return rows_of(settings, lambda values: _row(problem, spec, values, store, data, check), known, check)
+
+
+class _Data:
+    """The data a model can use; pseudo-targets once for each mediator kernel."""
+
+    def __init__(self, problem: DownscalingProblem) -> None:
+        self._problem = problem
+        self._known: dict[Any, IndirectData] = {}
+
+    def of(self, spec: ModelSpec, check: Check) -> IndirectData:
+        """Those of a model."""
+        key = (spec.model, spec.mediator_kernel)
+        if key not in self._known:
+            self._known = {key: matched_data(self._problem, spec, check)}
+        return self._known[key]
+
+
+def _row(
+    problem: DownscalingProblem, start: ModelSpec, values: dict[str, float], store: SumsStore, data: _Data, check: Check
+) -> dict[str, Any]:
+    from deconditioning.metrics import score_field
+
+    spec = traced_spec(start, problem, values)
+    picture = interactive.picture_or_none(problem, spec)
+    found = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
+    mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+    row: dict[str, Any] = {"evidence": found.evidence, "left_out": found.left_out}
+    if problem.truth is not None:
+        scores = score_field(problem.truth, mean, sd)
+        row |= {name: scores[name] for name in SCORES if name in scores}
+    return row | {"picture": _small(problem, mean)}
+
+
+def _small(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, Any]:
+    """The mean on the scale of the maps, thinned."""
+    step = max(1, -(-max(mean.shape) // LONGEST))
+    scale = field_scale(problem)
+    return small_picture(mean[::step, ::step], scale.low, scale.high)
+
+
+def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: every setting of the axes, kept as they come; ``rows`` of a stopped sweep are gone on from.
+
+    ``settings``: ``source``, ``problem``, ``model`` (a `ModelSpec`), ``axes``, ``rows``.
+    """
+    from deconditioning.downscaling.source import Source, build_problem
+    from deconditioning.fields import DownscalingSpec
+
+    problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
+    spec, axes = ModelSpec.from_dict(settings["model"]), [Axis(**axis) for axis in settings["axes"]]
+    rows = sweep(problem, spec, axes, settings.get("rows", ()), context.check)
+    told = {"axes": settings["axes"], "units": problem.units, "model": spec.model}
+
+    def small(cells: Sequence[Row]) -> bytes:
+        return sweep_thumbnail(cells, choosing(cells, SCORES) or "")
+
+    return kept_as_they_come(rows, told, cells_of(axes), context, small, THUMBNAIL)

@@ -1,0 +1,202 @@
+"""Kernel Bayes' rule: a posterior embedding from a weighted prior sample and pairs that show the likelihood.
+
+The prior weighs the pairs by ``μ̂ = (G_X + nεI)⁻¹ m_Π``, which sums to about one. These are the weights that the
+paper's operators give, ``Ĉ_(YX)X (Ĉ_XX + εI)⁻¹ m̂_Π = Σ_i μ̂_i k(·, Y_i) ⊗ k(·, X_i)``, and those of its filter's
+prediction (eq. 18). Equation 12 (proposition 3.3) and Figure 1 print n times as much: the same rule with ``δ/n²`` in
+place of δ (``printed``). Source: Fukumizu et al. 2013, §3.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.embeddings.kernel_mean import KernelMean, empirical
+from deconditioning.errors import InputError
+from deconditioning.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
+from deconditioning.kernels.tiles import evaluate
+
+
+@dataclass(frozen=True)
+class KernelBayes:
+    """The rule learned from pairs (X_i, Y_i).
+
+    Parameters
+    ----------
+    inputs, observations : X (n, d) and Y (n, q), rows belonging together.
+    kernel, observation_kernel : k on X and k on Y.
+    regularisation, second_regularisation : ε (inside nε) and δ.
+    tolerance : share of the trace that low-rank factors of both Gram matrices may leave out; 0 keeps them dense.
+    printed : whether μ̂ carries the factor n of eq. 12 and Figure 1.
+    """
+
+    inputs: Float[Tensor, "n d"]
+    observations: Float[Tensor, "n q"]
+    kernel: gpytorch.kernels.Kernel
+    observation_kernel: gpytorch.kernels.Kernel
+    regularisation: float
+    second_regularisation: float
+    tolerance: float = 0.0
+    printed: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.observations) or len(self.inputs) < 1:
+            raise InputError(
+                f"There are {len(self.inputs)} states and {len(self.observations)} observations: give one of each."
+            )
+        for name in ("inputs", "observations"):
+            if not bool(torch.isfinite(getattr(self, name)).all()):
+                raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
+        if not (self.regularisation > 0 and self.second_regularisation > 0):
+            raise InputError(
+                f"ε = {self.regularisation:.3g}, δ = {self.second_regularisation:.3g} are not both positive."
+            )
+
+    @property
+    def _ridge(self) -> float:
+        return len(self.inputs) * self.regularisation
+
+    @property
+    def _multiple(self) -> int:
+        return len(self.inputs) if self.printed else 1
+
+    @cached_property
+    def gram(self) -> Float[Tensor, "n n"]:
+        """``G_X``."""
+        with torch.no_grad():
+            return evaluate(self.kernel, self.inputs, self.inputs)
+
+    @cached_property
+    def observation_gram(self) -> Float[Tensor, "n n"]:
+        """``G_Y``."""
+        with torch.no_grad():
+            return evaluate(self.observation_kernel, self.observations, self.observations)
+
+    @cached_property
+    def low_rank(self) -> tuple[LowRank, LowRank]:
+        """Factors of ``G_X`` and ``G_Y`` at the tolerance."""
+        pairs = ((self.kernel, self.inputs), (self.observation_kernel, self.observations))
+        first, second = (incomplete_cholesky(kernel, at, self.tolerance) for kernel, at in pairs)
+        return first, second
+
+    @cached_property
+    def _factor(self) -> linalg.Factor:
+        return linalg.cholesky_exact(self.gram + self._ridge * _eye(self.gram), "kernel matrix of the states")
+
+    @cached_property
+    def _low_rank_ridge(self) -> RidgeInverse:
+        return RidgeInverse(self.low_rank[0].factor, self._ridge, "kernel matrix of the states")
+
+    def _smoothed(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``(G_X + nεI)⁻¹ v``, by the low-rank factor where there is one (Woodbury)."""
+        if not self.tolerance:
+            return self._factor.solve(values)
+        return self._low_rank_ridge.solve(values)
+
+    def prior_weights(self, prior: KernelMean) -> Float[Tensor, " n"]:
+        """``μ̂ = (G_X + nεI)⁻¹ (Σ_j γ_j k(X_i, U_j))_i``; their sum is near one where the pairs cover the prior
+        (near n where ``printed``)."""
+        return self._multiple * self._smoothed(prior.at(self.inputs))
+
+    def near(self, observation: Float[Tensor, "*k q"]) -> Float[Tensor, "n *k"]:
+        """``k_Y(y) = k(Y_i, y)`` of one observation, or a column for each of k."""
+        if observation.shape[-1:] != self.observations.shape[1:] or not bool(torch.isfinite(observation).all()):
+            raise InputError(
+                f"An observation of shape {tuple(observation.shape)} was given, training ones have "
+                f"{tuple(self.observations.shape[1:])} finite numbers: give the same."
+            )
+        with torch.no_grad():
+            near = evaluate(self.observation_kernel, self.observations, observation.reshape(-1, observation.shape[-1]))
+        return near[:, 0] if observation.ndim == 1 else near
+
+    def update(self, weights: Float[Tensor, " n"], near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X.
+
+        With ``G_Y ≈ CCᵀ`` and ``S = CᵀΛC`` that is ``ΛC(S² + δI)⁻¹CᵀΛk_Y(y)``: one symmetric r×r system.
+        """
+        columns = near if near.ndim == 2 else near[:, None]
+        seen = weights[:, None] * columns
+        if self.tolerance:
+            root = self.low_rank[1].factor
+            inner = root.T @ (weights[:, None] * root)
+            factor = linalg.cholesky_exact(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
+            found = weights[:, None] * (root @ factor.solve(root.T @ seen))
+        else:
+            joint = weights[:, None] * self.observation_gram
+            system = joint @ joint + self.second_regularisation * _eye(joint)
+            found = joint @ linalg.solve_general(system, seen, "squared evidence")[0]
+        return found if near.ndim == 2 else found[:, 0]
+
+    def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
+        """The embedding of X given Y = y, form (b): a weighted sample at the training X."""
+        return KernelMean(self.inputs, self.update(self.prior_weights(prior), self.near(observation)), self.kernel)
+
+    def posterior_on_prior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
+        """Form (a), weights on the prior's points U:
+        ``ρ_U = diag(γ) K_UX (G_X + nεI)⁻¹ ((G_YΛ)² + δI)⁻¹ G_Y Λ k_Y(y)``, its first inverse times n where ``printed``.
+
+        Source: Song et al. 2013; Hsu and Ramos 2019, §7 and App. F.
+        """
+        weights = self.prior_weights(prior)
+        joint = self.observation_gram * weights
+        system = joint @ joint + self.second_regularisation * _eye(joint)
+        right = joint @ self.near(observation)
+        inverse = linalg.solve_general(system, right[:, None], "squared evidence")[0][:, 0]
+        with torch.no_grad():
+            cross = evaluate(self.kernel, prior.points, self.inputs)
+        return KernelMean(prior.points, self._multiple * prior.weights * (cross @ self._smoothed(inverse)), self.kernel)
+
+    @cached_property
+    def _observation_factor(self) -> linalg.Factor:
+        gram = self.observation_gram
+        return linalg.cholesky_exact(gram + self._ridge * _eye(gram), "kernel matrix of the observations")
+
+    def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
+        """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X; the prior is the pairs' own.
+
+        Source: Song et al. 2009; Fukumizu et al. 2013, §5.2.
+        """
+        return self._observation_factor.solve(near)
+
+    def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
+        """The embedding by ``conditional_weights``."""
+        return KernelMean(self.inputs, self.conditional_weights(self.near(observation)), self.kernel)
+
+
+def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels.Kernel | None = None) -> float:
+    """``Σ_a ‖mean_{j∈T_a} μ̂^{[−a]}_{X|Y_j} − μ̂_X^{[a]}‖²`` with the training X as prior: what §4.2 minimises.
+
+    The norm is that of the rule's own kernel on X, or of ``judge``: norms of different kernels cannot be compared. Fold
+    a holds the rows ``a, a + K, …``. Raises ``InputError`` for fewer than two folds or rows a fold.
+    """
+    count = len(rule.inputs)
+    if not 2 <= folds <= count // 2:
+        raise InputError(f"{folds} folds of {count} rows were asked for: give between 2 and {max(2, count // 2)}.")
+    judge = rule.kernel if judge is None else judge
+    total, order = 0.0, torch.arange(count, device=rule.inputs.device)
+    for fold in range(folds):
+        out = order % folds == fold
+        kept = replace(rule, inputs=rule.inputs[~out], observations=rule.observations[~out])
+        prior = kept.prior_weights(empirical(kept.inputs, rule.kernel))
+        posteriors = kept.update(prior, kept.near(rule.observations[out]))
+        average = KernelMean(kept.inputs, posteriors.mean(1), judge)
+        total += average.distance(empirical(rule.inputs[out], judge)) ** 2
+    return total
+
+
+def median_distance(points: Float[Tensor, "n d"], most: int = 2000) -> float:
+    """Median of the positive pairwise distances (of at most ``most`` rows); ``InputError`` where there are none."""
+    rows = torch.linspace(0, len(points) - 1, min(len(points), most)).round().long()
+    distances = torch.nn.functional.pdist(points[rows])
+    positive = distances[distances > 0]
+    if not len(positive):
+        raise InputError("All points are the same: there is no distance to take a lengthscale from.")
+    return float(positive.median())
+
+
+def _eye(like: Tensor) -> Tensor:
+    return torch.eye(like.shape[1], dtype=like.dtype, device=like.device)

@@ -1,0 +1,168 @@
+"""The deconditional mean operator as a two-staged ridge regression: in feature space and by kernels.
+
+Stage one regresses ``φ(x)`` on ``ψ(y)`` (the conditional mean operator C), stage two ``ψ(ỹ)`` on ``C ψ(ỹ)`` (the
+operator D with ``D C ψ(y) ≈ ψ(y)``). Source: Chau et al. 2021, §4, eq. 11-12 and Proposition 4.1.
+"""
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.embeddings.kernel_mean import KernelMean
+
+
+def conditional_mean_operator(
+    inputs: Float[Tensor, "N p"], mediators: Float[Tensor, "N q"], regularisation: float
+) -> Float[Tensor, "p q"]:
+    """``Ĉ = Φᵀ Ψ (ΨᵀΨ + NλI)⁻¹``: the minimiser of ``(1/N) Σ ‖φ(x_i) − C ψ(y_i)‖² + λ ‖C‖²`` (eq. 11).
+
+    ``inputs`` holds ``φ(x_i)`` in its rows, ``mediators`` ``ψ(y_i)``; λ > 0, or ``InputError`` where ΨᵀΨ is singular.
+    """
+    count = len(mediators)
+    return conditional_operator_of_moments(
+        inputs.T @ mediators / count, mediators.T @ mediators / count, regularisation
+    )
+
+
+def conditional_operator_of_moments(
+    cross: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
+) -> Float[Tensor, "p q"]:
+    """``Ĉ = S_xy (S_yy + λI)⁻¹`` from the moments ``E[φψᵀ]`` and ``E[ψψᵀ]`` of a sample, or of the truth."""
+    return _ridge(second, regularisation, "mediator features").solve(cross.T).T
+
+
+def deconditional_mean_operator(
+    operator: Float[Tensor, "p q"], query: Float[Tensor, "M q"], regularisation: float
+) -> Float[Tensor, "q p"]:
+    """``D̂ = Ψ̃ᵀ U (UᵀU + MεI)⁻¹`` with rows ``U_j = (C ψ(ỹ_j))ᵀ``: the minimiser of eq. 12, in weight space."""
+    return deconditional_operator_of_moment(operator, query.T @ query / len(query), regularisation)
+
+
+def deconditional_operator_of_moment(
+    operator: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
+) -> Float[Tensor, "q p"]:
+    """``D̂ = S Cᵀ (C S Cᵀ + εI)⁻¹`` from the second moment ``S = E[ψψᵀ]`` of a sample, or of the truth."""
+    images = operator @ second
+    return _ridge(images @ operator.T, regularisation, "images of the mediators").solve(images).T
+
+
+def deconditional_weights(
+    inputs: Float[Tensor, "N N"],
+    within: Float[Tensor, "N N"],
+    across: Float[Tensor, "N M"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, "M N"]:
+    """Both stages by kernels alone: G of ``D̂ = Ψ̃ᵀ G Φ``, whatever the dimension of the feature spaces.
+
+    ``A = (L + NλI)⁻¹ L̃``, ``Q̂ = AᵀKA``, ``G = (Q̂ + MεI)⁻¹ Aᵀ`` with ``inputs`` K = k(x, x), ``within`` L = ℓ(y, y),
+    ``across`` L̃ = ℓ(y, ỹ), λ and ε the two regularisations. ``ℓ(y, ỹ) G k(x_i, x)`` is then ``⟨ℓ_y, D̂ k_x⟩`` and
+    ``Σ_j z̃_j (G k(x_i, x))_j`` the function whose conditional mean fits ``z̃``.
+
+    Raises ``InputError`` where a matrix is singular. Source: Chau et al. 2021, Proposition 4.1 and App. A.2.
+    """
+    spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
+    return process.solve(spread.T)
+
+
+def posterior_weights(
+    inputs: Float[Tensor, "N N"],
+    within: Float[Tensor, "N N"],
+    across: Float[Tensor, "N M"],
+    at: Float[Tensor, " N"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, " M"]:
+    """``G k_x = (AᵀKA + MεI)⁻¹ Aᵀ k_x`` for one x, ``at`` its k(x_i, x); the operator itself is not made.
+
+    Raises ``InputError`` where a matrix is singular.
+    """
+    spread, process = _spread_and_process(inputs, within, across, regularisation, second_regularisation)
+    return process.solve(spread.T @ at)
+
+
+def _spread_and_process(
+    inputs: Tensor, within: Tensor, across: Tensor, regularisation: float, second_regularisation: float
+) -> tuple[Float[Tensor, "N M"], linalg.Factor]:
+    """``A = (L + NλI)⁻¹ L̃`` and the factor of ``AᵀKA + MεI``."""
+    count, targets = across.shape
+    spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
+    process = spread.T @ (inputs @ spread)
+    return spread, _ridge(process, targets * second_regularisation, "conditional mean process")
+
+
+def estimator_weights(
+    gram: Float[Tensor, "n n"], mediation: Float[Tensor, "n m"], targets: Float[Tensor, " m"], ridge: float
+) -> Float[Tensor, " n"]:
+    """``ᾱ = A [AᵀKA + mεI]⁻¹ z̃``: the DME estimator ``f̄(x) = Σ_i ᾱ_i k(x_i, x)``, by an m×m matrix.
+
+    ``gram`` K = k(x, x), ``mediation`` A = (L + nλI)⁻¹L̃, ``ridge`` mε. Source: Hsu and Ramos 2019, definition 4.4.
+    """
+    return mediation @ _ridge(mediation.T @ gram @ mediation, ridge, "conditional mean process").solve(targets)
+
+
+def feature_weights(
+    inputs: Float[Tensor, "n p"],
+    mediators: Float[Tensor, "n q"],
+    query: Float[Tensor, "m q"],
+    targets: Float[Tensor, " m"],
+    regularisation: float,
+    second_regularisation: float,
+) -> Float[Tensor, " p"]:
+    """``w̄ = [ΦAAᵀΦᵀ + mεI]⁻¹ ΦA z̃`` with ``A = Ψᵀ(ΨΨᵀ + nλI)⁻¹Ψ̃``: the DME ``f̄ = w̄ᵀφ`` of finite features.
+
+    ``inputs``, ``mediators`` and ``query`` hold φ(x_i), ψ(y_i), ψ(ỹ_j) in their rows; λ and ε are the two
+    regularisations. Source: Hsu and Ramos 2019, definition 4.5.
+    """
+    count = len(inputs)
+    mediated = inputs.T @ mediators  # ΦΨᵀ
+    moment = _ridge(mediators.T @ mediators, count * regularisation, "mediator features")
+    projected = mediated @ moment.solve(query.T)  # ΦA
+    inverse = _ridge(projected @ projected.T, len(targets) * second_regularisation, "images of the mediators")
+    return inverse.solve(projected @ targets)
+
+
+def posterior_embedding(
+    weights: Float[Tensor, "M N"],
+    at: Float[Tensor, " N"],
+    query: Float[Tensor, "M r"],
+    kernel: gpytorch.kernels.Kernel,
+) -> KernelMean:
+    """``D̂ k_x = Σ_j [G k(x_i, x)]_j ℓ(ỹ_j, ·)``: the DME of ``Y | X = x``, by Bayes' rule without densities.
+
+    ``weights`` are G of ``deconditional_weights``, ``at`` the k(x_i, x) of one x, ``kernel`` ℓ on ``query`` ỹ, a sample
+    of the prior. Source: Hsu and Ramos 2019, definition 4.3 and §6.
+    """
+    return KernelMean(query, weights @ at, kernel)
+
+
+def reconstruction_risk(
+    deconditional: Float[Tensor, "q p"], operator: Float[Tensor, "p q"], second_moment: Float[Tensor, "q q"]
+) -> Float[Tensor, ""]:
+    """``E ‖ψ(Y) − D C ψ(Y)‖² = tr[(I − DC) E[ψψᵀ] (I − DC)ᵀ]`` (Chau et al. 2021, §4)."""
+    identity = torch.eye(len(second_moment), dtype=second_moment.dtype, device=second_moment.device)
+    missed = identity - deconditional @ operator
+    return (missed @ second_moment * missed).sum()
+
+
+def bayes_gap(
+    inputs: Float[Tensor, "n n"], within: Float[Tensor, "n n"], regularisation: float, second_regularisation: float
+) -> float:
+    """``‖Ĉ_X|Y Ĉ_Y|X Ĉ_XX − Ĉ_XX‖ / ‖Ĉ_XX‖`` (Hilbert-Schmidt): how far theorem 6.1's condition is from holding.
+
+    At 0 the deconditional operator is the posterior operator C_Y|X, as it is where X is a function of Y; what is left
+    of X's variation once Y is known makes it larger. From pairs, K = k(x, x) and L = ℓ(y, y):
+    ``Φ E Φᵀ/n`` with ``E = (L + nλI)⁻¹L (K + nεI)⁻¹K − I``. Source: Hsu and Ramos 2019, theorem 6.1.
+    """
+    count = len(inputs)
+    there = _ridge(inputs, count * second_regularisation, "kernel matrix of the inputs").solve(inputs)
+    back = _ridge(within, count * regularisation, "mediator kernel matrix").solve(within @ there)
+    missed = back - torch.eye(count, dtype=inputs.dtype, device=inputs.device)
+    return float(((inputs @ missed) * (missed @ inputs)).sum().clamp_min(0).sqrt() / inputs.norm())
+
+
+def _ridge(matrix: Tensor, regularisation: float, name: str) -> linalg.Factor:
+    identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    return linalg.cholesky_exact(matrix + regularisation * identity, name)

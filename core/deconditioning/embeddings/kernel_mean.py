@@ -1,0 +1,170 @@
+"""A distribution as a weighted sample in a feature space: every rule of this library returns one of these."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import gpytorch
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.errors import InputError
+from deconditioning.kernels.families.gaussian import Gaussian
+from deconditioning.kernels.tiles import evaluate
+
+#: Below this sum of weights an estimate of a distribution has lost its mass.
+LEAST_TOTAL = 0.1
+
+
+@dataclass(frozen=True)
+class PreImage:
+    """A point whose feature is near an embedding: ``point`` (d,), why the search ended, and its steps.
+
+    ``status``: "converged"; "stopped", the cap on steps was reached; "guarded", the denominator came near zero and the
+    last good point is returned.
+    """
+
+    point: Float[Tensor, " d"]
+    status: Literal["converged", "stopped", "guarded"]
+    steps: int
+
+
+@dataclass(frozen=True)
+class KernelMean:
+    """``μ = Σ_i w_i k(x_i, ·)``.
+
+    Parameters
+    ----------
+    points : x_i (n, d).
+    weights : w_i (n,); they may be negative and need not sum to one.
+    kernel : ``k``, as ``KernelSpec.build`` makes it.
+
+    Source: Fukumizu et al. 2013, §2; Hsu and Ramos 2019, §2.
+    """
+
+    points: Float[Tensor, "n d"]
+    weights: Float[Tensor, " n"]
+    kernel: gpytorch.kernels.Kernel
+
+    def __post_init__(self) -> None:
+        if self.points.ndim != 2 or self.weights.shape != self.points.shape[:1]:
+            raise InputError(
+                f"`points` has shape {tuple(self.points.shape)} and `weights` {tuple(self.weights.shape)}: give one "
+                "row and one weight per point."
+            )
+        if not bool(torch.isfinite(self.weights).all()):
+            raise InputError("`weights` holds missing or infinite values: raise the regularisation that made them.")
+
+    def at(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+        """``μ(x) = Σ_i w_i k(x_i, x)``."""
+        with torch.no_grad():
+            return evaluate(self.kernel, inputs, self.points) @ self.weights
+
+    def expectation(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "*k"]:
+        """``E[f(X)] ≈ Σ_i w_i f(x_i)`` from ``values`` f(x_i), one row a point."""
+        if len(values) != len(self.points):
+            raise InputError(f"`values` has {len(values)} rows, there are {len(self.points)} points: give one each.")
+        return torch.tensordot(self.weights, values, dims=1)
+
+    @property
+    def total(self) -> float:
+        """``Σ_i w_i``, near one for a good estimate of a distribution."""
+        return float(self.weights.sum())
+
+    @property
+    def negative(self) -> float:
+        """``Σ_i max(−w_i, 0)``, what is negative among the weights: zero where they are probabilities."""
+        return float((-self.weights).clamp_min(0).sum())
+
+    def normalised(self) -> "KernelMean":
+        """The same with weights that sum to one; ``InputError`` when their sum is below 0.1."""
+        if self.total < LEAST_TOTAL:
+            raise InputError(
+                f"The weights sum to {self.total:.2g}, less than {LEAST_TOTAL}: the estimate has lost its mass; move "
+                "closer to the data, or raise the lengthscale."
+            )
+        return replace(self, weights=self.weights / self.total)
+
+    def inner(self, other: "KernelMean") -> float:
+        """``⟨μ, ν⟩ = Σ_ij w_i v_j k(x_i, x′_j)``; both in the same feature space."""
+        with torch.no_grad():
+            return float(self.weights @ evaluate(self.kernel, self.points, other.points) @ other.weights)
+
+    def distance(self, other: "KernelMean") -> float:
+        """Maximum mean discrepancy ``‖μ − ν‖_k``. Source: Gretton et al. 2012, eq. 5."""
+        square = self.inner(self) - 2 * self.inner(other) + other.inner(other)
+        return max(square, 0.0) ** 0.5
+
+    def preimage(self, steps: int = 100, tolerance: float = 1e-8) -> PreImage:
+        """A local minimiser of ``‖k_x − μ‖`` for a Gaussian k, by ``x ← Σ w_i k(x_i, x) x_i / Σ w_i k(x_i, x)``.
+
+        Starts at the mean of the points by weights clipped at zero. Raises ``InputError`` for kernels that are not
+        Gaussian, and when no weight is positive. Source: Schölkopf et al. 1999; Fukumizu et al. 2013, §4.3.
+        """
+        return preimages(self.points, self.weights[None], self.kernel, steps, tolerance)[0]
+
+    def herd(self, count: int, candidates: Float[Tensor, "c d"] | None = None) -> Float[Tensor, "count d"]:
+        """Super-samples of the normalised embedding: ``x_{t+1} = argmax_x (t + 1) μ(x) − Σ_{s≤t} k(x_s, x)``.
+
+        The argmax runs over ``candidates`` (the points themselves where none are given); a candidate may come again.
+        Source: Chen, Welling, Smola 2010, eq. 8-9.
+        """
+        if count < 1:
+            raise InputError(f"{count} herded samples were asked for: give at least one.")
+        among = self.points if candidates is None else candidates
+        chosen = _herd(self.kernel, self.normalised().at(among), among, count)
+        return among[chosen]
+
+
+def preimages(
+    points: Float[Tensor, "n d"], weights: Float[Tensor, "s n"], kernel: gpytorch.kernels.Kernel, steps: int = 100,
+    tolerance: float = 1e-8,
+) -> list[PreImage]:  # fmt: skip
+    """``KernelMean.preimage`` of many weightings of the same points at once; those that ended drop out of the loop."""
+    if not _is_gaussian(kernel):
+        raise InputError("A pre-image by fixed point needs one Gaussian kernel: use herded samples instead.")
+    clipped = weights.clamp_min(0)
+    total = clipped.sum(1, keepdim=True)
+    if not bool((total > 0).all()):
+        raise InputError("No weight is positive: the embedding has no pre-image to start from.")
+    at, width = clipped @ points / total, float(points.std(0, correction=0).mean().clamp_min(1e-300))
+    ended: list[tuple[Literal["converged", "stopped", "guarded"], int]] = [("stopped", steps)] * len(weights)
+    active = torch.arange(len(weights), device=points.device)
+    for step in range(1, steps + 1):
+        with torch.no_grad():
+            pull = weights[active] * evaluate(kernel, at[active], points)
+        mass = pull.sum(1)
+        good = mass > 1e-12 * pull.abs().sum(1) + 1e-300
+        moved = torch.where(good[:, None], pull @ points / torch.where(good, mass, 1.0)[:, None], at[active])
+        still = (moved - at[active]).abs().amax(1) <= tolerance * width
+        at[active] = moved
+        for row, fine in zip(active[still].tolist(), good[still].tolist(), strict=True):
+            ended[row] = ("converged" if fine else "guarded", step)
+        active = active[~still]
+        if not len(active):
+            break
+    return [PreImage(point, status, used) for point, (status, used) in zip(at, ended, strict=True)]
+
+
+def _herd(kernel: gpytorch.kernels.Kernel, mean: Tensor, among: Tensor, count: int) -> Int[Tensor, " count"]:
+    """Indices chosen one after the other; the column ``k(x_s, ·)`` of a candidate is computed once."""
+    columns: dict[int, Tensor] = {}
+    score, chosen = mean.clone(), []
+    with torch.no_grad():
+        for _ in range(count):
+            best = int(score.argmax())
+            chosen.append(best)
+            if best not in columns:
+                columns[best] = evaluate(kernel, among[best : best + 1], among)[0]
+            score = score + mean - columns[best]
+    return torch.tensor(chosen, device=among.device)
+
+
+def empirical(points: Float[Tensor, "n d"], kernel: gpytorch.kernels.Kernel) -> KernelMean:
+    """The embedding of a plain sample: equal weights 1/n."""
+    return KernelMean(points, torch.full_like(points[:, 0], 1 / len(points)), kernel)
+
+
+def _is_gaussian(kernel: gpytorch.kernels.Kernel) -> bool:
+    terms = list(kernel.kernels)
+    return len(terms) == 1 and all(isinstance(factor.family, Gaussian) for factor in terms[0].base_kernel.kernels)

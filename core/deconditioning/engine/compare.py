@@ -1,0 +1,93 @@
+"""Runs side by side: where their settings differ, and their scores, as rows for a table."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deconditioning.engine.records import Run
+
+
+def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as ``{"problem.block": [9, 9], …}``; lists stay whole."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def compare_settings(runs: Sequence[Run], *, only_differences: bool = False) -> list[tuple[str, list[Any]]]:
+    """Rows ``(setting, value of each run)``, those that differ first; None where a run has no such setting."""
+    flats = [{"task": run.spec.task, "seed": run.spec.seed, **flatten(run.spec.settings)} for run in runs]
+    names = list(dict.fromkeys(name for flat in flats for name in flat))
+    rows = [(name, [flat.get(name) for flat in flats]) for name in names]
+    differ = [row for row in rows if any(value != row[1][0] for value in row[1][1:])]
+    return differ if only_differences else differ + [row for row in rows if row not in differ]
+
+
+def run_scores(run: Run, part: str = "scores") -> dict[str, dict[str, float | None]]:
+    """Model → scores of a run's result; empty where it scored nothing (or its result is no result of ours).
+
+    Scores without the names of models are those of the one model that the run fitted.
+    """
+    scores = (run.result or {}).get(part)
+    if not isinstance(scores, Mapping):
+        return {}
+    model = _named_model(run)
+    if model and scores and not any(isinstance(found, Mapping) for found in scores.values()):
+        scores = {model: scores}
+    return {
+        str(model): {str(name): value for name, value in found.items() if _number(value)}
+        for model, found in scores.items()
+        if isinstance(found, Mapping)
+    }
+
+
+def run_sentences(run: Run, part: str) -> list[str]:
+    """The texts in a part of a run's result, such as its warnings; none where it holds something else."""
+    found = (run.result or {}).get(part)
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def run_model(run: Run) -> str:
+    """The model a run fitted: as its result or its settings name it, else the first that it scored, else its task."""
+    return next(iter([*filter(None, [_named_model(run)]), *run_scores(run), run.spec.task]))
+
+
+def _named_model(run: Run) -> str | None:
+    """The model that a run's result or its settings name."""
+    given = run.spec.settings.get("model")
+    nested = given.get("model") if isinstance(given, Mapping) else given
+    return next((name for name in ((run.result or {}).get("model"), nested) if isinstance(name, str)), None)
+
+
+def over_seeds(chosen: Sequence[Run], runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Rows ``{model, seed, scores}`` of the chosen runs' models, from all runs of the same task, data and problem.
+
+    What only the seed changes counts as the same problem: its cells are drawn anew. Of several runs of one model and
+    seed the newest counts.
+    """
+    problems = {_problem(run) for run in chosen}
+    if len(problems) != 1:
+        return []
+    models = {run_model(run) for run in chosen}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for run in sorted([*runs, *chosen], key=lambda run: run.created):
+        model = run_model(run)
+        scores = run_scores(run).get(model)
+        if model in models and scores and _problem(run) in problems:
+            found[model, run.spec.seed] = {"model": model, "seed": run.spec.seed, "scores": scores}
+    return list(found.values())
+
+
+def _problem(run: Run) -> str:
+    """What a run is about, but for its seed and its model."""
+    given = run.spec.settings.get("problem")
+    problem = {name: value for name, value in given.items() if name != "seed"} if isinstance(given, Mapping) else given
+    return json.dumps([run.spec.task, run.spec.settings.get("source"), problem], sort_keys=True)
+
+
+def _number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,47 @@
+"""What a person calls a run: a name, a star, tags; kept beside it in ``label.json``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from deconditioning.errors import InputError
+
+#: Letters of a name and of a tag, and tags of a run.
+LONGEST_NAME, LONGEST_TAG, MOST_TAGS = 80, 24, 8
+
+
+@dataclass(frozen=True)
+class Label:
+    """``name`` empty means the run's own title. Raises ``InputError`` for what is too long or too much."""
+
+    name: str = ""
+    star: bool = False
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", " ".join(str(self.name).split()))
+        tags = dict.fromkeys(" ".join(str(tag).split()) for tag in self.tags)
+        object.__setattr__(self, "tags", tuple(tag for tag in tags if tag))
+        if len(self.name) > LONGEST_NAME:
+            raise InputError(f"The name has {len(self.name)} letters, at most {LONGEST_NAME} are kept: shorten it.")
+        if len(self.tags) > MOST_TAGS:
+            raise InputError(f"There are {len(self.tags)} tags, at most {MOST_TAGS} are kept: leave some out.")
+        for tag in self.tags:
+            if len(tag) > LONGEST_TAG:
+                raise InputError(f"A tag has {len(tag)} letters, at most {LONGEST_TAG} are kept: shorten it.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The label as plain JSON data."""
+        return asdict(self) | {"tags": list(self.tags)}
+
+    @classmethod
+    def read(cls, data: Any) -> "Label":
+        """The label in JSON data; an empty one where it cannot be read."""
+        if not isinstance(data, Mapping):
+            return cls()
+        tags = data.get("tags")
+        try:
+            given = tuple(map(str, tags)) if isinstance(tags, list) else ()
+            return cls(str(data.get("name") or ""), data.get("star") is True, given)
+        except InputError:
+            return cls()

@@ -1,0 +1,45 @@
+"""The tasks that can run: a short name for each, and how a name becomes a function."""
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from deconditioning.errors import InputError
+
+# Short name → "module:function". A task is `def task(settings: dict, context: Context) -> dict`.
+TASKS: dict[str, str] = {
+    "downscale": "deconditioning.downscaling.run:learn_task",
+    "sweep": "deconditioning.downscaling.sweep:sweep_task",
+    "sweep-study": "deconditioning.studies.sweeping:study_task",
+    "predict-store": "deconditioning.downscaling.predict_store:predict_store_task",
+    "swiss-roll": "deconditioning.studies.pictured:roll_task",
+    "one-dimension": "deconditioning.studies.pictured:line_task",
+    "sparse-representation": "deconditioning.studies.pictured:sparse_task",
+    "downscaling-benchmark": "deconditioning.studies.downscaling.benchmark:benchmark_task",
+    "swiss-roll-benchmark": "deconditioning.studies.swiss_roll.benchmark:benchmark_task",
+}
+
+_DIRECT = re.compile(r"(core|tests)(\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
+
+
+def task_path(task: str) -> str:
+    """The ``module:function`` behind a task's name; only this project's own functions are tasks."""
+    path = TASKS.get(task, task)
+    if not _DIRECT.fullmatch(path):
+        raise InputError(f"There is no task {task!r}: choose one of {', '.join(sorted(TASKS))}.")
+    return path
+
+
+def find_task(task: str) -> Callable[..., dict[str, Any]]:
+    """The function of a task (imports its module)."""
+    module, name = task_path(task).split(":")
+    try:
+        function = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        function = None
+    if not callable(function):
+        raise InputError(f"There is no task {task!r}: {module} has no function {name}.")
+    return function

@@ -1,0 +1,150 @@
+"""Uploaded files of a run: kept by content beside the runs, and sent along to workers that do not share the folder."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from deconditioning.engine import disk
+from deconditioning.errors import InputError
+
+UPLOAD = "upload:"
+_KEY, _DIGEST = re.compile(r"upload:([0-9a-f]{16})"), re.compile(r"[0-9a-f]{16}")
+
+
+class NotKept(InputError):
+    """Nothing is wrong with an upload but that it could not be written: it may be tried again."""
+
+
+def upload_folder() -> Path:
+    """The folder that keeps uploads, so that a reload, a run or a restarted app finds them again."""
+    return Path(os.environ.get("DECONDITIONING_RUNS", "runs")) / "uploads"
+
+
+def keep(folder: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Write files into a folder of uploads, in that order, each at once and whole; a path is moved there.
+
+    Raises `NotKept` with a sentence where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            if isinstance(data, Path):
+                os.replace(data, folder / name)
+                os.utime(folder / name)
+            else:
+                disk.write(folder, name, data)
+    except OSError as error:
+        raise NotKept(
+            f"The upload cannot be kept ({error.strerror}): make room in the runs folder, or set DECONDITIONING_RUNS "
+            "to a folder that can be written."
+        ) from None
+
+
+def kept(folder: Path, ending: str, mark: str = "") -> dict[str, str]:
+    """Digest → file name of the uploads in a folder that end so and have a description, or of those of one visitor."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            name = str(json.loads(path.read_text(encoding="utf-8"))["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if path.with_suffix(ending).is_file():
+            found[path.stem] = name
+    own = claims(mark) if mark else found
+    return {digest: own[digest] for digest in found if digest in own}
+
+
+def claim(digest: str, mark: str, name: str) -> None:
+    """Put an upload, under its file's name, into a visitor's list; there is none where the machine is one person's."""
+    if mark:
+        keep(_claims(mark), {digest: name.encode("utf-8", "replace")})
+
+
+def claims(mark: str) -> dict[str, str]:
+    """Digest → file name of everything in a visitor's list."""
+    folder = _claims(mark)
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} if folder.is_dir() else {}
+
+
+def delete(digest: str, mark: str) -> None:
+    """Delete an upload from a visitor's list, and for good once it is in nobody's; raises ``InputError`` for others'.
+
+    On one person's machine, where the mark is empty, it is theirs.
+    """
+    if _DIGEST.fullmatch(digest) is None or (mark and digest not in claims(mark)):
+        raise InputError("This upload is not yours, or was deleted already.")
+    if mark:
+        (_claims(mark) / digest).unlink(missing_ok=True)
+    if not any(claims_folder().glob(f"*/{digest}")):
+        forget(digest)
+
+
+def forget(digest: str) -> None:
+    """Delete an upload's files for good."""
+    for folder in (upload_folder(), upload_folder() / "tables"):
+        for ending in (".json", ".nc", ".csv"):  # first what lists it
+            with contextlib.suppress(OSError):
+                (folder / f"{digest}{ending}").unlink()
+
+
+def used_now(path: Path) -> None:
+    """Note that an upload was opened: it stays for longer."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def claims_folder() -> Path:
+    """The visitors' lists, a folder each."""
+    return upload_folder() / "claims"
+
+
+def _claims(mark: str) -> Path:
+    return claims_folder() / mark
+
+
+def digest_of(data: bytes | Path) -> str:
+    """What names an upload: the first 16 hexadecimal digits of its SHA-256."""
+    if isinstance(data, Path):
+        with data.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def write_upload(data: bytes | Path, about: bytes) -> str:
+    """Keep a file, which is moved where it is a path, and what is said about it (JSON bytes); its key."""
+    digest = digest_of(data)
+    keep(upload_folder(), {f"{digest}.nc": data, f"{digest}.json": about})
+    return f"{UPLOAD}{digest}"
+
+
+def packed(settings: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:
+    """File and description of every upload that a run's settings name; those no longer here are left out."""
+    found = []
+    for digest in dict.fromkeys(_digests(settings)):
+        file, about = (upload_folder() / f"{digest}{end}" for end in (".nc", ".json"))
+        if file.is_file() and about.is_file():
+            found.append((file.read_bytes(), about.read_bytes()))
+    return found
+
+
+def unpack(files: list[tuple[bytes, bytes]]) -> None:
+    """Keep the uploads that came with a run, where this machine does not have them yet."""
+    for data, about in files:
+        if not (upload_folder() / f"{digest_of(data)}.nc").is_file():
+            write_upload(data, about)
+
+
+def _digests(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and (match := _KEY.fullmatch(value)):
+        yield match.group(1)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _digests(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _digests(inner)

@@ -1,0 +1,233 @@
+"""From a dataset to fields: coordinates found, ordered, checked; what was changed is said."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.accounts import agree, sheet_beside
+from deconditioning.fields.axes import Axes, find_axes
+from deconditioning.fields.bounds import settled
+from deconditioning.fields.grid import Grid, cell_edges, make_grid
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.halo import folded_cells, repeated_columns, shared_positions
+from deconditioning.fields.holes import LEAST_PLACED, fill_positions, placed
+from deconditioning.fields.lines import bounded, line, scale_of
+from deconditioning.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
+from deconditioning.fields.roles import role
+from deconditioning.fields.selecting import REPEATED
+from deconditioning.fields.sphere import wrap_longitude
+from deconditioning.fields.times import read_odd
+from deconditioning.fields.validity import look_at_values
+from deconditioning.fields.vertices import by_corners
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str = "", lazy: bool = False) -> Fields:
+    """Fields of a decoded dataset in memory, or ``lazy`` on disk (any order of rows and columns, any extra dimensions).
+
+    Latitudes and longitudes are put in ascending order; a region is kept in one piece across 0° or
+    180°; a global field keeps its seam. ``source`` and ``licence`` are used where the file's global
+    attributes say nothing.
+    """
+    dataset = settled(read_odd(_plain(dataset)))
+    axes = find_axes(dataset)
+    axes, grid, order, notes = _grid(dataset, axes)
+    kept, left, fields = _on_grid(dataset, axes, grid, order)
+    kept, said, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
+    if left:
+        named = ", ".join(f"`{name}`" for name in left[:8])
+        notes.append(f"Not on the grid and left out: {named}{' …' if len(left) > 8 else ''}.")
+    licences = _licence(dataset.attrs, licence)
+    found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
+    return replace(found, notes=tuple(notes + said + _repeated(found, fields)))
+
+
+def _repeated(fields: Fields, names: list[str]) -> list[str]:
+    """Sentences on values that occur more than once along a dimension, which only their index tells apart."""
+    notes = []
+    for dim in dict.fromkeys(str(d) for name in names for d in fields.dataset.variables[name].dims[:-2]):
+        again = [label for label in fields.labels(dim) if REPEATED.search(label)]
+        if again:
+            some = ", ".join(again[:4]) + (" …" if len(again) > 4 else "")
+            notes.append(
+                f"{len(again)} values along `{dim}` occur more than once, {some}: choose those by index, such as "
+                f"`{dim}=#{fields.labels(dim).index(again[0])}`."
+            )
+    return notes
+
+
+def _plain(dataset: "xr.Dataset") -> "xr.Dataset":
+    """Without indexes (duplicates are reported here, not in xarray) and without repeated dimensions."""
+    double = [n for n, v in dataset.variables.items() if len(set(v.dims)) < len(v.dims)]
+    return dataset.drop_vars(double).drop_indexes(list(dataset.xindexes), errors="ignore")
+
+
+def _source(attributes: dict, name: str) -> str:
+    said = [str(attributes[k]).strip() for k in ("title", "source", "institution", "origin") if attributes.get(k)]
+    return "; ".join([name, *said] if name else said) or "not stated"
+
+
+def _licence(attributes: dict, given: str) -> str:
+    said = next((str(attributes[k]) for k in ("licence", "license", "rights") if attributes.get(k)), "")
+    return said.strip() or given or "not stated in the file"
+
+
+Order = tuple[np.ndarray, np.ndarray]
+
+
+def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[str]]:
+    """The grid with the axes that it is made from, its order of the file's rows and columns, and sentences."""
+    sizes = dataset.sizes[axes.y_dim], dataset.sizes[axes.x_dim]
+    if min(sizes) < 2:
+        raise InputError(
+            f"The grid has {sizes[0]} rows and {sizes[1]} columns: at least two of each are needed to form cells."
+        )
+    if axes.kind == "curvilinear":
+        return axes, *_curvilinear(dataset, axes)
+    sheet = sheet_beside(dataset, axes)
+    if sheet is None:
+        return axes, *_rectilinear(dataset, axes)
+    lines, positions = f"`{axes.y}` and `{axes.x}`", f"`{sheet.y}` and `{sheet.x}`"
+    try:
+        grid, (rows, columns), notes = _rectilinear(dataset, axes)
+    except InputError as error:
+        grid, order, notes = _curvilinear(dataset, sheet)
+        return sheet, grid, order, [*notes, f"They are taken, for {lines} can't be used. {error}"]
+    try:
+        of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
+        apart = agree(grid, *of_file)
+        if apart is None:
+            return axes, grid, (rows, columns), notes
+        other, order, said = _curvilinear(dataset, sheet)
+    except InputError as error:
+        return axes, grid, (rows, columns), [*notes, f"{lines} are taken, for {positions} can't be used. {error}"]
+    return sheet, other, order, [*said, f"{lines} put the cells elsewhere ({apart}) and are not used."]
+
+
+def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+    y, scale, notes = line(dataset[axes.y], axes)
+    x, scale_x, more = line(dataset[axes.x], axes)
+    notes = list(dict.fromkeys(notes + more))
+    wraps, turning = False, axes.kind != "projected"
+    if turning:
+        y, rows, said = order_latitudes(y, axes.y)
+        x, columns, wraps, said_x = order_longitudes(x, axes.x)
+    else:
+        (y, rows, said), (x, columns, said_x) = order_plain(y, axes.y), order_plain(x, axes.x)
+    y, y_edges, of_y = bounded(dataset, (axes.y, axes.y_dim), scale, (y, rows), turn=False)
+    x, x_edges, of_x = bounded(dataset, (axes.x, axes.x_dim), scale_x, (x, columns), turn=turning)
+    edges = (
+        cell_edges(y, turning) if y_edges is None else np.clip(y_edges, -90, 90) if turning else y_edges,
+        cell_edges(x, False) if x_edges is None else x_edges,
+    )
+    grid = make_grid(
+        axes.kind, y, x, names=(axes.y_dim, axes.x_dim), mapping=axes.mapping, edges=edges,
+        wraps=wraps and axes.kind == "latlon",
+    )  # fmt: skip
+    if lost := int((grid.area == 0).sum()):
+        notes.append(f"{lost:,} of {grid.area.size:,} cells have no place on Earth; they count as missing.")
+    return grid, (rows, columns), notes + said + said_x + of_y + of_x
+
+
+def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
+    latitude, longitude = (_sheet(dataset, name, axes) for name in (axes.y, axes.x))
+    there = placed(latitude, longitude) & ~shared_positions(latitude, longitude)
+    if there.mean() < LEAST_PLACED:
+        raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
+    if np.abs(latitude[there]).max() > 90.001:
+        raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
+    if (far := np.abs(longitude[there]).max()) > 1080:
+        raise InputError(f"`{axes.x}` reaches {far:g}, which is no longitude: give degrees.")
+    known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
+    torn = check_connected(*known, (axes.y, axes.x))
+    if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
+        raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so these are no positions: write both.")
+    twice = repeated_columns(*known)
+    rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1] - twice)
+    latitude, longitude, there, torn = (a[:, columns] for a in (latitude, longitude, there, torn))
+    folded = folded_cells(*(a[:, columns] for a in known))
+    notes = _on_positions(axes, twice, there, folded, torn & there)
+    position = fill_positions(latitude, longitude, there)
+    there = there & ~folded & ~torn
+    position, area, said = by_corners(dataset, axes, position, there)
+    around = np.abs(wrap_longitude(np.diff(position[1], axis=1)).sum(axis=1)).max()
+    wraps = bool(around * (1 + 1 / (len(columns) - 1)) > 355)
+    grid = make_grid(
+        "curvilinear", rows, columns, names=(axes.y_dim, axes.x_dim), position=position, wraps=wraps, there=there,
+        area=area,
+    )  # fmt: skip
+    return grid, (rows, columns), notes + said
+
+
+def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray, torn: np.ndarray) -> list[str]:
+    """Sentences on a curvilinear grid: its positions, those that are missing, what it holds twice, where it is torn."""
+    notes = [f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."]
+    if not there.all():
+        notes.append(f"{int((~there).sum()):,} of {there.size:,} cells have no position; they count as missing.")
+    if twice:
+        words = "column repeats the first; it is" if twice == 1 else f"{twice} columns repeat the first; they are"
+        notes.append(f"The last {words} left out.")
+    if folded.any():
+        notes.append(f"{int(folded.sum()):,} cells lie where others do, along a fold of the grid; they count once.")
+    if torn.any():
+        notes.append(
+            f"The grid lies in pieces, as ORCA2's inland seas do: {int(torn.sum()):,} cells whose neighbours lie far "
+            "from them count as missing."
+        )
+    return notes
+
+
+def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
+    """(H, W) values in degrees of a coordinate on rows and columns, NaN where missing.
+
+    Raises ``InputError`` where it changes along a further dimension, or is no angle.
+    """
+    array = dataset[name].transpose(..., axes.y_dim, axes.x_dim)
+    ahead = array.dims[:-2]
+    values = array.isel(dict.fromkeys(ahead, 0)).values.astype(float)
+    for dim in ahead:
+        last = array.isel({**dict.fromkeys(ahead, 0), dim: -1}).values.astype(float)
+        if not np.array_equal(values, last, equal_nan=True):
+            raise InputError(
+                f"The coordinate `{name}` differs along `{dim}`, so that there is no single grid: choose one first "
+                f"(`ncks -d {dim},0`), or bring all onto one with `cdo remapcon,r720x360`."
+            )
+    scale, _ = scale_of(array, replace(axes, kind="curvilinear"))
+    return values if scale == 1 else values * scale
+
+
+def _on_grid(dataset: "xr.Dataset", axes: Axes, grid: Grid, order: Order) -> tuple["xr.Dataset", list[str], list[str]]:
+    """The dataset in the grid's order with rows and columns last, the names of what is not on it, and of what is."""
+    kept = dataset.isel({axes.y_dim: _slice(order[0]), axes.x_dim: _slice(order[1])})
+    kept = kept.transpose(..., axes.y_dim, axes.x_dim)
+    drop = [n for n in (axes.y_dim, axes.x_dim) if n in kept.variables and kept[n].ndim == 1]
+    kept = kept.drop_vars(drop).assign_coords({axes.y_dim: grid.y, axes.x_dim: grid.x})
+    for name, found in ((axes.y_dim, axes.y), (axes.x_dim, axes.x)):
+        kept[name].attrs.update(dataset[found].attrs if axes.kind != "curvilinear" else {})
+    elsewhere = [n for n in kept.data_vars if _placed_elsewhere(kept, str(n), axes)]
+    kept = kept.set_coords(elsewhere)
+    fields = [str(n) for n in kept.data_vars if kept.variables[n].dims[-2:] == (axes.y_dim, axes.x_dim)]
+    others = [str(n) for n in [*kept.data_vars, *elsewhere] if str(n) not in fields and kept.variables[n].ndim > 0]
+    return kept, others, fields
+
+
+def _placed_elsewhere(dataset: "xr.Dataset", name: str, axes: Axes) -> bool:
+    """Whether a variable on the same rows and columns names a latitude that is not the grid's, as staggered ones do."""
+    variable = dataset.variables[name]
+    said = str(variable.encoding.get("coordinates") or variable.attrs.get("coordinates") or "").split()
+    sheets = [n for n in said if n in dataset.variables and dataset.variables[n].ndim >= 2]
+    latitudes = [n for n in sheets if role(n, dataset.variables[n]) == ("latlon", "y")]
+    return axes.kind == "curvilinear" and bool(latitudes) and axes.y not in latitudes
+
+
+def _slice(order: np.ndarray) -> slice | np.ndarray:
+    """A slice for a run of rows up or down, so that no values are copied."""
+    if len(order) > 1 and np.all(np.diff(order) == 1):
+        return slice(int(order[0]), int(order[-1]) + 1)
+    if len(order) > 1 and order[-1] == 0 and np.all(np.diff(order) == -1):
+        return slice(int(order[0]), None, -1)
+    return order

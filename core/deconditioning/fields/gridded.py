@@ -1,0 +1,280 @@
+"""Fields: what a file holds on one horizontal grid."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.errors import InputError, short
+from deconditioning.fields.grid import Grid
+from deconditioning.fields.selecting import distinct, index_of
+from deconditioning.fields.static import is_static
+from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
+from deconditioning.fields.validity import DOUBTFUL, Marks, asked_missing, doubt_of, look, only_valid
+from deconditioning.missing_marks import Mark, marked, marks_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def check_index(name: str, dim: str, index: int, size: int) -> None:
+    """``InputError`` where a dimension of this size has no such index."""
+    if not size:
+        raise InputError(f"Dimension `{dim}` of `{name}` has no values, so that there is no field: choose another.")
+    if not 0 <= index < size:
+        which = f"choose 0 to {size - 1}" if size > 1 else "only 0 is there"
+        raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: {which}.")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A numeric field: its names, units and the labels of every dimension beyond the horizontal two."""
+
+    name: str
+    long_name: str
+    units: str
+    standard_name: str
+    extra: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Co-located fields of one file, their last two dimensions being the grid's rows and columns.
+
+    ``notes`` are sentences on what was changed or chosen while reading. Where ``lazy``, values are read when they are
+    asked for, and ``open_file`` keeps their file open. ``fixed`` is taken along dimensions whatever else is selected.
+    ``marks`` are what looks like missing values, by field, where values were looked at; ``missing`` what the user
+    counts as missing, as `deconditioning.missing_marks.checked_missing` gives it.
+    """
+
+    dataset: "xr.Dataset"
+    grid: Grid
+    notes: tuple[str, ...]
+    source: str
+    licence: str
+    lazy: bool = False
+    open_file: Any = field(default=None, repr=False)
+    fixed: Mapping[str, int | str] = field(default_factory=dict)
+    marks: Marks = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What to call the file in a sentence: the first part of its source."""
+        return self.source.partition(";")[0]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The notes on values that count as data and may be missing ones: to be seen before the result."""
+        return tuple(note for note in self.notes if DOUBTFUL in note)
+
+    def with_missing(self, missing: tuple[str, ...]) -> "Fields":
+        """The same fields, whose numbers named so count as missing before anything is made of them."""
+        if missing == self.missing:
+            return self
+        answered = {
+            doubt_of(name, mark) for name, marks in self.marks.items() for mark in marks
+            if any(marked(mark.value, each) for each in marks_of(missing, name))
+        }  # fmt: skip
+        return replace(self, missing=missing, notes=tuple(note for note in self.notes if note not in answered))
+
+    def marks_in(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[Mark, ...]:
+        """What looks like marks of missing values in a field: of all its values, or of one choice where lazy."""
+        if not self.lazy or self.dataset[name].dtype.kind not in "fiu":
+            return self.marks.get(name, ())
+        return self._look(name, self._read(name, select))[1]
+
+    def variables(self) -> dict[str, Variable]:
+        """The numeric fields on the grid, by name."""
+        return {str(name): self._describe(str(name)) for name in self.dataset.data_vars if self._usable(str(name))}
+
+    def holds(self, name: str) -> bool:
+        """Whether a variable of that name is a field here."""
+        return name in self.dataset.data_vars
+
+    def at(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple["Fields", dict[str, int | str]]:
+        """The file that holds what is chosen of a field, and the choice there."""
+        return self, dict(select or {})
+
+    def _usable(self, name: str) -> bool:
+        array = self.dataset.variables[name]
+        dims = (self.grid.y_name, self.grid.x_name)
+        return array.dtype.kind in "fiub" and array.dims[-2:] == dims
+
+    def _describe(self, name: str) -> Variable:
+        array = self.dataset.variables[name]
+        attributes = array.attrs
+        extra = {str(dim): self.labels(str(dim)) for dim in array.dims[:-2]}
+        return Variable(
+            name,
+            str(attributes.get("long_name", name)),
+            str(attributes.get("units", "")).strip(),
+            str(attributes.get("standard_name", "")),
+            extra,
+        )
+
+    def labels(self, dim: str) -> tuple[str, ...]:
+        """What each place along a dimension is called; those that no word tells apart carry their index, (#5)."""
+        if dim not in self.dataset.coords:
+            return tuple(str(i) for i in range(self.dataset.sizes[dim]))
+        coordinate = self.dataset.coords[dim]
+        values = coordinate.values
+        if is_dates(values):
+            return distinct(labels_of(values))
+        units = str(coordinate.attrs.get("units", "")).strip()
+        units = "" if units == "1" else units
+        if values.dtype.kind in "fiu":
+            return distinct([f"{text} {units}".strip() for text in _number_texts(values)])
+        return distinct([str(v) for v in values])
+
+    def check(self, name: str) -> Variable:
+        """The description of a field; ``InputError`` where the file has no such numeric field on its grid."""
+        if name not in self.dataset.variables:
+            known = ", ".join(f"`{n}`" for n in self.variables())
+            raise InputError(f"The file has no variable `{name}`: choose one of {known}.")
+        array = self.dataset[name]
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"`{name}` holds text or times, not numbers: choose a numeric field.")
+        if name not in self.dataset.data_vars or not self._usable(name):
+            raise InputError(
+                f"`{name}` has the dimensions ({', '.join(map(str, array.dims))}): a field needs both "
+                f"`{self.grid.y_name}` and `{self.grid.x_name}`."
+            )
+        return self._describe(name)
+
+    def chosen(self, name: str, select: Mapping[str, int | str]) -> dict[str, int]:
+        """Index taken along every extra dimension: ``"name:dim"`` before ``"dim"`` before 0.
+
+        A text is looked up as `fields.selecting` says: a value, the beginning of a date, an index ``#5``. A
+        dimension of one value ignores ``"dim"``, which may be meant for another file.
+        """
+        chosen, select = {}, {**select, **self.fixed}
+        for dim, labels in self.check(name).extra.items():
+            shared = select.get(dim, 0) if len(labels) > 1 else 0
+            wanted = select.get(f"{name}:{dim}", shared)
+            index = index_of(dim, labels, wanted)
+            check_index(name, dim, index, len(labels))
+            chosen[dim] = index
+        return chosen
+
+    def values(self, name: str, select: Mapping[str, int | str] | None = None) -> np.ndarray:
+        """(H, W) float64 values of a field in its own units, NaN where missing.
+
+        ``select`` maps an extra dimension to an index or a label (index 0 where not given).
+        """
+        values = only_valid(self._read(name, select), self.dataset[name].attrs, marks_of(self.missing, name))
+        values[self.grid.area == 0] = np.nan
+        if np.isnan(values).all():
+            taken = self.selection_notes(name, select)
+            where = f" {' '.join(taken)}" if taken else ""
+            raise InputError(
+                f"`{name}` has no values here, all are missing: choose another field, time or level.{where}"
+            )
+        return values
+
+    def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
+        """A copy of the stored values of one choice; ``InputError`` where a file that is still open has none there."""
+        chosen = self.chosen(name, select or {})
+        try:
+            return np.array(self.dataset[name].isel(chosen).values, dtype=np.float64)
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            if not self.lazy:
+                raise
+            raise InputError(
+                f"`{name}` of {self.name} could not be read ({short(error)}): the file is damaged, or it has changed "
+                "since it was opened."
+            ) from error
+
+    def remarks(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
+        """Sentences on the values of one choice: those asked to be missing, and where values were not looked at when
+        the file was opened what else is odd."""
+        missing, notes = marks_of(self.missing, name), []
+        if not missing and (not self.lazy or self.dataset[name].dtype.kind not in "fiu"):
+            return []
+        values = self._read(name, select)
+        for mark in missing:
+            if count := int(np.count_nonzero(there := marked(values, mark))):
+                notes.append(asked_missing(name, mark, count))
+                values[there] = np.nan
+        return notes + self._look(name, values)[0] if self.lazy else notes
+
+    def _look(self, name: str, values: np.ndarray) -> tuple[list[str], tuple[Mark, ...]]:
+        kept = self.dataset[name].attrs.get("valid_range")
+        return look(name, values, None if kept is None else (kept[0], kept[1]))[1:]
+
+    def attributes(self, name: str) -> dict[str, Any]:
+        """What the file says of a field."""
+        return dict(self.dataset[name].attrs)
+
+    def is_static(self, name: str) -> bool:
+        """Whether a field is the same at all times, whatever date the file gives it."""
+        extra, dataset = self.check(name).extra, self.dataset
+        times = [
+            len(labels) for dim, labels in extra.items() if dim in dataset.coords and is_dates(dataset[dim].values)
+        ]
+        return is_static(name, dataset[name].attrs, dataset.attrs, max(times, default=1))
+
+    def when_and_where(self, name: str, select: Mapping[str, int | str] | None = None) -> tuple[str, ...]:
+        """What was taken along every further dimension, in words: "19 November 2009, 12:00 UTC", "level height 645 m".
+
+        The date comes first, also where it is a coordinate without a dimension; so do heights and pressures.
+        """
+        words, dated = [], False
+        for dim, index in self.chosen(name, select or {}).items():
+            if dim not in self.dataset.coords:
+                words += [f"{_plain(dim)} number {index + 1}"] if self.dataset.sizes[dim] > 1 else []
+            elif _is_run(self.dataset.coords[dim]):
+                words.append(f"run of {words_of(self.dataset.coords[dim].values[index])}")
+            elif is_dates(self.dataset.coords[dim].values):
+                words, dated = [words_of(self.dataset.coords[dim].values[index]), *words], True
+            else:
+                words.append(f"{_plain(dim)} {self.labels(dim)[index]}")
+        time = None if dated else self._time(name, select)
+        words += [
+            f"{_plain(str(key))} {value:g} {value.attrs.get('units', '')}".strip()
+            for key, value in self.dataset[name].coords.items()
+            if value.ndim == 0 and value.dtype.kind in "fiu" and {"axis", "positive"} & set(value.attrs)
+        ]
+        return tuple(words) if time is None else (words_of(time), *words)
+
+    def time_label(self, name: str, select: Mapping[str, int | str] | None = None) -> str | None:
+        """The date and time of a field as text, ``None`` where the file does not say."""
+        time = self._time(name, select)
+        return None if time is None else text_of(time)
+
+    def _time(self, name: str, select: Mapping[str, int | str] | None = None) -> Any:
+        """The first time coordinate that the choice makes a single date: CF's own time first, that of a run last."""
+        chosen = self.chosen(name, select or {})
+        coordinates = self.dataset.coords.values()
+        for coordinate in sorted(coordinates, key=lambda c: (c.attrs.get("standard_name") != "time", _is_run(c))):
+            if set(coordinate.dims) <= set(chosen) and is_dates(coordinate.values):
+                return coordinate.values[tuple(chosen[str(d)] for d in coordinate.dims)]
+        return None
+
+    def selection_notes(self, name: str, select: Mapping[str, int | str] | None = None) -> list[str]:
+        """A sentence for every extra dimension of more than one value: which one is taken."""
+        labels = self.check(name).extra
+        return [
+            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (`{dim}=#{i}`) is taken for `{name}`."
+            for dim, i in self.chosen(name, select or {}).items()
+            if len(labels[dim]) > 1
+        ]
+
+
+def _number_texts(values: np.ndarray) -> list[str]:
+    """Numbers to six digits, or to as many as tell them from each other and from powers of ten."""
+    short = [f"{value:g}" for value in values]
+    if len(set(short)) == len(short) and not any("e" in text for text in short):
+        return short
+    return [f"{value:.15g}" if value.dtype.itemsize > 4 else str(value).removesuffix(".0") for value in values]
+
+
+def _is_run(coordinate: "xr.DataArray") -> bool:
+    """Whether a coordinate holds the times at which forecasts start, not those that they are valid at."""
+    return coordinate.attrs.get("standard_name") == "forecast_reference_time" and is_dates(coordinate.values)
+
+
+def _plain(name: str) -> str:
+    """A dimension's name as a word."""
+    return name.replace("_", " ")

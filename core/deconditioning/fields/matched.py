@@ -1,0 +1,118 @@
+"""Which time, level and member of one file goes with what is chosen of another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.selecting import index_of, is_dated, what_there_is
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.units import convert
+
+#: Characters of a date to the minute, the hour, the day, the month, the year.
+_DATE_PARTS = (16, 13, 10, 7, 4)
+Select = Mapping[str, int | str]
+
+
+def matched(
+    covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec
+) -> tuple[Fields, Fields | None]:
+    """The coarse file and that of the mediators, each with the place that is taken along its own dimensions and the
+    numbers that count as missing."""
+    coarse = replace(coarse.with_missing(spec.missing), fixed=_coarse_choice(covariates, coarse, spec))
+    if mediator is not None:
+        beside = {covariates: spec.covariates, coarse: (spec.target,)}
+        mediator = replace(mediator.with_missing(spec.missing), fixed=_mediator_choice(beside, mediator, spec))
+    return coarse, mediator
+
+
+def chosen_label(fields: Fields, names: Sequence[str], dim: str, labels: Sequence[str], select: Select) -> str | None:
+    """What is chosen of fields along a dimension: the one called ``dim``, or one of dates where ``labels`` are dates.
+
+    ``None`` where no field that changes with it has one, or where ``select`` names a dimension that these fields lack.
+    """
+    for name in names:
+        extra = fields.check(name).extra
+        dated = [each for each, own in extra.items() if is_dated(own)] if is_dated(labels) else []
+        for each in (*(other for other in extra if other == dim), *dated):
+            meant_elsewhere = dim in select and not (each == dim and len(extra[each]) > 1)
+            if not meant_elsewhere and not (is_dated(extra[each]) and fields.is_static(name)):
+                return extra[each][fields.chosen(name, select)[each]]
+    return None
+
+
+def place_matching(labels: Sequence[str], wanted: str) -> int | None:
+    """The index of the label that says the same as another file's: equal, the same date to the day, month or year where
+    one alone is, or the same number in other units; ``None`` where there is none."""
+    if wanted in labels:
+        return labels.index(wanted)
+    if not is_dated(labels):
+        return next((n for n, label in enumerate(labels) if _same_number(label, wanted)), None)
+    found: list[int] = []
+    for length in _DATE_PARTS:
+        found = found or [n for n, label in enumerate(labels) if label[:length] == wanted[:length]]
+    return found[0] if len(found) == 1 else None
+
+
+def _same_number(label: str, wanted: str) -> bool:
+    (text, _, have), (other, _, want) = label.partition(" "), wanted.partition(" ")
+    try:
+        value = float(convert(float(text), have, want, "")[0])  # type: ignore[arg-type]
+        return abs(value - float(other)) <= 1e-5 * abs(float(other))
+    except (ValueError, InputError):
+        return False
+
+
+def _matching(name: str, dim: str, labels: Sequence[str], wanted: str, fields: Fields, option: str) -> int:
+    index = place_matching(labels, wanted)
+    if index is None:
+        joint = "" if option.endswith(":") else " "
+        raise InputError(
+            f"Dimension `{dim}` of `{name}` in {fields.name} has no one value that fits {wanted} of the other file, it "
+            f"has {what_there_is(labels)}: choose one with `{option}{joint}{dim}=VALUE`, or by its index as `{dim}=#0`."
+        )
+    return index
+
+
+def _coarse_choice(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> dict[str, int | str]:
+    """The index along every dimension of the target in a file of its own, for ``Fields.fixed``.
+
+    It is what ``spec.coarse_select`` says, else what matches the covariates' own choice along a dimension that they
+    have, too; other dimensions are left to ``spec.select``. Raises ``InputError`` where nothing of the coarse file
+    matches.
+    """
+    own = spec.coarse_select
+    fixed: dict[str, int | str] = {}
+    labels_of = coarse.check(spec.target).extra
+    for name in own:
+        variable, _, dim = name.rpartition(":")
+        if dim not in labels_of or variable not in ("", spec.target):
+            known = ", ".join(f"`{each}`" for each in labels_of) or "none"
+            raise InputError(
+                f"The coarse target `{spec.target}` has no dimension `{name}`, there is {known}: correct it."
+            )
+    for dim, labels in labels_of.items():
+        key, given = f"{spec.target}:{dim}", own.get(f"{spec.target}:{dim}", own.get(dim))
+        if given is None and key not in spec.select and len(labels) > 1:
+            fine = chosen_label(covariates, spec.covariates, dim, labels, spec.select)
+            given = None if fine is None else _matching(spec.target, dim, labels, fine, coarse, "--coarse-select")
+        if given is not None:
+            fixed[key] = fixed[dim] = index_of(dim, labels, given)
+    return fixed
+
+
+def _mediator_choice(
+    files: Mapping[Fields, Sequence[str]], mediator: Fields, spec: DownscalingSpec
+) -> dict[str, int | str]:
+    """The index along dimensions of the mediators in a file of their own that match what is chosen in other ``files``
+    (each with the names of its fields), the first that has such a dimension."""
+    fixed: dict[str, int | str] = {}
+    for name in (each for each in spec.mediators if mediator.holds(each)):
+        for dim, labels in mediator.check(name).extra.items():
+            if len(labels) < 2 or f"{name}:{dim}" in spec.select:
+                continue
+            beside = (chosen_label(one, names, dim, labels, spec.select) for one, names in files.items())
+            label = next((each for each in beside if each is not None), None)
+            if label is not None:
+                fixed[f"{name}:{dim}"] = _matching(name, dim, labels, label, mediator, f"--select {name}:")
+    return fixed

@@ -1,0 +1,58 @@
+"""A kerchunk file: JSON that says which pieces of other files are the chunks of a Zarr store.
+
+It is read only where it is named on the command line, and only where every piece lies in the file's folder or behind a
+URL: a description from elsewhere could otherwise carry any file of this machine into a result.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deconditioning.errors import InputError, short
+
+#: Bytes of a description that are read.
+_MOST = 300_000_000
+
+
+def is_reference(path: str | Path) -> bool:
+    """Whether a path names a file of JSON."""
+    return str(path).lower().endswith(".json") and "://" not in str(path) and Path(path).is_file()
+
+
+def read_references(path: Path) -> dict[str, Any]:
+    """Key → text, or [place, offset, length], with every place resolved.
+
+    Raises ``InputError`` where the file is no such description, or a piece lies elsewhere.
+    """
+    try:
+        if path.stat().st_size > _MOST:
+            raise InputError(f"{path.name} is larger than {_MOST / 1e6:.0f} MB: write it as a Zarr store.")
+        said = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path.name} is no JSON ({short(error)}): give a kerchunk file.") from error
+    references = said.get("refs", said) if isinstance(said, dict) else None
+    if not isinstance(references, dict) or not any(str(k).endswith((".zarray", "zarr.json")) for k in references):
+        raise InputError(f"{path.name} is no description of a store: give what kerchunk writes, or a Zarr store.")
+    if said.get("gen"):
+        raise InputError(f"{path.name} makes its references by formulas (`gen`): write them out one by one.")
+    templates = {f"{{{{{name}}}}}": str(text) for name, text in dict(said.get("templates") or {}).items()}
+    return {str(key): _entry(value, templates, path) for key, value in references.items()}
+
+
+def _entry(value: Any, templates: dict[str, str], path: Path) -> Any:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, str) or not isinstance(value, list) or not value or not isinstance(value[0], str):
+        return value
+    place = value[0]
+    for name, text in templates.items():
+        place = place.replace(name, text)
+    if place.partition("://")[0] in ("http", "https", "s3", "gs"):
+        return [place, *value[1:]]
+    folder = path.absolute().resolve().parent
+    whole = (folder / place.removeprefix("file://")).resolve()
+    if "://" in place.removeprefix("file://") or not whole.is_relative_to(folder):
+        raise InputError(
+            f"{path.name} names pieces of files outside its folder ({place[:60]}): move it beside its data."
+        )
+    return [str(whole), *value[1:]]

@@ -1,0 +1,74 @@
+"""What a coordinate variable says of itself: latitude, longitude, or the rows and columns of a map (CF, then names)."""
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.fields.units import compass, may_be_place
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STANDARD = {
+    "latitude": ("latlon", "y"),
+    "longitude": ("latlon", "x"),
+    "grid_latitude": ("rotated", "y"),
+    "grid_longitude": ("rotated", "x"),
+    "projection_y_coordinate": ("projected", "y"),
+    "projection_x_coordinate": ("projected", "x"),
+    "projection_y_angular_coordinate": ("projected", "y"),
+    "projection_x_angular_coordinate": ("projected", "x"),
+}
+NAMES = {
+    **dict.fromkeys(("lat", "latitude", "lats", "nav_lat", "xlat", "xlat_m", "ylat", "tlat", "gphit"), ("latlon", "y")),
+    **dict.fromkeys(
+        ("lon", "longitude", "lons", "long", "nav_lon", "xlong", "xlong_m", "tlong", "glamt"), ("latlon", "x")
+    ),
+    **dict.fromkeys(("rlat", "grid_latitude"), ("rotated", "y")),
+    **dict.fromkeys(("rlon", "grid_longitude"), ("rotated", "x")),
+    **dict.fromkeys(("y", "yc", "yt", "projection_y_coordinate"), ("projected", "y")),
+    **dict.fromkeys(("x", "xc", "xt", "projection_x_coordinate"), ("projected", "x")),
+}
+
+
+#: How standard names of latitudes begin that are those of something else than cells.
+_OTHER_PLACES = ("platform_", "deployment_", "cloud_", "geographic_")
+_DEGREES = ("degrees", "degree", "deg")
+#: Names as NCL and GRIB tools number them: lat_0, g0_lon_1.
+_NUMBERED = re.compile(r"(?:g\d+_)?(lat|lon|latitude|longitude)_?\d+")
+
+
+def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
+    """(kind, "y" or "x") of a coordinate variable, ``None`` if it is not one."""
+    standard = str(array.attrs.get("standard_name", "")).lower()
+    units = str(array.attrs.get("units", "")).strip()
+    if standard in STANDARD:
+        return STANDARD[standard] if may_be_place(units) else None
+    if array.dtype.kind not in "fiu" or standard.startswith(_OTHER_PLACES):
+        return None
+    if (side := compass(units)) and name.lower() not in ("rlat", "rlon"):
+        return ("latlon", side[0])
+    if standard and standard not in NAMES:
+        return None
+    found = NAMES.get(standard) or NAMES.get(name.lower()) or _numbered(name)
+    if not found and (axis := str(array.attrs.get("axis", "")).lower()) in ("y", "x") and units.lower() in _DEGREES:
+        found = ("latlon", axis)
+    if found and found[0] == "projected" and _looks_like_degrees(name, array, units):
+        return ("latlon", found[1])
+    return found
+
+
+def _numbered(name: str) -> tuple[str, str] | None:
+    found = _NUMBERED.fullmatch(name.lower())
+    return NAMES[found[1]] if found else None
+
+
+def _looks_like_degrees(name: str, array: "xr.Variable", units: str) -> bool:
+    """Whether an axis just called y or x holds degrees: said by its units, or fractional and in range."""
+    if units.lower().startswith("degree"):
+        return True
+    values = np.asarray(array.values, dtype=float)
+    limit = 90.0 if name.lower().startswith("y") else 360.0
+    fractional = values.size > 1 and not np.array_equal(np.diff(values), np.ones(values.size - 1))
+    return not units and fractional and bool(np.nanmax(np.abs(values)) <= limit)

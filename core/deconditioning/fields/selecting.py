@@ -1,0 +1,139 @@
+"""What ``time=2024-04``, ``expver=5`` or ``level=#2`` selects along a dimension: a value, part of a date, an index."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.fields.gridded import Fields
+
+#: An index as it is written: ``#0`` is the first.
+_INDEX = re.compile(r"#\s*(-?\d+)")
+#: How a label ends that only its index tells from another.
+REPEATED = re.compile(r" \(#\d+\)$")
+_SHORT = re.compile(r"\d{1,3}")
+_DATE = re.compile(r"-?\d{4,}-\d\d-\d\d( |$)")
+_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)?")
+_LOOSE = re.compile(r"(\d{4,})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)")
+_MOST_LISTED = 12
+
+
+def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
+    """The index along a dimension with these ``labels``; a whole number is an index from 0 itself.
+
+    A text is, in this order: ``#5``, the index 5; a value of the coordinate, with or without its unit; the beginning of
+    exactly one label (``1995-07``, ``r2``). Up to three digits begin no date, so that along dates they are an index,
+    too. Raises ``InputError``, with what there is, where none or several fit.
+    """
+    if not isinstance(wanted, str):
+        return int(wanted)
+    if index := _INDEX.fullmatch(wanted.strip()):
+        return int(index[1])
+    found = _fitting(labels, wanted.strip())
+    if len(found) == 1:
+        return found[0]
+    if found:
+        first, last = found[0], found[-1]
+        between = "or" if len(found) == 2 else "to"
+        raise InputError(
+            f"`{dim}={wanted}` fits {len(found)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
+            f"write more of the one you mean, or its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
+        )
+    raise InputError(
+        f"Dimension `{dim}` has no value `{wanted}`, it has {what_there_is(labels)}: give one of its values, or an "
+        f"index with `#`, `{dim}=#0` to `{dim}=#{max(0, len(labels) - 1)}`."
+    )
+
+
+def distinct(labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels, those that occur again with their index: ``1965-12-27 00:00 (#11)``."""
+    again = repeats(labels)
+    if not again:
+        return tuple(labels)
+    return tuple(f"{label} (#{n})" if label in again else label for n, label in enumerate(labels))
+
+
+def repeats(labels: Sequence[str]) -> dict[str, list[int]]:
+    """Labels that occur more than once, with their indices."""
+    if len(set(labels)) == len(labels):
+        return {}
+    places: dict[str, list[int]] = {}
+    for n, label in enumerate(labels):
+        places.setdefault(label, []).append(n)
+    return {label: indices for label, indices in places.items() if len(indices) > 1}
+
+
+def what_there_is(labels: Sequence[str]) -> str:
+    """The labels of a dimension in words: all of a few, first and last of many."""
+    if len(labels) > _MOST_LISTED:
+        return f"{len(labels)} values from {labels[0]} to {labels[-1]}"
+    return ", ".join(labels) if labels else "no values"
+
+
+def is_dated(labels: Sequence[str]) -> bool:
+    """Whether the labels of a dimension are dates."""
+    return any(map(_DATE.match, labels))
+
+
+def _fitting(labels: Sequence[str], wanted: str) -> list[int]:
+    """Indices of the labels that a text means: those that equal it, else those that begin with it."""
+    exact = [n for n, label in enumerate(labels) if label == wanted]
+    if exact or not wanted:
+        return exact[:1]
+    if is_dated(labels):
+        if _SHORT.fullmatch(wanted):
+            return [int(wanted)] if int(wanted) < len(labels) else []
+        date = _as_label(wanted)
+        same = [n for n, label in enumerate(labels) if label == date]
+        return same or [n for n, label in enumerate(labels) if _begins(label, date)]
+    if (number := _number(wanted)) is not None:
+        values = ((n, _number(label.partition(" ")[0])) for n, label in enumerate(labels))
+        return [n for n, value in values if value is not None and abs(value - number) <= 1e-6 * abs(number)]
+    return [n for n, label in enumerate(labels) if _begins(label, wanted)]
+
+
+def _begins(label: str, start: str) -> bool:
+    """Whether a label begins with a text that does not end inside one of its numbers."""
+    rest = label[len(start) :]
+    return label.startswith(start) and not (start[-1:].isdigit() and rest[:1].isdigit())
+
+
+def _as_label(wanted: str) -> str:
+    """A date, or its beginning, as labels write it: ``2024-04-01 06:00``."""
+    text = " ".join(re.sub(r"(?<=\d)[T_](?=\d)", " ", wanted).removesuffix("Z").split())
+    day, _, clock = text.partition(" ")
+    if compact := _COMPACT.fullmatch(day):
+        day = "-".join(filter(None, compact.groups()))
+    elif loose := _LOOSE.fullmatch(day):
+        day = "-".join([loose[1], *(part.zfill(2) for part in loose.groups()[1:] if part)])
+    clock = re.sub(r"^(\d\d:\d\d):00(\.0*)?$", r"\1", clock)
+    return f"{day} {clock}".strip()
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def check_select(select: Mapping[str, int | str], files: Sequence["Fields"], names: Sequence[str]) -> None:
+    """``InputError`` for a choice along a dimension that no field in use has, or a value that none of them has.
+
+    A dimension of one value takes no part in a choice that is meant for another file, so that is looked at here.
+    """
+    extras = [(name, one.check(name).extra) for one in files for name in names if one.holds(name)]
+    for key, wanted in select.items():
+        owner, _, dim = key.rpartition(":")
+        there = [extra[dim] for name, extra in extras if dim in extra and owner in ("", name)]
+        if not there:
+            known = sorted({each for _, extra in extras for each in extra})
+            listed = (
+                f"they have {', '.join(f'`{each}`' for each in known)}" if known else "they have none to choose from"
+            )
+            what = f"`{owner}` has no" if owner else "The chosen fields have no"
+            raise InputError(f"{what} dimension `{dim}` to choose along, {listed}: correct `{key}={wanted}`.")
+        if isinstance(wanted, str) and all(len(labels) == 1 for labels in there):
+            index_of(dim, there[0], wanted)

@@ -1,0 +1,148 @@
+"""Points on the sphere: unit vectors, longitudes that wrap, rotated poles, map projections."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from pyproj import CRS, Transformer
+
+
+def wrap_longitude(longitude: np.ndarray) -> np.ndarray:
+    """Longitude (degrees) moved into [−180, 180); what is not finite is missing."""
+    with np.errstate(invalid="ignore"):
+        return (np.asarray(longitude, dtype=float) + 180.0) % 360.0 - 180.0
+
+
+def continuous_longitude(longitude: np.ndarray, centre: float) -> np.ndarray:
+    """Longitude (degrees) within 180 of ``centre``, so that a region across a seam is in one piece."""
+    return wrap_longitude(np.asarray(longitude) - centre) + centre
+
+
+def unit_vectors(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """Unit vectors (..., 3) of points given in degrees: x towards (0, 0), z towards the north pole."""
+    phi, lam = np.deg2rad(latitude), np.deg2rad(longitude)
+    return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=-1)
+
+
+def from_unit_vectors(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latitude and longitude (degrees) of vectors (..., 3) of any positive length."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    return np.rad2deg(np.arctan2(z, np.hypot(x, y))), wrap_longitude(np.rad2deg(np.arctan2(y, x)))
+
+
+def _turn(latitude: np.ndarray, longitude: np.ndarray, pole: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exchange two poles that lie ``90 − pole`` degrees apart on each other's meridian 0; its own inverse."""
+    phi, lam, p = np.deg2rad(latitude), np.deg2rad(longitude), np.deg2rad(pole)
+    up = np.sin(p) * np.sin(phi) + np.cos(p) * np.cos(phi) * np.cos(lam)
+    ahead = np.cos(p) * np.sin(phi) - np.sin(p) * np.cos(phi) * np.cos(lam)
+    aside = -np.cos(phi) * np.sin(lam)
+    return np.rad2deg(np.arcsin(np.clip(up, -1, 1))), np.rad2deg(np.arctan2(aside, ahead))
+
+
+def _pole(mapping: Mapping) -> tuple[float, float, float]:
+    try:
+        latitude = float(mapping["grid_north_pole_latitude"])
+        longitude = float(mapping["grid_north_pole_longitude"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            "The rotated grid does not say where its pole is: its grid mapping needs "
+            "`grid_north_pole_latitude` and `grid_north_pole_longitude`."
+        ) from None
+    try:
+        turn = float(mapping.get("north_pole_grid_longitude", 0.0))
+    except (TypeError, ValueError):
+        turn = np.nan
+    for name, value, most in (
+        ("grid_north_pole_latitude", latitude, 90.0),
+        ("grid_north_pole_longitude", longitude, 360.0),
+        ("north_pole_grid_longitude", turn, 360.0),
+    ):
+        if not abs(value) <= most:
+            raise InputError(
+                f"The grid mapping's `{name}` is {value:g}, which is no place on Earth: give degrees within ±{most:g}."
+            )
+    return latitude, longitude, turn
+
+
+def rotated_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """True latitude and longitude (degrees) of rotated ones.
+
+    sin φ = sin φ_p sin φ_r + cos φ_p cos φ_r cos(λ_r − N), with (φ_p, λ_p) the rotated grid's north
+    pole and N the grid longitude of the true pole (CF conventions, Appendix F, rotated pole).
+    """
+    latitude, longitude, offset = _pole(mapping)
+    phi, lam = _turn(y, np.asarray(x) - offset, latitude)
+    return phi, wrap_longitude(lam + longitude)
+
+
+def true_to_rotated(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Rotated latitude and longitude (degrees) of true ones; the inverse of ``rotated_to_true``."""
+    pole_latitude, pole_longitude, offset = _pole(mapping)
+    y, x = _turn(latitude, np.asarray(longitude) - pole_longitude, pole_latitude)
+    return y, wrap_longitude(x + offset)
+
+
+def _crs(mapping: Mapping) -> "CRS":
+    from pyproj import CRS
+    from pyproj.exceptions import ProjError
+
+    try:
+        return CRS.from_cf(dict(mapping))
+    except (ProjError, KeyError, TypeError, ValueError):
+        name = mapping.get("grid_mapping_name", "without a name")
+        raise InputError(
+            f"The map projection {name!r} could not be understood: give two-dimensional latitude and "
+            "longitude variables in the file instead."
+        ) from None
+
+
+def is_geographic(mapping: Mapping) -> bool:
+    """Whether a grid mapping's own coordinates are degrees."""
+    return bool(mapping) and _crs(mapping).is_geographic
+
+
+def perspective_height(mapping: Mapping) -> float | None:
+    """Metres from a geostationary satellite's mapping, where its scan angles are lengths; None for others."""
+    said = dict(mapping) if "perspective_point_height" in mapping else _crs(mapping).to_cf()
+    try:
+        return float(said["perspective_point_height"]) if "geostationary" in str(said["grid_mapping_name"]) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _transformer(crs: "CRS", inverse: bool) -> "Transformer":
+    from pyproj import Transformer
+    from pyproj.exceptions import ProjError
+
+    start, end = (crs, crs.geodetic_crs) if inverse else (crs.geodetic_crs, crs)
+    try:
+        return Transformer.from_crs(start, end, always_xy=True)
+    except (ProjError, TypeError):
+        raise InputError(
+            f"The map projection {crs.name!r} could not be understood: give two-dimensional latitude and "
+            "longitude variables in the file instead."
+        ) from None
+
+
+def _metres(crs: "CRS") -> float:
+    """Metres in the unit that a projection counts in: one made for feet or kilometres takes those."""
+    return float(crs.axis_info[0].unit_conversion_factor) if crs.is_projected and crs.axis_info else 1.0
+
+
+def projected_to_true(y: np.ndarray, x: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """True latitude and longitude (degrees) of projected coordinates in metres, by the CF grid mapping."""
+    crs = _crs(mapping)
+    unit = _metres(crs)
+    longitude, latitude = _transformer(crs, inverse=True).transform(x / unit, y / unit)
+    return np.asarray(latitude), wrap_longitude(longitude)
+
+
+def true_to_projected(latitude: np.ndarray, longitude: np.ndarray, mapping: Mapping) -> tuple[np.ndarray, np.ndarray]:
+    """Projected coordinates (y, x) in metres of true latitude and longitude."""
+    crs = _crs(mapping)
+    x, y = _transformer(crs, inverse=False).transform(longitude, latitude)
+    return np.asarray(y) * _metres(crs), np.asarray(x) * _metres(crs)

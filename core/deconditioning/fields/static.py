@@ -1,0 +1,39 @@
+"""Which fields do not change with time, whatever date a file gives them: orography, land, soil, cell areas."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.spec import DownscalingSpec
+
+#: CF standard names of them, and the names that CMIP, CORDEX, ECMWF, the Met Office and WRF give them.
+STANDARD_NAMES = (
+    "surface_altitude", "height_above_geopotential_datum", "land_area_fraction", "land_binary_mask",
+    "sea_area_fraction", "land_ice_area_fraction", "cell_area", "sea_floor_depth_below_geoid",
+    "sea_floor_depth_below_sea_level", "bedrock_altitude", "soil_type", "soil_porosity",
+)  # fmt: skip
+NAMES = (
+    "orog", "orography", "topo", "topography", "elevation", "elev", "dem", "altitude", "hsurf", "zsurf", "hgt_m", "hgt",
+    "lsm", "landmask", "land_mask", "sftlf", "sftgif", "sftof", "areacella", "areacello", "cell_area", "deptho",
+    "bathymetry", "soiltype", "slope", "aspect",
+)  # fmt: skip
+#: Attributes of a file, and how they begin where nothing in it has a time.
+_FREQUENCY = ("frequency", "table_id")
+
+
+def is_static(name: str, attributes: Mapping[str, Any], of_file: Mapping[str, Any], most_times: int) -> bool:
+    """Whether a field with at most one date in its file has none in truth: by its names, or as the file says (fx)."""
+    if most_times > 1:
+        return False
+    said = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]
+    standard = str(attributes.get("standard_name", "")).lower()
+    return standard in STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in said)
+
+
+def apart_in_time(covariates: "Fields", target: "Fields", spec: "DownscalingSpec") -> tuple[str, str] | None:
+    """The dates of the covariates and of the target where both have one and these differ; static fields have none."""
+    dated = (covariates.time_label(n, spec.select) for n in spec.covariates if not covariates.is_static(n))
+    then = target.time_label(spec.target, spec.select)
+    when = next((date for date in dated if date and date != then), None)
+    return (when, then) if when and then else None

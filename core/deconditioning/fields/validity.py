@@ -1,0 +1,216 @@
+"""Which values of a field are none: those outside the range that the file calls valid, and marks without a word.
+
+CF conventions, section 2.5.1 (missing data, valid and actual range of data).
+"""
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.missing_marks import LARGEST, Mark, find_marks, marked
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Values of at least this size are missing where others are far smaller: NetCDF's default fill value is 9.97e36, often
+#: left without an attribute.
+UNMARKED_FILL = 1e30
+#: Values above ``UNMARKED_FILL`` are data where they follow smaller ones within this factor, ...
+_FOLLOWS = 1e3
+#: ... or where all are as large and more than so many differ; these alone then are marks.
+_FEW = 3
+_RANGE = ("valid_range", "valid_min", "valid_max")
+#: In sentences on values that count as data and may be none.
+DOUBTFUL = "look like missing values"
+_MOST_NOTES = 12
+Bounds = tuple[float, float]
+#: What looks like marks of missing values, by field.
+Marks = Mapping[str, tuple[Mark, ...]]
+
+
+def valid_bounds(attributes: Mapping, encoding: Mapping) -> tuple[float, float] | None:
+    """Lowest and highest valid value in the units of the decoded data; ``None`` where the file names none.
+
+    ``encoding`` says how the data were packed: then the range is in packed units, unless it has the type of
+    ``scale_factor`` and ``add_offset`` and that is wider than the packed type (NetCDF Users' Guide, appendix A). Bounds
+    are widened by half a packed step, or by rounding. Raises ``ValueError`` where the attributes make no range.
+    """
+    said = {name: _numbers(attributes[name], encoding) for name in _RANGE if name in attributes}
+    if not said:
+        return None
+    both = said.get("valid_range", np.array([-np.inf, np.inf]))
+    low, high = said.get("valid_min", both[:1]), said.get("valid_max", both[1:])
+    if "valid_range" in said:
+        low, high = both[:1], both[1:]
+    if len(both) != 2 or len(low) != 1 or len(high) != 1 or not low[0] <= high[0]:
+        raise ValueError(", ".join(f"{name} = {np.ravel(attributes[name]).tolist()}" for name in said))
+    kind = np.result_type(*(np.asarray(attributes[name]).dtype for name in said))
+    bounds, step = np.array([low[0], high[0]], dtype=float), 0.0
+    if _is_packed(kind, encoding):
+        scale, offset = float(encoding.get("scale_factor", 1.0)), float(encoding.get("add_offset", 0.0))
+        bounds, step = np.sort(bounds * scale + offset), abs(scale) / 2 * (_raw(encoding).kind in "iu")
+    slack = np.maximum(step, 1e-6 * np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
+    return float(bounds[0] - slack[0]), float(bounds[1] + slack[1])
+
+
+def _raw(encoding: Mapping) -> np.dtype:
+    try:
+        return np.dtype(encoding.get("dtype", "f8"))
+    except TypeError:
+        return np.dtype("f8")
+
+
+def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
+    found, raw = np.ravel(np.asarray(value)), _raw(encoding)
+    if found.dtype.kind in "US":  # a number in quotes
+        with suppress(ValueError):
+            found = np.array([float(text) for text in found])
+    if found.dtype.kind not in "iuf" or np.isnan(found.astype(float)).any():
+        raise ValueError(f"{str(value)[:40]!r} is no range of numbers")
+    if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and found.dtype.kind == "i":
+        return found.astype(raw).view(raw.str.replace("i", "u")).astype(float)
+    return found.astype(float)
+
+
+def _is_packed(kind: np.dtype, encoding: Mapping) -> bool:
+    """Whether a range of this type is in the units of the packed data."""
+    packing = [np.asarray(encoding[name]).dtype for name in ("scale_factor", "add_offset") if name in encoding]
+    if not packing:
+        return False
+    unpacked = np.result_type(*packing)
+    same = kind.kind == unpacked.kind and kind.itemsize == unpacked.itemsize
+    return not (same and kind.itemsize > _raw(encoding).itemsize)
+
+
+def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple["xr.Dataset", list[str], Marks]:
+    """The dataset with every field's valid range in the units of its data as attribute ``valid_range``, sentences, and
+    what looks like a mark of missing values.
+
+    The sentences tell what ``only_valid`` takes for missing, and what looks like missing values but counts as data.
+    With ``lazy``, values are on disk and not looked at.
+    """
+    notes: list[str] = []
+    marks: dict[str, tuple[Mark, ...]] = {}
+    dataset = dataset.copy()
+    for name in names:
+        variable = dataset.variables[name]
+        said = {key: variable.attrs[key] for key in _RANGE if key in variable.attrs}
+        attributes = {key: value for key, value in variable.attrs.items() if key not in _RANGE}
+        bounds = None
+        try:
+            bounds = valid_bounds(variable.attrs, variable.encoding)
+        except ValueError as error:
+            notes.append(f"`{name}`: its valid range ({error}) is not understood and not applied.")
+        if bounds is not None and lazy:
+            notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
+        if not lazy and variable.dtype.kind in "fiu":
+            bounds, found, suspects = look(name, variable.values, bounds)
+            notes += found
+            marks |= {name: suspects} if suspects else {}
+        if bounds is not None:
+            attributes["valid_range"] = list(bounds)
+        if said:
+            dataset[name].attrs = attributes
+    more = len(notes) - _MOST_NOTES
+    kept = notes if more <= 0 else [*notes[:_MOST_NOTES], f"And {more} more remarks of this kind."]
+    return dataset, kept, marks
+
+
+def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds | None, list[str], tuple[Mark, ...]]:
+    """The bounds where any value lies within them, sentences on the values, and what looks like missing ones."""
+    notes = []
+    large = too_large(values)
+    if large.any():
+        notes.append(
+            f"`{name}`: {_count(large)} of {float(values[large].flat[0]):.3g} or so, too large to be one, "
+            "are taken as missing."
+        )
+    good = np.isfinite(values) & ~large
+    if bounds is not None:
+        valid = good & (values >= bounds[0]) & (values <= bounds[1])
+        if good.any() and not valid.any():
+            notes.append(f"`{name}`: no value lies in its valid range {_words(bounds)}, which is not applied.")
+            bounds = None
+        else:
+            if (outside := good & ~valid).any():
+                words = f"{_count(outside)} outside its valid range {_words(bounds)}"
+                notes.append(f"`{name}`: {words} are taken as missing.")
+            good = valid
+    marks = tuple(find_marks(values, good))
+    return bounds, notes + [doubt_of(name, mark) for mark in marks], marks
+
+
+def suspicion(name: str, mark: Mark) -> str:
+    """What is odd about a mark that counts as data, without the full stop."""
+    return f"`{name}`: {_counted(mark.count)} of {mark.text}, far from all others, count as data but {DOUBTFUL}"
+
+
+def doubt_of(name: str, mark: Mark) -> str:
+    """The sentence on a mark that counts as data, with the controls that change it."""
+    return (
+        f"{suspicion(name, mark)}: if they are, choose '{mark.text}' under 'Count as missing' on the page, or give "
+        f"`--missing={mark.text}`."
+    )
+
+
+def asked_missing(name: str, mark: float, count: int) -> str:
+    """The sentence on a mark that the user counts as missing."""
+    return (
+        f"`{name}`: {_counted(count)} of {Mark(mark, count, True).text} {'is' if count == 1 else 'are'} taken as "
+        "missing, as asked ('Count as missing' on the page, `--missing` of a command)."
+    )
+
+
+def unfound(missing: Collection[str], notes: Collection[str]) -> list[str]:
+    """Sentences on numbers that are to be missing and are in none of the fields whose ``notes`` these are."""
+    asked = " ".join(note for note in notes if "as missing, as asked" in note)
+    numbers = {each: each.rpartition("=")[2] for each in missing}
+    return [
+        f"No value used here is {number}, so that `--missing={each}` changes nothing."
+        for each, number in numbers.items()
+        if f" of {number} " not in asked
+    ]
+
+
+def too_large(values: np.ndarray) -> np.ndarray:
+    """Where values are marks of missing ones by their size: from 1e30 on, unless others lead up to them."""
+    with np.errstate(invalid="ignore"):
+        size = np.abs(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype="f4")
+        large = size >= UNMARKED_FILL
+    if not large.any():
+        return large
+    large &= np.isfinite(size)
+    below = size[np.isfinite(size) & (size < UNMARKED_FILL) & (size > 0)]
+    follows = below.size and size[large].min(initial=np.inf) < _FOLLOWS * below.max()
+    if follows or (not below.size and len(np.unique(size[large])) > _FEW):
+        return large & np.logical_or.reduce([np.isclose(size, mark, rtol=1e-6, atol=0) for mark in LARGEST])
+    return large
+
+
+def _count(where: np.ndarray) -> str:
+    return _counted(int(np.count_nonzero(where)))
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} value{'s' if count != 1 else ''}"
+
+
+def _words(bounds: Bounds) -> str:
+    low, high = bounds
+    if not np.isfinite(low):
+        return f"up to {high:g}"
+    return f"{low:g} to {high:g}" if np.isfinite(high) else f"from {low:g}"
+
+
+def only_valid(values: np.ndarray, attributes: Mapping, missing: Collection[float] = ()) -> np.ndarray:
+    """Float64 values of a field, changed in place: NaN where they are one of the ``missing`` numbers, too large to be a
+    value, or outside ``valid_range``."""
+    for mark in missing:
+        values[marked(values, mark)] = np.nan
+    values[too_large(values) | ~np.isfinite(values)] = np.nan
+    bounds = attributes.get("valid_range")
+    if bounds is not None:
+        values[(values < bounds[0]) | (values > bounds[1])] = np.nan
+    return values

@@ -1,0 +1,56 @@
+"""Estimates of a vector, coordinate by coordinate, beside the exact one with its uncertainty."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures.colours import model_colour, model_name
+from deconditioning.figures.style import INK, Figure, axis, compact, layout
+
+_SPREAD = 0.5  # of the room between two coordinates
+
+
+def coordinates_plot(
+    exact: np.ndarray,
+    sd: np.ndarray,
+    estimates: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    height: int = 360,
+    dark: bool = False,
+) -> Figure:
+    """The exact mean ± 2 sd (d,) of every coordinate, and each estimate (d,) beside it, in its model's colour."""
+    at = np.arange(1, len(exact) + 1, dtype=float)
+    steps = np.linspace(-_SPREAD / 2, _SPREAD / 2, len(estimates) + 1)
+    bars = {"type": "data", "array": compact(2 * sd, "f8"), "thickness": 1.5, "width": 5, "color": INK[dark]}
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter", "mode": "markers", "x": compact(at + steps[0], "f8"), "y": compact(exact, "f8"),
+            "name": "exact ± 2 sd", "error_y": bars,
+            "marker": {"color": INK[dark], "size": 7, "symbol": "line-ew-open"},
+            "hovertemplate": "exact %{y:.2f}",
+        }
+    ]  # fmt: skip
+    for step, (name, values) in zip(steps[1:], estimates.items(), strict=True):
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "x": compact(at + step, "f8"), "y": compact(values, "f8"),
+                "name": model_name(name), "marker": {"color": model_colour(name, dark), "size": 9},
+                "hovertemplate": f"{model_name(name)} %{{y:.2f}}<extra></extra>",
+            }
+        )  # fmt: skip
+    picture = layout(title, height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 52, "r": 8, "t": 34, "b": 86}
+    picture["legend"] |= {"yref": "container", "y": 0}
+    ticks = {"tickvals": at.tolist(), "ticktext": [f"x{_lower(int(i))}" for i in at], "showgrid": False}
+    picture["xaxis"] = axis("", dark, automargin=False, **ticks)
+    picture["yaxis"] = axis("posterior mean", dark, automargin=False)
+    near = {name: float(np.linalg.norm(values - exact)) for name, values in estimates.items()}
+    told = ", ".join(f"{model_name(name)} {value:.2f}" for name, value in near.items())
+    picture["meta"]["alt"] = f"{title}. Distances from the exact mean: {told}."
+    return {"data": traces, "layout": picture}
+
+
+def _lower(number: int) -> str:
+    return "".join(chr(0x2080 + int(digit)) for digit in str(number))

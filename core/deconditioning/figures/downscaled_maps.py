@@ -1,0 +1,164 @@
+"""The maps of a downscaling: which there are, and one rule for the limits of their colours, on screen and in print.
+
+The field's limits come from what is known and so stay whatever the model does. Those of spread and error come from
+the model at the values where its sliders begin, and change fourfold at once where its own values leave them by more
+than a factor of two: a moved slider is seen as a change of colour, and still no map is blank.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.pointed import number_of
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.style import DARK, LIGHT
+
+#: Half-width of the interval on the map of uncertainty, in standard deviations.
+SPREADS = 2
+#: Share of the pixels within the limits of the error and the spread.
+WITHIN = 0.98
+LONGEST_NAME = 34
+OBSERVED, MEAN, TRUTH, SPREAD, ERROR = "observed", "mean", "truth", "spread", "error"
+
+
+def keys_of(problem: DownscalingProblem) -> tuple[str, ...]:
+    """The maps of a problem in the order in which they are read; two of them need the truth."""
+    return (OBSERVED, MEAN, SPREAD) if problem.truth is None else (OBSERVED, MEAN, TRUTH, SPREAD, ERROR)
+
+
+def short_name(problem: DownscalingProblem) -> str:
+    """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
+    return problem.long_name if 0 < len(problem.long_name) <= LONGEST_NAME else problem.spec.target
+
+
+def field_scale(problem: DownscalingProblem) -> MapScale:
+    """One scale for coarse field, truth and prediction: the middle 99.6 % of what was measured, in round numbers."""
+    low, high = round_limits(problem.coarse_truth if problem.truth is None else problem.truth)
+    return MapScale(short_name(problem), problem.units, "sequential", low, high)
+
+
+def round_limits(values: np.ndarray) -> tuple[float, float]:
+    """Round numbers round the middle 99.6 % of what is known of a field."""
+    low, high = np.quantile(values[np.isfinite(values)], [0.002, 0.998])
+    digits = -math.floor(math.log10(max((high - low) / 20, 1e-9 * abs(high), 1e-30)))
+    unit = 10.0**-digits
+    low, high = round(unit * math.floor(low / unit), digits), round(unit * math.ceil(high / unit), digits)
+    return low, high if high > low else low + unit
+
+
+@dataclass(frozen=True)
+class Reaches:
+    """How far the spread and the error of a prediction reach, in the target's units; the error's is 0 if unknown."""
+
+    spread: float
+    error: float
+
+    def steadied(self, usual: "Reaches") -> "Reaches":
+        """Limits for these values, given how far they reach where the sliders begin."""
+        return Reaches(steady_limit(self.spread, usual.spread), steady_limit(self.error, usual.error))
+
+
+def reaches(
+    problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, *, every: int = 1, sd_every: int = 1
+) -> Reaches:
+    """Reach of the spread and the error of a mean and sd (H, W) that hold at every so many-th pixel each way."""
+    spread = SPREADS * sd[::sd_every, ::sd_every]
+    if problem.truth is None:
+        return Reaches(_reach(spread), 0.0)
+    return Reaches(_reach(spread), _reach((mean - problem.truth)[::every, ::every]))
+
+
+def _reach(values: np.ndarray) -> float:
+    """The size below which 98 % of the values lie; 0 where none is known."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return float(np.quantile(sizes, WITHIN)) if sizes.size else 0.0
+
+
+def steady_limit(own: float, usual: float) -> float:
+    """A limit for values that reach ``own``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
+
+    So the limit is ``usual`` as long as ``own`` is within a factor of two of it.
+    """
+    if own <= 0 or usual <= 0:
+        return max(own, usual) or 1.0
+    limit = usual * 4.0 ** round(math.log(own / usual, 4.0))
+    return round(limit, 1 - math.floor(math.log10(limit)))
+
+
+def observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
+    """What the model sees of the target, every cell's value at its pixels where the pixels lie in cells."""
+    values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
+    if inside.any():
+        values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
+    title = "Coarse observation" + (" (grey: not seen)" if np.isnan(values).any() else "")
+    return Panel(OBSERVED, title, values, grid, scale)
+
+
+def by_hand_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
+    """Traces for the map of the observation: × on cells hidden by hand, ○ on those revealed."""
+    marks = ((problem.spec.hide, "hidden by hand", "x", DARK), (problem.spec.reveal, "revealed", "circle", LIGHT))
+    found = []
+    for cells, name, symbol, colour in marks:
+        numbers = [number for cell in cells if (number := number_of(problem, cell)) is not None]
+        at = [np.argwhere(problem.cell == number).mean(axis=0) for number in numbers if (problem.cell == number).any()]
+        if at:
+            rows, columns = np.transpose(at)
+            x, y = (
+                np.interp(where, np.arange(len(c)), c)
+                for where, c in ((columns, problem.grid.x), (rows, problem.grid.y))
+            )
+            rim = {"color": LIGHT if colour == DARK else DARK, "width": 1}
+            marker = {"symbol": symbol, "size": 8, "color": colour, "line": rim}
+            found.append(
+                {"type": "scatter", "mode": "markers", "x": x.tolist(), "y": y.tolist(), "marker": marker,
+                 "name": name, "hoverinfo": "skip", "showlegend": False}
+            )  # fmt: skip
+    return found
+
+
+def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:
+    """(H, W) the value of each pixel's own cell, NaN outside the cells."""
+    return np.append(of_cell, np.nan)[problem.cell]  # cell −1 reads the NaN at the end
+
+
+def scaled_up_panels(problem: DownscalingProblem, scale: MapScale, found: Mapping[str, Sequence[float]]) -> list[Panel]:
+    """What the check one scale up began with, what came out, and what is known: every cell's value at its pixels.
+
+    ``found`` has the "joined", "mean" and "known" values of each "cell".
+    """
+    panels, cell = [], np.array(found["cell"], dtype=int)
+    for key, title in (("joined", "Joined cells"), ("mean", "Downscaled to the cells"), ("known", "Known cells")):
+        of_cell = np.full(problem.coarse.size, np.nan)
+        of_cell[cell] = found[key]
+        panels.append(Panel(f"one-scale-up-{key}", title, _at_pixels(problem, of_cell), problem.grid, scale))
+    return panels
+
+
+def mean_panel(problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, title: str = "Posterior mean") -> Panel:
+    """The posterior mean (H, W)."""
+    return Panel(MEAN, title, mean, problem.grid, scale)
+
+
+def all_panels(
+    problem: DownscalingProblem, scale: MapScale, mean: np.ndarray, sd: np.ndarray, limits: Reaches
+) -> list[Panel]:
+    """Every map of a prediction, mean and sd (H, W): ``scale`` is the field's, ``limits`` those of spread and error."""
+    name, units, grid = short_name(problem), problem.units, problem.grid
+    spread = MapScale(f"{SPREADS} sd of {name}", units, "uncertainty", 0.0, limits.spread)
+    error = MapScale("prediction − truth", units, "diverging", -limits.error, limits.error)
+    panels = [observed_panel(problem, scale), mean_panel(problem, scale, mean)]
+    if problem.truth is not None:
+        panels.append(Panel(TRUTH, "Truth (never shown to the model)", problem.truth, grid, scale))
+    panels.append(Panel(SPREAD, f"Uncertainty: {SPREADS} sd", SPREADS * sd, grid, spread))
+    if problem.truth is not None:
+        panels.append(Panel(ERROR, "Error", mean - problem.truth, grid, error))
+    return panels
+
+
+def heading(problem: DownscalingProblem) -> str:
+    """Quantity, date and level."""
+    return ", ".join([problem.long_name[:1].upper() + problem.long_name[1:], *problem.when_and_where])

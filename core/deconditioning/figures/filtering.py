@@ -1,0 +1,133 @@
+"""Pictures of a point that is followed: the plane at one step, and errors over all steps."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
+from deconditioning.figures.style import INK, Figure, axis, compact, filled, layout
+
+#: Steps of the trail behind the truth.
+TRAIL = 12
+#: Steps of a column that are drawn at once.
+WINDOW = 120
+
+
+def plane_plot(
+    truth: np.ndarray, seen: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
+    sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] | None = None,
+    labels: tuple[str, str] = ("u", "v"), height: int = 430, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Truth with its trail, the observation where it lies in the same plane, every estimate, and a weighted sample
+    with its negative weights apart; ``limits`` are those of both axes, which are then of one scale."""
+    traces: list[dict[str, Any]] = []
+    if sample is not None:
+        points, weights = sample
+        largest = max(float(np.abs(weights).max()), 1e-12)
+        for name, chosen, colour in (
+            ("positive weights", weights > 0.02 * largest, series_colour(0, dark)),
+            ("negative weights", weights < -0.02 * largest, series_colour(1, dark)),
+        ):
+            size = 3 + 11 * np.sqrt(np.abs(weights[chosen]) / largest)
+            marker = {"size": compact(size)} | filled(colour, 0.25)
+            traces.append(_points(points[chosen], name, marker))
+    trail = truth[max(0, step - TRAIL) : step + 1]
+    line = {"color": INK[dark], "width": 1.4, "dash": "dot"}
+    traces.append(_points(trail, "truth's way", {}) | {"mode": "lines", "line": line})
+    if seen is not None:
+        traces.append(
+            _points(seen[step : step + 1], "observation", {"size": 11, "symbol": "x", "color": hue("grey", dark)})
+        )
+    for name, values in means.items():
+        marker = {"size": 10, "color": model_colour(name, dark), "symbol": "diamond"}
+        traces.append(_points(values[step : step + 1], model_name(name), marker))
+    ring = {"size": 14, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
+    traces.append(_points(truth[step : step + 1], "truth", ring))
+    picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 46, "r": 8, "t": 40, "b": 110}
+    picture["legend"] |= {"y": -0.13, "yanchor": "top"}
+    for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
+        picture[side] = axis(label, dark, automargin=False, **({"range": list(limits)} if limits else {}))
+    if limits:
+        picture["yaxis"] |= {"scaleanchor": "x"}
+    at = truth[step]
+    far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
+    said = ", ".join(f"{model_name(name)} {value:.2g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
+    known = f"truth at ({at[0]:.2f}, {at[1]:.2f}); away from it by: {said}" if np.isfinite(at).all() else "no truth"
+    picture["meta"]["alt"] = f"Step {step + 1}: {known}."
+    return {"data": traces, "layout": picture}
+
+
+def _mean_so_far(squares: np.ndarray) -> np.ndarray:
+    """Means of the squares up to each step, of those that are known."""
+    known = np.isfinite(squares)
+    return np.where(known, squares, 0.0).cumsum() / np.maximum(known.cumsum(), 1)
+
+
+def errors_plot(
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, height: int = 300, dark: bool = False
+) -> Figure:
+    """Mean square error so far, one line a filter, with a rule at the present step."""
+    steps = np.arange(1, len(truth) + 1)
+    traces, last = [], {}
+    for name, values in means.items():
+        so_far = _mean_so_far(((values - truth) ** 2).sum(1))
+        last[name] = float(so_far[-1])
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
+                "name": model_name(name), "line": {"color": model_colour(name, dark), "width": 2},
+                "hovertemplate": "%{y:.4f}",
+            }
+        )  # fmt: skip
+    picture = over_steps("Mean square error so far", "MSE", step, height, dark)
+    picture["yaxis"] |= {"rangemode": "tozero"}
+    said = ", ".join(f"{model_name(name)} {error:.3g}" for name, error in last.items())
+    picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps, in the end: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def column_plot(
+    truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, name: str, height: int = 240, dark: bool = False
+) -> Figure:
+    """One column of a state (n,) over the steps around the present one: truth, every estimate, a rule at the step."""
+    first = max(0, min(step - WINDOW // 2, len(truth) - WINDOW))
+    shown = slice(first, first + WINDOW)
+    steps = compact(np.arange(1, len(truth) + 1)[shown], "f8")
+    lines = {"truth": (truth, {"color": INK[dark], "width": 1.6, "dash": "dot"})}
+    lines |= {key: (values, {"color": model_colour(key, dark), "width": 2}) for key, values in means.items()}
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "x": steps, "y": compact(values[shown], "f8"), "name": model_name(key),
+            "line": line, "hovertemplate": "%{y:.3~g}",
+        }
+        for key, (values, line) in lines.items()
+    ]  # fmt: skip
+    picture = over_steps(name, name, step, height, dark)
+    error = {key: float(np.sqrt(np.mean((values - truth) ** 2))) for key, values in means.items()}
+    said = ", ".join(f"{model_name(key)} {value:.3g}" for key, value in error.items())
+    picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:
+    """The layout of lines over the steps, a rule at the present one, their names below."""
+    picture = layout(title, height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 52, "r": 8, "t": 40, "b": 74}
+    picture["legend"] |= {"y": -50 / (height - 114), "yanchor": "top"}  # 50 pixels below the plot
+    picture["hovermode"] = "x unified"
+    picture["xaxis"] = axis("step", dark, automargin=False)
+    picture["yaxis"] = axis(label, dark, automargin=False)
+    rule = {"dash": "dot", "color": hue("grey", dark)}
+    picture["shapes"] = [
+        {"type": "line", "x0": step + 1, "x1": step + 1, "yref": "paper", "y0": 0, "y1": 1, "line": rule}
+    ]
+    return picture
+
+
+def _points(places: np.ndarray, name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "x": compact(places[:, 0], "f8"), "y": compact(places[:, 1], "f8"),
+        "name": name, "marker": marker, "hovertemplate": "%{x:.2f}, %{y:.2f}",
+    }  # fmt: skip

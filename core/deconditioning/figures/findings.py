@@ -1,0 +1,70 @@
+"""What a picture shows in words and numbers, for those who cannot see it: computed from what is drawn."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from deconditioning.figures.colours import model_name
+
+#: The ninths of a map, rows from its foot.
+NINTHS = (
+    ("at the lower left", "at the foot", "at the lower right"),
+    ("on the left", "in the middle", "on the right"),
+    ("at the upper left", "at the top", "at the upper right"),
+)
+
+
+def course(x: np.ndarray, values: np.ndarray) -> str:
+    """Where a curve (n,) is highest and lowest: "highest 2.1 at 0.5, lowest −1 at 3"."""
+    known = np.isfinite(values)
+    if not known.any():
+        return "nothing known"
+    top, foot = (int(find(np.where(known, values, fill))) for find, fill in ((np.argmax, -np.inf), (np.argmin, np.inf)))
+    return f"highest {values[top]:.3g} at {x[top]:.3g}, lowest {values[foot]:.3g} at {x[foot]:.3g}"
+
+
+def off_by(curves: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
+    """Root mean square distance of each curve (n,) or path (n, d) from the truth, by name, the nearest first."""
+    far = {name: float(np.sqrt(np.nanmean((values - truth) ** 2))) for name, values in curves.items()}
+    return ", ".join(f"{model_name(name)} {value:.3g}" for name, value in sorted(far.items(), key=lambda one: one[1]))
+
+
+def held(mean: np.ndarray, sd: np.ndarray, truth: np.ndarray) -> str:
+    """The share of the truth inside mean ± 2 sd: "±2 sd hold 93 % of the truth"."""
+    return f"±2 sd hold {100 * np.nanmean(np.abs(truth - mean) <= 2 * sd):.0f} % of the truth"
+
+
+def together(first: np.ndarray, second: np.ndarray) -> str:
+    """How far two variables (n,) go together: "correlation 0.83"."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return "no correlation can be told"
+    return f"correlation {np.corrcoef(first, second)[0, 1]:.2f}"
+
+
+def ends(curves: Mapping[str, np.ndarray]) -> str:
+    """First and last value of each curve, by name: "cmp 3 to 1.2, vbagg 4 to 2"."""
+    return ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
+
+
+def extremes(values: np.ndarray) -> str:
+    """In which ninth of a map (Y, X), rows from its foot, the mean is lowest and highest; "" where all is missing."""
+    means = {}
+    for rows, words in zip(np.array_split(values, 3, axis=0), NINTHS, strict=True):
+        for part, word in zip(np.array_split(rows, 3, axis=1), words, strict=True):
+            known = part[np.isfinite(part)]
+            if known.size:
+                means[word] = float(known.mean())
+    if not means:
+        return "all of it missing"
+    low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    if means[low] == means[high]:
+        return f"{means[low]:.4g} everywhere"
+    return f"lowest {low} ({means[low]:.4g} on average), highest {high} ({means[high]:.4g})"
+
+
+def size_of_error(values: np.ndarray) -> str:
+    """Of a field of differences: its mean and root mean square."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return "all of it missing"
+    return f"{known.mean():.3g} on average, root mean square {np.sqrt(np.mean(known**2)):.3g}"

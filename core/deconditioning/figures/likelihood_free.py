@@ -1,0 +1,251 @@
+"""Pictures of likelihood-free inference: marginals with every method's interval, pairs, q̄, ranks, errors."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
+from deconditioning.figures.style import (
+    DARK,
+    INK,
+    LIGHT,
+    Figure,
+    axis,
+    compact,
+    filled,
+    layout,
+    literal,
+    log_axis,
+    rimmed_frame,
+)
+
+#: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
+LEAST_DEPTH, MOST_DEPTH = 0.5, 10.0
+
+
+def marginal_plot(
+    samples: np.ndarray, intervals: Mapping[str, tuple[float, float, float]], *, variable: str,
+    limits: tuple[float, float], shown: str = "dme", prior: tuple[np.ndarray, np.ndarray] | None = None,
+    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: float | None = None, height: int = 380,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Herded samples (S,) of one parameter as a histogram with the prior and the exact density; below, every method's
+    mean and middle 95 % interval (low, mean, high) on the same axis.
+
+    ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule.
+    """
+    traces: list[dict[str, Any]] = []
+    if len(samples):
+        counts, edges = np.histogram(samples, bins=36, range=limits)
+        traces.append(
+            {
+                "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
+                "name": f"{model_name(shown)}, herded",
+                "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
+                "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~g}",
+            }
+        )  # fmt: skip
+    for curve, name, ink, dash in (
+        (prior, "prior", hue("grey", dark), "dash"),
+        (exact, "exact posterior", INK[dark], "solid"),
+    ):
+        if curve is not None:
+            traces.append(_line(*curve, name, ink, dash))
+    names = [model_name(name) for name in intervals]
+    for name, (low, mean, high) in intervals.items():
+        traces.append(_interval(name, low, mean, high, model_colour(name, dark)))
+    picture = layout(f"Posterior of {variable}", height=height, dark=dark, showlegend=True, barmode="overlay")
+    picture["margin"] = {"l": 112, "r": 10, "t": 58, "b": 42}
+    picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
+    rows = 0.075 * len(intervals)
+    picture["yaxis"] = axis("density", dark, automargin=False, domain=[rows + 0.06, 1], rangemode="tozero", nticks=4)
+    picture["yaxis2"] = axis("", dark, automargin=False, domain=[0, rows], categoryorder="array", showgrid=False,
+                             categoryarray=names[::-1], range=[-0.6, len(names) - 0.4])  # fmt: skip
+    rule = {
+        "type": "line",
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"},
+    }
+    if truth is not None:
+        picture["shapes"] = [rule | {"x0": truth, "x1": truth}]
+    said = ", ".join(f"{model_name(n)} {m:.3g} [{low:.3g}, {high:.3g}]" for n, (low, m, high) in intervals.items())
+    picture["meta"]["alt"] = f"Posterior of {variable}, means and middle 95 % intervals: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [model_name(name)] * 3, "yaxis": "y2",
+        "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
+        "marker": {"color": colour, "size": [1, 9, 1], "symbol": "diamond"},
+        "hovertemplate": f"{model_name(name)}: {mean:.4g} [{low:.4g}, {high:.4g}]<extra></extra>",
+    }  # fmt: skip
+
+
+def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width: float = 1.8) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
+        "line": {"color": colour, "width": width, "dash": dash}, "hovertemplate": "%{y:.3~g}",
+    }  # fmt: skip
+
+
+def corner_plot(
+    samples: np.ndarray, names: Sequence[str], *, limits: np.ndarray, shown: str = "dme",
+    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: np.ndarray | None = None, height: int = 520,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Samples (S, p) of every two parameters against each other, with the exact 95 % ellipse and the true parameters.
+
+    ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior.
+    """
+    count = len(names)
+    picture = layout("Every two parameters", height=height, dark=dark)
+    picture["margin"] = {"l": 58, "r": 10, "t": 34, "b": 46}
+    traces: list[dict[str, Any]] = []
+    panels = [(row, column) for row in range(1, count) for column in range(row)]
+    for index, (row, column) in enumerate(panels, 1):
+        x_axis, y_axis = (f"{side}{index if index > 1 else ''}" for side in "xy")
+        place = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": False}
+        marker = {"size": 4, "color": model_colour(shown, dark)}
+        hover = f"{literal(names[column])} %{{x:.3~g}}, {literal(names[row])} %{{y:.3~g}}<extra></extra>"
+        traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
+                       "y": compact(samples[:, row], "f8"), "hovertemplate": hover} | place)  # fmt: skip
+        if exact is not None:
+            ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
+            traces.append(_line(*ellipse, "exact 95 %", INK[dark], "solid", 1.4) | place | {"hoverinfo": "skip"})
+        if truth is not None:
+            star = {"size": 11, "symbol": "x-thin", "line": {"width": 2.4, "color": series_colour(1, dark)}}
+            traces.append({"type": "scatter", "mode": "markers", "x": [float(truth[column])], "y": [float(truth[row])],
+                           "marker": star, "hovertemplate": "true parameters<extra></extra>"} | place)  # fmt: skip
+        across = axis(names[column] if row == count - 1 else "", dark, automargin=False, nticks=4, anchor=y_axis,
+                      domain=_part(column, count - 1), range=limits[column].tolist())  # fmt: skip
+        up = axis(names[row] if column == 0 else "", dark, automargin=False, nticks=4, anchor=x_axis,
+                  domain=_part(count - 1 - row, count - 1), range=limits[row].tolist())  # fmt: skip
+        picture[f"xaxis{x_axis[1:]}"] = across | {"showticklabels": row == count - 1}
+        picture[f"yaxis{y_axis[1:]}"] = up | {"showticklabels": column == 0}
+    tied = ", ".join(
+        f"{names[row]} with {names[column]} {np.corrcoef(samples[:, row], samples[:, column])[0, 1]:.2f}"
+        for row, column in panels
+    )
+    picture["meta"]["alt"] = f"{len(samples)} samples of every two of {', '.join(names)}; correlations: {tied}."
+    return {"data": traces, "layout": picture}
+
+
+def _part(index: int, count: int) -> list[float]:
+    """The share of the axis that panel ``index`` of ``count`` takes."""
+    gap = 0.04 if count > 1 else 0.0
+    width = (1 - gap * (count - 1)) / count
+    return [index * (width + gap), index * (width + gap) + width]
+
+
+def _ellipse(mean: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The curve inside which a normal pair lies with 95 %: radius √5.991."""
+    turn = np.linspace(0, 2 * np.pi, 80)
+    circle = np.sqrt(5.991) * np.stack([np.cos(turn), np.sin(turn)])
+    points = mean[:, None] + np.linalg.cholesky(covariance) @ circle
+    return points[0], points[1]
+
+
+def q_surface_plot(
+    lengths: np.ndarray, others: np.ndarray, values: np.ndarray, *, other: str, box: tuple[tuple[float, float], ...],
+    now: tuple[float, float], inside: float, height: int = 360, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """``log q̄`` (G, H) over ``others`` (G,; ε or λ, up) and ℓ in spreads (H,; across) relative to ``inside``, its best
+    in the guards, which are drawn as a box ((ℓ from, to), (other from, to)); ``now`` is the chosen (ℓ, other).
+    """
+    known = values[np.isfinite(values)] - inside
+    depth = float(np.clip(np.quantile(np.abs(known), 0.7) if known.size else 0.0, LEAST_DEPTH, MOST_DEPTH))
+    finite = np.where(np.isfinite(values), values - inside, -depth)
+    marks = depth * np.array([-1, -0.5, 0, 0.5, 1])
+    trace = {
+        "type": "contour", "z": compact(np.clip(finite, -depth, depth)), "x": compact(np.log10(lengths), "f8"),
+        "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
+        "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
+        "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
+                     "tickvals": marks.tolist(), "ticktext": [f"{mark:.2g}" for mark in marks]},
+        "hovertemplate": "log q̄ %{z:.2f} above the best inside<extra></extra>",
+    }  # fmt: skip
+    mark = {
+        "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
+        "marker": {"size": 12, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
+        "hovertemplate": f"now: ℓ {now[0]:.3g} sd, {other} {now[1]:.3g}<extra></extra>",
+    }  # fmt: skip
+    (left, right), (low, high) = (np.log10(pair) for pair in box)
+    corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
+    picture = layout("log q̄ above its best inside the limits", height=height, dark=dark)
+    picture["margin"] = {"l": 58, "r": 8, "t": 34, "b": 44}
+    picture["shapes"] = rimmed_frame(**corners)
+    for side, title, places in (("xaxis", "ℓ, in sd of near parameters", lengths), ("yaxis", other, others)):
+        picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
+    beyond = float(known.max()) if known.size else 0.0
+    picture["meta"]["alt"] = (
+        f"log q̄ over ℓ and {other}: inside the limits it is chosen at {now[0]:.3g}, {now[1]:.3g}; outside it reaches "
+        f"{beyond:.2f} above that."
+    )
+    return {"data": [trace, mark], "layout": picture}
+
+
+def _ticks(places: np.ndarray) -> dict[str, Any]:
+    """Ticks at 1, 2, 5 times powers of ten where the axis is short, at powers where it is long."""
+    low, high = np.log10(places[[0, -1]])
+    steps = (1, 2, 5) if high - low < 2.6 else (1,)
+    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    every = max(1, len(powers) // 6) if len(steps) == 1 else 1
+    marks = [
+        m * 10.0**p for p in list(powers)[::every] for m in steps if low - 1e-9 <= np.log10(m * 10.0**p) <= high + 1e-9
+    ]
+    return {"tickvals": [float(np.log10(mark)) for mark in marks], "ticktext": [f"{mark:g}" for mark in marks]}
+
+
+def ranks_plot(
+    counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str, height: int = 250, dark: bool = False
+) -> Figure:
+    """How often the truth's rank fell into each part of the samples, and the band of a calibrated posterior."""
+    bins = len(counts)
+    colour = model_colour(method, dark)
+    bars = {
+        "type": "bar", "x": [(index + 0.5) / bins for index in range(bins)], "y": compact(counts, "f8"),
+        "width": 0.92 / bins, "marker": {"color": colour}, "hovertemplate": "%{y:.0f}",
+    }  # fmt: skip
+    picture = layout(f"{model_name(method)}, {parameter}", height=height, dark=dark)
+    picture["margin"] = {"l": 40, "r": 8, "t": 34, "b": 42}
+    picture["xaxis"] = axis("rank of the truth among samples", dark, automargin=False, range=[0, 1], nticks=6)
+    picture["yaxis"] = axis("", dark, automargin=False, rangemode="tozero", nticks=5)
+    strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": band[0], "y1": band[1], "line": {"width": 0}}
+    picture["shapes"] = [strip | {"fillcolor": clear(hue("grey", dark), 0.35), "layer": "below"}]
+    outside = int(((counts < band[0]) | (counts > band[1])).sum())
+    picture["meta"]["alt"] = (
+        f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars leave the band."
+    )
+    return {"data": [bars], "layout": picture}
+
+
+def errors_plot(
+    curves: Mapping[str, Mapping[int, float]], *, title: str, label: str, now: int | None = None, height: int = 330,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """A positive score against the number of simulations on log axes, one line a method, with a rule at ``now``."""
+    traces = []
+    for name, points in curves.items():
+        at, values = np.array(list(points), float), np.array(list(points.values()))
+        line = _line(at, values, model_name(name), model_colour(name, dark), "solid", 2.0)
+        hover = "n = %{x:,.0f}: %{y:.3~g}"
+        traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": hover})
+    picture = layout(title, height=height, dark=dark, showlegend=True)
+    picture["margin"] = {"l": 62, "r": 8, "t": 40, "b": 84}
+    picture["legend"] |= {"y": -0.2, "yanchor": "top"}
+    places = np.array(sorted({n for points in curves.values() for n in points}), float)
+    heights = np.array([value for points in curves.values() for value in points.values()])
+    picture["xaxis"] = axis("simulations", dark, automargin=False, **log_axis(places))
+    picture["xaxis"] |= {"tickvals": places.tolist(), "ticktext": [f"{n:g}" for n in places]}
+    picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
+    if now is not None and len(places) and places[0] <= now <= places[-1]:
+        rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
+        picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
+    ends = {name: list(points.values()) for name, points in curves.items()}
+    said = ", ".join(f"{model_name(name)} {values[0]:.2g} to {values[-1]:.2g}" for name, values in ends.items())
+    picture["meta"]["alt"] = f"{title}, from {places[0]:g} to {places[-1]:g} simulations: {said}."
+    return {"data": traces, "layout": picture}

@@ -1,0 +1,99 @@
+"""What all plotly pictures share: ink, fonts, margins, compact arrays."""
+
+import base64
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures.colours import clear, hue
+
+Figure = dict[str, Any]
+
+INK = {dark: hue("ink", dark) for dark in (False, True)}
+FAINT = {dark: clear(INK[dark], 0.14) for dark in (False, True)}
+MISSING = {False: "#c9cdd1", True: "#4b545a"}
+#: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
+LIGHT, DARK = "#ffffff", "#10161c"
+NOTHING = "rgba(0,0,0,0)"
+FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
+
+
+def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
+    """A numeric array as plotly's base64 typed array: float32 unless told otherwise, NaN kept."""
+    values = np.ascontiguousarray(array, dtype=f"<{dtype}")
+    spec = {"dtype": dtype, "bdata": base64.b64encode(values.tobytes()).decode("ascii")}
+    return spec if values.ndim == 1 else spec | {"shape": ", ".join(str(n) for n in values.shape)}
+
+
+def uncompacted(data: Any) -> np.ndarray:
+    """Numbers of a trace, given as plotly's typed array or as a list; ``TypeError`` or ``ValueError`` for words."""
+    if isinstance(data, Mapping):
+        flat = np.frombuffer(base64.b64decode(data["bdata"]), np.dtype(data["dtype"]).newbyteorder("<"))
+        shape = [int(part) for part in str(data["shape"]).split(",")] if "shape" in data else [-1]
+        return flat.reshape(shape).astype(float)
+    return np.array([np.nan if value is None else value for value in np.ravel(np.asarray(data, dtype=object))], float)
+
+
+def literal(text: object) -> str:
+    """Words of others as plotly shows them as they are: in its texts it reads some HTML, and %{…} where it hovers."""
+    return escape(str(text), quote=False).replace("%{", "%\u2060{")
+
+
+def filled(colour: str, alpha: float = 0.45) -> dict[str, Any]:
+    """A plotly marker that lets through what lies behind it inside an edge of its full colour."""
+    return {"color": clear(colour, alpha), "line": {"color": colour, "width": 1}}
+
+
+def rimmed_line(x: np.ndarray, y: np.ndarray, *, width: float, **more: Any) -> list[dict[str, Any]]:
+    """A dark line on a wider light one, to be seen on any colour of a map: two traces, each with ``more``."""
+    both = {"type": "scatter", "mode": "lines", "x": compact(x), "y": compact(y), "connectgaps": False, **more}
+    return [
+        both | {"line": {"color": colour, "width": wide, "simplify": True}}
+        for colour, wide in ((clear(LIGHT, 0.8), width + 1.3), (DARK, width))
+    ]
+
+
+def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> list[dict[str, Any]]:
+    """The shapes of a dark frame on a wider light one, to be seen on any colour of a map."""
+    both = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1}
+    wide, thin = ({"line": {"color": colour, "width": width}} for colour, width in ((LIGHT, 4), (DARK, 1.8)))
+    return [both | wide | more, both | thin]
+
+
+def axis(title: str = "", dark: bool = False, **more: Any) -> dict[str, Any]:
+    """A quiet axis: faint grid, no box, its title with units."""
+    line = FAINT[dark]
+    base = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "ticks": "", "automargin": True}
+    heading = {"text": literal(title), "font": {"size": 12}, "standoff": 6}
+    return base | {"title": heading, "tickfont": {"size": 11}} | more
+
+
+def log_axis(values: np.ndarray) -> dict[str, Any]:
+    """A log axis over the values; whole decades are labelled where it spans more than one."""
+    known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known) & (known > 0)]
+    low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
+    pad = 0.05 * max(high - low, 0.2)
+    ticks: dict[str, Any] = {"dtick": max(1, round((high - low) / 5))} if high - low > 1.5 else {"nticks": 6}
+    return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
+
+
+def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:
+    """The common layout; `role` tells the page's chart component how to treat the figure."""
+    base: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 34 if title else 10, "b": 8},
+        "font": {"family": FONT, "size": 12, "color": INK[dark]},
+        "paper_bgcolor": NOTHING,
+        "plot_bgcolor": NOTHING,
+        "hovermode": "closest",
+        "showlegend": False,
+        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 11}},
+        "meta": {"role": role},
+    }
+    if title:
+        heading = {"text": literal(title), "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container"}
+        base["title"] = heading | {"yanchor": "top", "pad": {"t": 8, "l": 2}, "font": {"size": 14}}
+    return base | more

@@ -1,0 +1,80 @@
+"""Filters that are told the system's equations: extended and unscented Kalman (filterpy), bootstrap particles."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.filtering.systems import RotationSystem
+
+#: Of the unscented transform; spread widely, as METHODS measured (Wan and van der Merwe 2000).
+ALPHA, BETA, KAPPA = 1.0, 2.0, 1.0
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Estimates of the state (n, 2) after each observation, and the parameters of the filter in words."""
+
+    means: np.ndarray
+    parameters: str
+
+
+def _start(system: RotationSystem, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance after the first observation, from a flat prior."""
+    return first.copy(), max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+
+
+def extended_kalman(system: RotationSystem, observations: np.ndarray) -> Baseline:
+    """The extended Kalman filter with the system's transition, its Jacobian and both noises."""
+    from filterpy.kalman import ExtendedKalmanFilter
+
+    kalman = ExtendedKalmanFilter(dim_x=2, dim_z=2)
+    kalman.x, kalman.P = _start(system, observations[0])
+    kalman.Q = system.state_noise**2 * np.eye(2)
+    kalman.R = max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+    means = [kalman.x]
+    for y in observations[1:]:
+        jacobian = system.jacobian(kalman.x)
+        kalman.x = system.transition(kalman.x)
+        kalman.P = jacobian @ kalman.P @ jacobian.T + kalman.Q
+        kalman.update(y, HJacobian=lambda _: np.eye(2), Hx=lambda state: state)
+        means.append(kalman.x)
+    return Baseline(np.array(means), "exact Jacobian of the transition")
+
+
+def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseline:
+    """The unscented Kalman filter, sigma points spread by α = 1, κ = 1, β = 2."""
+    from filterpy.kalman import MerweScaledSigmaPoints, UnscentedKalmanFilter
+
+    points = MerweScaledSigmaPoints(2, ALPHA, BETA, KAPPA)
+    kalman = UnscentedKalmanFilter(
+        dim_x=2, dim_z=2, dt=1.0, hx=lambda x: x, fx=lambda x, dt: system.transition(x), points=points
+    )
+    kalman.x, kalman.P = _start(system, observations[0])
+    kalman.Q = system.state_noise**2 * np.eye(2)
+    kalman.R = max(system.observation_noise, 1e-6) ** 2 * np.eye(2)
+    means = [kalman.x.copy()]
+    for y in observations[1:]:
+        kalman.predict()
+        kalman.update(y)
+        means.append(kalman.x.copy())
+    return Baseline(np.array(means), f"α = {ALPHA:g}, κ = {KAPPA:g}, β = {BETA:g}")
+
+
+def particle_filter(system: RotationSystem, observations: np.ndarray, count: int = 2000, seed: int = 0) -> Baseline:
+    """The bootstrap filter with systematic resampling at every step. Source: Gordon, Salmond and Smith 1993."""
+    if count < 1:
+        raise InputError(f"{count} particles were asked for: give at least one.")
+    rng = np.random.default_rng(seed)
+    wide = max(system.observation_noise, 1e-6)
+    particles = observations[0] + wide * rng.standard_normal((count, 2))
+    means = [particles.mean(0)]
+    for y in observations[1:]:
+        particles = system.transition(particles) + system.state_noise * rng.standard_normal((count, 2))
+        misfit = -0.5 * ((particles - y) ** 2).sum(1) / wide**2
+        weights = np.exp(misfit - misfit.max())
+        weights /= weights.sum()
+        means.append(weights @ particles)
+        places = (rng.uniform() + np.arange(count)) / count
+        particles = particles[np.minimum(np.searchsorted(np.cumsum(weights), places), count - 1)]
+    return Baseline(np.array(means), f"{count} particles, systematic resampling")

@@ -1,0 +1,43 @@
+"""β and ε of a kernel Bayes filter by validation: half a series builds candidates, its other half ranks them."""
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import product
+
+from deconditioning.errors import Check, InputError, never
+from deconditioning.filtering.kernel_bayes_filter import FEWEST
+
+
+def half_of(steps: int) -> int:
+    """The steps that candidates are built from; ``InputError`` where they are too few."""
+    half = steps // 2
+    if half < FEWEST:
+        raise InputError(
+            f"A series of {steps} steps was given: at least {2 * FEWEST} are needed to choose β and ε on halves of "
+            "it; give both by hand."
+        )
+    return half
+
+
+def best_candidate(
+    scales: Iterable[float],
+    regularisations: Iterable[float],
+    error: Callable[[float, float], float],
+    check: Check = never,
+) -> tuple[float, float]:
+    """The β and ε with the least ``error(β, ε)``; one that cannot be computed is no candidate.
+
+    Raises ``InputError`` where there is none. Source: Fukumizu et al. 2013, §5.3.
+    """
+    best, chosen = math.inf, None
+    for scale, regularisation in product(scales, regularisations):
+        check()
+        try:
+            found = error(scale, regularisation)
+        except InputError:
+            continue
+        if found < best:
+            best, chosen = found, (scale, regularisation)
+    if chosen is None:
+        raise InputError("No candidate of β and ε can follow the second half: give both by hand, or a longer series.")
+    return chosen

@@ -1,0 +1,42 @@
+"""The Gaussian family, ``exp(−s/2)``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gpytorch
+import torch
+from torch import Tensor
+
+from deconditioning.kernels.families.radial import Profile, Radial, squared_distances
+
+
+class Gaussian(Radial):
+    """``exp(−s/2)``, also called squared exponential or RBF."""
+
+    name, title = "rbf", "Gaussian"
+    smooth, order = True, math.inf
+
+    def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
+        """gpytorch's own."""
+        return gpytorch.kernels.RBFKernel(**shared)
+
+    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+        """Values between all rows."""
+        exponent = squared_distances(left, right).mul(-0.5)
+        return exponent.exp() if exponent.requires_grad else exponent.exp_()
+
+    def weight(self, own: Sequence[float]) -> float:
+        """½."""
+        return 0.5
+
+    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+        """Value and slope agree."""
+        value = square.mul_(-0.5).exp_()
+        return Profile(value, value)
+
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """One."""
+        return torch.ones(count, dtype=torch.float64)

@@ -1,0 +1,53 @@
+"""The linear family, ``Σ_d x_d x′_d/s_d²``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import gpytorch
+import torch
+from torch import Tensor
+
+from deconditioning.kernels.families.draws import normal
+from deconditioning.kernels.families.family import LENGTHSCALE, Family, Trained, dense, positive
+
+if TYPE_CHECKING:
+    from deconditioning.kernels.spec import Factor
+
+
+class Linear(Family):
+    """``Σ_d x_d x′_d/s_d²``: lines through zero, whose slopes have the sds 1/s; s stands as the lengthscale."""
+
+    name, title = "linear", "Linear"
+    smooth, degenerate, slopes_for_scales = True, True, True
+
+    def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+        """gpytorch's own, whose variances are 1/s²."""
+        several = len(factor.lengthscales) if len(factor.lengthscales) > 1 else None
+        linear = gpytorch.kernels.LinearKernel(
+            ard_num_dims=several, variance_constraint=positive(), active_dims=active
+        ).double()
+        linear.variance = torch.tensor([factor.lengthscales], dtype=torch.float64) ** -2
+        linear.family = self
+        return linear
+
+    def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
+        """The factor with a kernel's variances."""
+        return replace(factor, lengthscales=tuple((kernel.variance.detach().flatten() ** -0.5).tolist()))
+
+    def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
+        """The variances of the slopes."""
+        return [Trained("slope variance", kernel.raw_variance, LENGTHSCALE[1] ** -2, LENGTHSCALE[0] ** -2, True)]
+
+    def tile(self, kernel: gpytorch.kernels.Kernel, left: Tensor, right: Tensor) -> Tensor:
+        """Values between all rows."""
+        return dense(kernel, left, right)
+
+    def features(self, kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> Tensor:
+        """``x/s``."""
+        return inputs[:, kernel.active_dims] * kernel.variance.sqrt()
+
+    def slopes(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+        """Normal."""
+        return normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)

@@ -1,0 +1,67 @@
+"""Matérn kernels of smoothness 1/2, 3/2 and 5/2 mixed, by a weight that is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from deconditioning.kernels.families.draws import chi_square
+from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Own
+from deconditioning.kernels.families.radial import Profile, Radial, Shaped, distances
+
+if TYPE_CHECKING:
+    from deconditioning.kernels.spec import Factor
+
+
+class MixedMatern(Radial):
+    """``Σ_q w_q M_q(u)`` of ``u = d/ℓ`` with the Matérn kernels ``M = e^{−u}, (1+u) e^{−u}, (1+u+u²/3) e^{−u}``.
+
+    Their weights are ``w = ((1−t)², 2t(1−t), t²)``; together they are ``(1 + t(2−t) u + t²u²/3) e^{−u}``.
+    """
+
+    name, title = "mixed_matern", "Mixed Matérn"
+    own = (Own("mixture", "t", 0.5, 1e-2, 1.0, "Smoothness: towards 0 it is Matérn 1/2, at 1 it is Matérn 5/2."),)
+    pointed, reach = True, ROUGH_REACH
+
+    def kernel(self, **shared: Any) -> Shaped:
+        """The family's own."""
+        return Shaped(self, **shared)
+
+    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+        """Values between all rows."""
+        u, (first, second) = distances(left, right), _coefficients(own[0])
+        return (1 + first * u + second * u.square()) * torch.exp(-u)
+
+    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor:
+        """``1 + b u + c u²``."""
+        first, second = _coefficients(own[0])
+        return torch.mul(exponent, second).add_(first).mul_(exponent).add_(1)
+
+    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+        """Value, slope and the derivative in t; the slope's pole at zero distance meets a difference of zero."""
+        (mixture,) = own
+        first, second = _coefficients(mixture)
+        u = square.sqrt_().clamp_min_(1e-300)
+        decay = torch.neg(u).exp_()
+        value = (1 + first * u + second * u.square()) * decay
+        slope = ((1 - first) / u + (first - 2 * second) + second * u) * decay
+        return Profile(value, slope, ((2 * (1 - mixture) * u + 2 * mixture / 3 * u.square()) * decay,))
+
+    def decay(self, factor: Factor) -> Decay:
+        """The kernel itself."""
+        return Decay(1 / factor.lengthscales[0], (1.0, *_coefficients(factor.numbers["mixture"])))
+
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """``1/√χ²`` with 1, 3 or 5 degrees of freedom, each as often as it weighs."""
+        mixture = numbers["mixture"]
+        weights = torch.tensor([(1 - mixture) ** 2, 2 * mixture * (1 - mixture), mixture**2], dtype=torch.float64)
+        degrees = 1.0 + 2 * torch.multinomial(weights, count, replacement=True, generator=generator)
+        return chi_square(degrees.double(), count, generator).rsqrt()
+
+
+def _coefficients(mixture: Any) -> tuple[Any, Any]:
+    """What u and u² are multiplied by: two numbers or two tensors."""
+    return mixture * (2 - mixture), mixture * mixture / 3

@@ -1,0 +1,129 @@
+"""Families of the scaled distance alone, ``φ(s)`` with ``s = Σ_d (x_d − x′_d)²/ℓ_d²``.
+
+Every one is ``φ = p(e) e^{−e}`` with an exponent e ≥ 0: the exponents of several factors add up before one exponential
+is taken. Since ``∂φ/∂ℓ_d = h (x_d − x′_d)²/ℓ_d³`` with the slope ``h = −2 φ′(s)``, value and slope give a kernel and
+all its lengthscale derivatives from one exponential. Source: Rasmussen and Williams 2006, §4.2 and §5.4.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from deconditioning.kernels.families.draws import normal
+from deconditioning.kernels.families.family import Stationary, positive, scaled
+
+if TYPE_CHECKING:
+    from deconditioning.kernels.spec import Factor
+
+
+@dataclass(frozen=True)
+class Profile:
+    """``φ(s)``, the slope ``−2 φ′(s)`` and ``∂φ/∂θ`` for each own parameter; each of the shape of ``s``."""
+
+    value: Tensor
+    slope: Tensor
+    own: tuple[Tensor, ...] = ()
+
+
+class Radial(Stationary):
+    """An isotropic family. ``own`` in its methods are the values of its own parameters, in their order.
+
+    ``pointed``: φ has a corner at distance zero, where the rounding of an expanded square would show as its root, so
+    distances are taken from differences; ``rooted``: a corner in one of its derivatives, so far from the origin they
+    are too. Both are functions of the distance, others of its square.
+    """
+
+    isotropic = True
+    pointed: ClassVar[bool] = False
+    rooted: ClassVar[bool] = False
+
+    def tile(
+        self, kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]
+    ) -> Float[Tensor, "n m"]:
+        """Values between all rows."""
+        return self.between(scaled(kernel, left), scaled(kernel, right), [own.read(kernel) for own in self.own])
+
+    @abstractmethod
+    def between(
+        self, left: Float[Tensor, "n c"], right: Float[Tensor, "m c"], own: Sequence[Tensor]
+    ) -> Float[Tensor, "n m"]:
+        """Values between all rows, in lengthscales; differentiable."""
+
+    def weight(self, own: Sequence[float]) -> float:
+        """What s is multiplied by before ``exponent`` takes it, or its root."""
+        return 1.0
+
+    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+        """``e`` of the weighted squared distance, or of its root in a pointed or rooted family; overwrites it."""
+        return at
+
+    def polynomial(self, exponent: Tensor, own: Sequence[float]) -> Tensor | None:
+        """``p(e)``, which overwrites e; None where it is one."""
+        return None
+
+    @abstractmethod
+    def profile(self, square: Float[Tensor, "n m"], own: Sequence[Tensor]) -> Profile:
+        """Value and slopes at scaled squared distances; ``square`` is overwritten."""
+
+    def spread(
+        self, numbers: Mapping[str, float], count: int, generator: torch.Generator
+    ) -> Float[Tensor, " F"] | None:
+        """Draws τ with ``φ(s) = E exp(−τ² s/2)``, which every radial kernel of all dimensions has; None if unknown.
+
+        Source: Schoenberg 1938.
+        """
+        return None
+
+    def frequencies(
+        self, factor: Factor, shape: tuple[int, int], generator: torch.Generator
+    ) -> Float[Tensor, "F d"] | None:
+        """Normal draws of a random scale."""
+        drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)
+        spread = self.spread(factor.numbers, shape[0], generator)
+        return None if spread is None else drawn * spread[:, None]
+
+
+class Shaped(gpytorch.kernels.Kernel):
+    """The gpytorch kernel of a radial family that gpytorch itself does not have."""
+
+    has_lengthscale = True
+
+    def __init__(self, family: Radial, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.family = family
+        for own in family.own:
+            self.register_parameter(own.raw, nn.Parameter(torch.zeros(1)))
+            self.register_constraint(own.raw, positive())
+
+    def forward(self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any) -> Tensor:
+        """Values between all rows, or ones, which a radial kernel has on its diagonal."""
+        if diag:
+            return torch.ones_like(x1[..., 0])
+        left, right = (x / self.lengthscale.reshape(1, -1) for x in (x1, x2))
+        return self.family.between(left, right, [own.read(self) for own in self.family.own])
+
+
+def distances(left: Float[Tensor, "n c"], right: Float[Tensor, "m c"]) -> Float[Tensor, "n m"]:
+    """Distances from differences: those from an expanded square carry its rounding, ``√1e-16``."""
+    return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
+
+
+def squared_distances(left: Float[Tensor, "n c"], right: Float[Tensor, "m c"]) -> Float[Tensor, "n m"]:
+    """Squared distances from one product of matrices."""
+    centre = left.mean(0)
+    left, right = left - centre, right - centre
+    square_left, square_right = left.square().sum(1), right.square().sum(1)
+    # ‖u‖² + ‖v‖² − 2u·v in one product: [−2u, ‖u‖², 1]·[v, 1, ‖v‖²]
+    ones_left, ones_right = torch.ones_like(square_left), torch.ones_like(square_right)
+    first = torch.cat([-2 * left, square_left[:, None], ones_left[:, None]], dim=1)
+    second = torch.cat([right, ones_right[:, None], square_right[:, None]], dim=1)
+    square = first @ second.T
+    return square.clamp_min(0) if square.requires_grad else square.clamp_min_(0)

@@ -1,0 +1,54 @@
+"""The rational quadratic family, ``(1 + s/2α)^−α``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gpytorch
+import torch
+from torch import Tensor
+
+from deconditioning.kernels.families.draws import gamma
+from deconditioning.kernels.families.family import Own, positive
+from deconditioning.kernels.families.radial import Profile, Radial, squared_distances
+
+
+class RationalQuadratic(Radial):
+    """``(1 + s/2α)^−α = E[exp(−τ s/2)]`` with ``τ ~ Gamma(α, rate α)``: Gaussians of many lengthscales."""
+
+    name, title = "rational_quadratic", "Rational quadratic"
+    own = (Own("alpha", "α", 1.0, 5e-2, 5e1, "Small: lengthscales spread widely; large: one, as a Gaussian has."),)
+    smooth, order = True, math.inf
+
+    def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
+        """gpytorch's own."""
+        return gpytorch.kernels.RQKernel(alpha_constraint=positive(), **shared)
+
+    def between(self, left: Tensor, right: Tensor, own: Sequence[Tensor]) -> Tensor:
+        """Values between all rows."""
+        (alpha,) = own
+        return (1 + squared_distances(left, right) / (2 * alpha)).pow(-alpha)
+
+    def weight(self, own: Sequence[float]) -> float:
+        """1/2α."""
+        return 0.5 / own[0]
+
+    def exponent(self, at: Tensor, own: Sequence[float]) -> Tensor:
+        """``α log(1 + s/2α)``."""
+        return at.log1p_().mul_(own[0])
+
+    def profile(self, square: Tensor, own: Sequence[Tensor]) -> Profile:
+        """Value, slope and the derivative in α."""
+        (alpha,) = own
+        part = square / (2 * alpha)
+        logarithm = part.log1p()
+        value = (-alpha * logarithm).exp_()
+        slope = value / (1 + part)
+        return Profile(value, slope, (value * (part / (1 + part) - logarithm),))
+
+    def spread(self, numbers: Mapping[str, float], count: int, generator: torch.Generator) -> Tensor:
+        """The root of a Gamma."""
+        alpha = numbers["alpha"]
+        return gamma(alpha, count, generator).div(alpha).sqrt()

@@ -1,0 +1,32 @@
+"""All families by their names: every class of this folder that has a title."""
+
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+from deconditioning.errors import InputError
+from deconditioning.kernels.families.family import Family
+
+
+def _found() -> dict[str, Family]:
+    families: dict[str, Family] = {}
+    package = __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.name == "registry":
+            continue
+        for kind in vars(importlib.import_module(f"{package}.{module.name}")).values():
+            if inspect.isclass(kind) and issubclass(kind, Family) and hasattr(kind, "title"):
+                families[kind.name] = kind()
+    return dict(sorted(families.items(), key=lambda pair: pair[1].title))
+
+
+#: Every family by its name, in the order of their titles.
+FAMILIES = _found()
+
+
+def family_of(name: str) -> Family:
+    """The family of that name. Raises ``InputError`` where there is none."""
+    if name not in FAMILIES:
+        raise InputError(f"The kernel family '{name}' is unknown: choose one of {', '.join(FAMILIES)}.")
+    return FAMILIES[name]

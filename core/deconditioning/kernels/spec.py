@@ -1,0 +1,176 @@
+"""A kernel as data: a sum of products over named columns, from which a gpytorch kernel is built."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gpytorch
+import torch
+
+from deconditioning.errors import InputError
+from deconditioning.kernels.families.family import Family, positive
+from deconditioning.kernels.families.registry import family_of
+
+#: Parameters that every factor once had in files, whatever its family.
+_FORMERLY = {"alpha", "period"}
+_SAID = {"family", "columns", "lengthscales"}
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One kernel on some columns.
+
+    ``lengthscales`` holds one number a column (automatic relevance determination) or a single one for all; ``own``
+    the family's own parameters by name, kept in the family's order with its defaults where nothing is said.
+    """
+
+    family: str
+    columns: tuple[str, ...]
+    lengthscales: tuple[float, ...]
+    own: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InputError(f"A {self.family} kernel has no columns: name at least one.")
+        object.__setattr__(self, "own", self.kind.complete(dict(self.own)))
+        allowed = {0} if self.kind.without_scales else {1, len(self.columns)}
+        if len(self.lengthscales) not in allowed:
+            remedy = "it has none" if self.kind.without_scales else "give one, or one per column"
+            raise InputError(
+                f"A {self.family} kernel on {len(self.columns)} columns got {len(self.lengthscales)} lengthscales: "
+                f"{remedy}."
+            )
+        for value in (*self.lengthscales, *self.numbers.values()):
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"A {self.family} kernel got the parameter {value}: give a positive number.")
+
+    @property
+    def kind(self) -> Family:
+        """The family, which says what it is and can do."""
+        return family_of(self.family)
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The family's own parameters."""
+        return dict(self.own)
+
+    @property
+    def lengthscale_of(self) -> dict[str, float]:
+        """The lengthscale of every column; empty where there are none."""
+        if not self.lengthscales:
+            return {}
+        shared = len(self.lengthscales) == 1
+        return dict(zip(self.columns, self.lengthscales * (len(self.columns) if shared else 1), strict=True))
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of factors times ``scale``, the variance it adds.
+
+    The scale of a term with straight lines is one: their slopes take it.
+    """
+
+    factors: tuple[Factor, ...]
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.factors:
+            raise InputError("A kernel term has no factors: give at least one.")
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise InputError(f"A kernel term got the scale {self.scale}: give a positive number.")
+        sloped = next((f for f in self.factors if f.kind.slopes_for_scales), None)
+        if sloped is not None and self.scale != 1:
+            steeper = replace(sloped, lengthscales=tuple(v / math.sqrt(self.scale) for v in sloped.lengthscales))
+            object.__setattr__(self, "factors", tuple(steeper if f is sloped else f for f in self.factors))
+            object.__setattr__(self, "scale", 1.0)
+
+    @property
+    def variance(self) -> float:
+        """Prior variance where all factors are stationary; of straight lines, one sd out in every column."""
+        slopes = (sum(v**-2 for v in f.lengthscale_of.values()) for f in self.factors if f.kind.slopes_for_scales)
+        return self.scale * math.prod(slopes)
+
+    @property
+    def keeps_scale(self) -> bool:
+        """Whether learning leaves the scale alone: the sds of slopes say it already, or nothing does."""
+        kinds = [factor.kind for factor in self.factors]
+        return any(kind.slopes_for_scales for kind in kinds) or all(kind.without_scales for kind in kinds)
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """``k(x, x′) = Σ_t scale_t Π_f k_f(x, x′)`` over named columns."""
+
+    terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise InputError("A kernel has no terms: give at least one.")
+
+    @property
+    def variance(self) -> float:
+        """Sum of that of the terms."""
+        return sum(term.variance for term in self.terms)
+
+    def unit(self, index: int) -> "KernelSpec":
+        """Term ``index`` alone with scale 1, the part whose bag sums do not depend on amplitude."""
+        return KernelSpec((replace(self.terms[index], scale=1.0),))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-able description, inverse of ``from_dict``."""
+        return {"terms": [_term_to_dict(term) for term in self.terms]}
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "KernelSpec":
+        """A specification from its JSON-able description."""
+        return KernelSpec(tuple(_term_from_dict(term) for term in value["terms"]))
+
+    def build(self, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
+        """The gpytorch kernel on inputs whose columns are named ``columns``, float64, raw parameters in logarithms."""
+        return gpytorch.kernels.AdditiveKernel(*(_build_term(term, columns) for term in self.terms)).double()
+
+    def updated(self, kernel: gpytorch.kernels.Kernel) -> "KernelSpec":
+        """This specification with the values of a kernel that ``build`` made and learning changed."""
+        return KernelSpec(tuple(_read_term(*pair) for pair in zip(self.terms, kernel.kernels, strict=True)))
+
+
+def _term_to_dict(term: Term) -> dict[str, Any]:
+    return {"scale": term.scale, "factors": [_factor_to_dict(factor) for factor in term.factors]}
+
+
+def _factor_to_dict(factor: Factor) -> dict[str, Any]:
+    lists = {"columns": list(factor.columns), "lengthscales": list(factor.lengthscales)}
+    return {"family": factor.family, **lists, **factor.numbers}
+
+
+def _term_from_dict(value: dict[str, Any]) -> Term:
+    return Term(tuple(_factor_from_dict(factor) for factor in value["factors"]), float(value["scale"]))
+
+
+def _factor_from_dict(value: dict[str, Any]) -> Factor:
+    kind = family_of(value["family"])
+    known = {each.name for each in kind.own}
+    own = {name: number for name, number in value.items() if name in known or name not in _SAID | _FORMERLY}
+    return Factor(kind.name, tuple(value["columns"]), tuple(value["lengthscales"]), own)
+
+
+def _build_factor(factor: Factor, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
+    missing = [name for name in factor.columns if name not in columns]
+    if missing:
+        raise InputError(f"The kernel names the column '{missing[0]}', the data have {', '.join(columns)}: rename it.")
+    return factor.kind.build(factor, tuple(columns.index(name) for name in factor.columns))
+
+
+def _build_term(term: Term, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel:
+    factors = [_build_factor(factor, columns) for factor in term.factors]
+    product = gpytorch.kernels.ProductKernel(*factors)
+    scaled = gpytorch.kernels.ScaleKernel(product, outputscale_constraint=positive()).double()
+    scaled.outputscale = torch.tensor(term.scale, dtype=torch.float64)
+    return scaled
+
+
+def _read_term(term: Term, kernel: gpytorch.kernels.Kernel) -> Term:
+    parts = zip(term.factors, kernel.base_kernel.kernels, strict=True)
+    scale = term.scale if term.keeps_scale else float(kernel.outputscale.detach())
+    return Term(tuple(factor.kind.read(factor, part) for factor, part in parts), scale)

@@ -1,0 +1,63 @@
+"""The evidence that sets a plain conditional mean's hyperparameters.
+
+At ``ỹ = y`` and λ → 0 the deconditional operator is the conditional mean of the other direction (Hsu and Ramos 2019,
+theorem 6.2), and its evidence ``N(z̃; 0, AᵀKA + σ²I)`` (theorem 5.3 (4)) that of a Gaussian process on the summaries.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.errors import InputError
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.likelihood_free.inference import Evidence, Settings, gaussian_kernel
+
+#: Where k and the noise σ² = nλ may lie, and how many simulations, those nearest the observation, the evidence sees.
+BOUNDS, MOST = ((0.01, 20.0), (1e-5, 10.0)), 300
+
+
+def log_evidence(
+    seen: Evidence, lengthscales: tuple[float, ...], kernel_scale: Tensor | float, noise: Tensor | float
+) -> Tensor:
+    """``−½[n log(s²) + log|M| + n(1 + log 2π)]``, ``M = K + σ²V⁻¹``, ``s² = tr(M⁻¹L)/n``: a feature of ℓ, on average.
+
+    Targets are all functions g of ℓ's space, ``z̃ = g(u)``, whose average ``z̃z̃ᵀ`` is L; s² is the best amplitude they
+    share. V = diag(p/π) makes pairs from π stand for the prior, as in ``inference.cme``; ``noise`` is σ² = nλ.
+    Differentiable in k and σ².
+    """
+    count = len(seen.u)
+    x = seen.x / kernel_scale
+    gram = evaluate(gaussian_kernel((1.0,) * x.shape[1]).to(x.device), x, x)
+    with torch.no_grad():
+        features = evaluate(gaussian_kernel(lengthscales).to(x.device), seen.u, seen.u)
+    factor = linalg.cholesky_exact(gram + torch.diag(noise / seen.weights), "kernel matrix of the summaries")
+    amplitude = factor.solve(features).diagonal().mean()
+    return -0.5 * (count * (amplitude.log() + 1 + linalg.LOG_TWO_PI) + factor.log_determinant())
+
+
+def learn_conditional(seen: Evidence, settings: Settings) -> Settings:
+    """``settings`` with k and λ of the largest evidence: L-BFGS-B from the given k and from one four times as wide."""
+    from scipy.optimize import minimize
+
+    near = (seen.x - seen.y).square().sum(1).argsort()[:MOST]
+    part = replace(seen, u=seen.u[near], x=seen.x[near], weights=seen.weights[near])
+
+    def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        at = torch.from_numpy(np.array(point)).requires_grad_(True)
+        try:
+            result = -log_evidence(part, settings.lengthscales, *at.exp())
+        except InputError:  # singular here: the search turns back
+            return 1e10, np.zeros(2)
+        result.backward()
+        assert at.grad is not None
+        return float(result.detach()), at.grad.numpy()
+
+    box, count = np.log(BOUNDS), len(seen.u)
+    starts = np.log([[times * settings.kernel_scale, count * settings.regularisation] for times in (1, 4)])
+    found = [minimize(value, np.clip(start, *box.T), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": 20})
+             for start in starts]  # fmt: skip
+    scale, noise = np.exp(min(found, key=lambda each: each.fun).x)
+    return replace(settings, kernel_scale=float(scale), regularisation=float(noise / count))

@@ -1,0 +1,276 @@
+"""Posteriors from the same simulations: deconditional embedding, kernel Bayes' rule, conditional mean, rejection ABC,
+and the kernel embedding likelihood (KELFI). What others do with a simulator is in ``others``.
+
+Parameters u play the mediator y of the deconditional operator, summaries x its input, prior draws ũ its query points.
+Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import gpytorch
+import numpy as np
+import torch
+
+from deconditioning import linalg
+from deconditioning.embeddings.bayes_rule import KernelBayes
+from deconditioning.embeddings.deconditional import posterior_weights
+from deconditioning.embeddings.kernel_mean import KernelMean, empirical
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.likelihood_free.prior import Prior
+from deconditioning.likelihood_free.simulators import Simulations
+
+METHODS = ("dme", "kbr", "cme", "abc")
+#: Herded samples, and half-width in spreads of the box that candidates lie in.
+HERDED, REACH = 200, 4.0
+#: Volume that ℓ′, which herding measures distances with, spans as a share of ℓ's: as wide as ℓ on a line, three nodes
+#: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single prior draws.
+HERDING_SHARE = 0.25
+#: Draws of the prior that the rules see, by the number of parameters (the last for more).
+PRIOR_DRAWS = (500, 1000, 2000)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyperparameters; summaries are measured in standard deviations of the simulations.
+
+    Parameters
+    ----------
+    epsilon : width of the ε-kernel ``κ_ε(y, x) = N(y; x, ε²I)``.
+    lengthscales : of ℓ on u, one a parameter.
+    kernel_scale : lengthscale of k on the summaries.
+    regularisation, second_regularisation : λ (in nλ) and δ (in mδ).
+    """
+
+    epsilon: float
+    lengthscales: tuple[float, ...]
+    kernel_scale: float
+    regularisation: float
+    second_regularisation: float
+
+    def __post_init__(self) -> None:
+        numbers = (
+            self.epsilon, *self.lengthscales, self.kernel_scale, self.regularisation, self.second_regularisation,
+        )  # fmt: skip
+        if not all(np.isfinite(number) and number > 0 for number in numbers):
+            raise InputError(f"ε, ℓ, k, λ, δ are {', '.join(f'{v:.3g}' for v in numbers)}: give positive numbers.")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What every rule sees: simulations in units (``u`` (n, p), ``x`` (n, q), ``y`` (q,)), ``weights`` p/π (n,), draws
+    of the prior ``prior`` (m, p), and ``candidates`` (R, p) to herd from."""
+
+    u: torch.Tensor
+    x: torch.Tensor
+    y: torch.Tensor
+    weights: torch.Tensor
+    prior: torch.Tensor
+    candidates: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One method's posterior of θ: ``mean`` (p,) and middle 95 % ``interval`` (p, 2) of its ``samples`` (S, p) in θ.
+
+    ``embedding`` is the weighted sample in u; ``total`` and ``negative`` of its weights before they are normalised.
+    ``used`` are runs of the simulator that the method made itself, None where it saw the shared ones.
+    """
+
+    method: str
+    embedding: KernelMean
+    samples: np.ndarray
+    mean: np.ndarray
+    interval: np.ndarray
+    total: float
+    negative: float
+    seconds: float
+    used: int | None = None
+
+
+def gaussian_kernel(lengthscales: tuple[float, ...]) -> gpytorch.kernels.Kernel:
+    """A Gaussian kernel of unit variance with one lengthscale a column."""
+    names = tuple(f"c{j}" for j in range(len(lengthscales)))
+    return KernelSpec((Term((Factor("rbf", names, lengthscales),)),)).build(names)
+
+
+def distances(simulations: Simulations, observed: np.ndarray) -> np.ndarray:
+    """``‖(x_i − y)/sd‖`` (n,) with the simulations' own sd."""
+    if observed.shape != simulations.summaries.shape[1:] or not np.isfinite(observed).all():
+        raise InputError(
+            f"The observation has {observed.size} numbers, the simulations {simulations.summaries.shape[1]} summaries: "
+            "give one finite number a summary."
+        )
+    return np.linalg.norm((simulations.summaries - observed) / simulations.scales, axis=1)
+
+
+def let_through(simulations: Simulations, observed: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and sd (p,) of the parameters weighted by ``κ_ε(y, x_i) p/π``; the sd at most the simulations' own."""
+    square = distances(simulations, observed) ** 2
+    weights = simulations.weights * np.exp(-0.5 * (square - square.min()) / epsilon**2)
+    weights = weights / weights.sum()
+    mean = weights @ simulations.parameters
+    spread = np.sqrt(weights @ (simulations.parameters - mean) ** 2)
+    whole = simulations.parameters.std(0)
+    return mean, np.clip(spread, 1e-3 * whole, whole)
+
+
+def evidence(
+    prior: Prior, simulations: Simulations, observed: np.ndarray, epsilon: float, *, draws: int | None = None,
+    candidates: int | None = None, seed: int = 0,
+) -> Evidence:  # fmt: skip
+    """What the rules see of a problem; draws of the prior are restricted to the support of the simulations.
+
+    There are 500, 1,000 or 2,000 draws for one, two or more parameters, and twice as many ``candidates``: the prior's
+    draws beside points of a box, ±4 spreads around where the ε-kernel lets parameters through.
+    """
+    u, scales = simulations.parameters, simulations.scales
+    draws = draws or PRIOR_DRAWS[min(u.shape[1], len(PRIOR_DRAWS)) - 1]
+    box = np.stack([u.min(0), u.max(0)], axis=1)
+    rng = np.random.default_rng([seed, 14])
+    drawn = prior.restricted(box).spread(draws, rng)
+    mean, spread = let_through(simulations, observed, epsilon)
+    low, high = np.maximum(mean - REACH * spread, box[:, 0]), np.minimum(mean + REACH * spread, box[:, 1])
+    near = low + (high - low) * _filling(candidates or 2 * draws, u.shape[1], rng)
+    arrays = (
+        u, simulations.summaries / scales, observed / scales, simulations.weights, drawn, np.concatenate([near, drawn]),
+    )  # fmt: skip
+    return Evidence(*(torch.from_numpy(np.ascontiguousarray(part)) for part in arrays))
+
+
+def _filling(count: int, dimension: int, rng: np.random.Generator) -> np.ndarray:
+    """Points (count, d) that fill the unit box: evenly spaced on a line, scrambled Sobol points otherwise."""
+    if dimension == 1:
+        return np.linspace(0, 1, count)[:, None]
+    from scipy.stats import qmc
+
+    power = int(np.ceil(np.log2(count)))
+    return qmc.Sobol(dimension, rng=rng).random_base2(power)[:count]
+
+
+def dme(seen: Evidence, settings: Settings) -> KernelMean:
+    """``μ̄ = Σ_j w_j ℓ(ũ_j, ·)``, ``w = (AᵀKA + mδI)⁻¹Aᵀk(y)``, ``A = (L + nλI)⁻¹L̃``.
+
+    The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` where a matrix is singular.
+    """
+    k, ell = kernels(seen, settings)
+    with torch.no_grad():
+        grams = evaluate(k, seen.x, seen.x), evaluate(ell, seen.u, seen.u), evaluate(ell, seen.u, seen.prior)
+        near = evaluate(k, seen.x, seen.y[None])[:, 0]
+    weights = posterior_weights(*grams, near, settings.regularisation, settings.second_regularisation)
+    return KernelMean(seen.prior, weights, ell)
+
+
+def kbr(seen: Evidence, settings: Settings) -> KernelMean:
+    """Kernel Bayes' rule (b) with ε = λ and δ², the square because it stands beside the squared evidence ``(ΛG)²``."""
+    k, ell = kernels(seen, settings)
+    lam = settings.regularisation
+    return KernelBayes(seen.u, seen.x, ell, k, lam, settings.second_regularisation**2).posterior(
+        empirical(seen.prior, ell), seen.y
+    )
+
+
+def cme(seen: Evidence, settings: Settings) -> KernelMean:
+    """The conditional mean of ``ℓ(u, ·)`` given x = y by pairs weighted with ``v = p/π``:
+    ``w = V^½(V^½KV^½ + nλI)⁻¹V^½k(y)``.
+
+    Source: Song et al. 2009; the weights make pairs from π stand for pairs from the prior.
+    """
+    k, ell = kernels(seen, settings)
+    root = seen.weights.sqrt()
+    with torch.no_grad():
+        gram, near = evaluate(k, seen.x, seen.x), evaluate(k, seen.x, seen.y[None])[:, 0]
+    ridge = len(root) * settings.regularisation * torch.eye(len(root), dtype=gram.dtype, device=gram.device)
+    factor = linalg.cholesky_exact(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
+    return KernelMean(seen.u, root * factor.solve(root * near), ell)
+
+
+def abc(seen: Evidence, settings: Settings) -> KernelMean:
+    """Rejection ABC: the ``⌈√n⌉`` simulations nearest the observation, weighted by p/π."""
+    square = (seen.x - seen.y).square().sum(1)
+    kept = square.argsort()[: nearest_count(len(square))]
+    weights = seen.weights[kept]
+    return KernelMean(seen.u[kept], weights / weights.sum(), kernels(seen, settings)[1])
+
+
+def kelfi(seen: Evidence, settings: Settings) -> KernelMean:
+    """The prior's draws weighted by the kernel mean likelihood ``q(y | ũ_j) = [Aᵀκ_ε]_j``, ``A = (L + nλI)⁻¹L̃``.
+
+    Its average over the prior's draws, κ_ε normalised, is q̄, which sets ε, ℓ and λ. Equal to ``dme`` with
+    ``k = κ_ε`` as δ → ∞. Raises ``InputError`` where q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian
+    Learning of Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
+    """
+    ell = kernels(seen, settings)[1]
+    square = (seen.x - seen.y).square().sum(1)
+    kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
+    with torch.no_grad():
+        gram, across = evaluate(ell, seen.u, seen.u), evaluate(ell, seen.prior, seen.u)
+    ridge = len(gram) * settings.regularisation * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
+    total = likelihood.sum()
+    if not total > 0:
+        raise InputError("The likelihood of the simulations sums to nothing over the prior: raise ε or λ.")
+    return KernelMean(seen.prior, likelihood / total, ell)
+
+
+def nearest_count(simulations: int) -> int:
+    """``⌈√n⌉``: how many simulations ABC keeps, and the least the ε-kernel must see."""
+    return int(np.ceil(np.sqrt(simulations)))
+
+
+_RULES = {"dme": dme, "kbr": kbr, "cme": cme, "abc": abc, "kelfi": kelfi}
+
+
+def posterior(method: str, seen: Evidence, settings: Settings, prior: Prior, *, herded: int = HERDED) -> Answer:
+    """One method's posterior of θ, sampled by herding its normalised weights over the candidates by ``ℓ′``.
+
+    ABC is a sample already: its own points are drawn with its weights, systematically.
+    Raises ``InputError`` where the weights have lost their mass.
+    """
+    if method not in _RULES:
+        raise InputError(f"The method '{method}' is unknown: choose among {', '.join(_RULES)}.")
+    begun = time.process_time()
+    found = _RULES[method](seen, settings)
+    if method == "abc":
+        chosen = resampled(found, herded)
+    else:
+        chosen = herding_embedding(found, settings).herd(herded, seen.candidates)
+    return answered(method, found, chosen, prior, begun)
+
+
+def answered(
+    method: str, found: KernelMean, chosen: torch.Tensor, prior: Prior, begun: float, used: int | None = None
+) -> Answer:
+    """The answer of samples ``chosen`` (S, p) in u for the embedding ``found``, timed since ``begun``."""
+    theta = prior.natural(chosen.numpy())
+    interval = np.quantile(theta, [0.025, 0.975], axis=0).T
+    negative = float(found.weights.clamp_max(0).abs().sum())
+    spent = time.process_time() - begun
+    return Answer(method, found, theta, theta.mean(0), interval, found.total, negative, spent, used)
+
+
+def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
+    """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
+    share = HERDING_SHARE ** (1 / len(settings.lengthscales))
+    kernel = gaussian_kernel(tuple(share * scale for scale in settings.lengthscales))
+    return replace(found, kernel=kernel.to(found.points.device))
+
+
+def resampled(found: KernelMean, count: int) -> torch.Tensor:
+    """Points at the weights' levels ``(s + ½)/S``: systematic resampling."""
+    levels = (torch.arange(count, dtype=found.weights.dtype, device=found.weights.device) + 0.5) / count
+    index = torch.searchsorted(found.weights.cumsum(0), levels).clamp_max(len(found.weights) - 1)
+    return found.points[index]
+
+
+def kernels(seen: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
+    """k on the summaries and ℓ on the parameters."""
+    if len(settings.lengthscales) != seen.u.shape[1]:
+        raise InputError(
+            f"There are {len(settings.lengthscales)} lengthscales and {seen.u.shape[1]} parameters: give one each."
+        )
+    k = gaussian_kernel((settings.kernel_scale,) * seen.x.shape[1])
+    device = seen.u.device
+    return k.to(device), gaussian_kernel(settings.lengthscales).to(device)

@@ -1,0 +1,73 @@
+"""All scores of one predicted field, named as on the command line."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from deconditioning.metrics import pointwise, probabilistic
+from deconditioning.metrics.points import Points, scored_points
+from deconditioning.metrics.spatial import ssim
+
+POINTWISE = ("rmse", "mae", "bias", "pearson")
+LEVELS = {"coverage50": 0.50, "coverage90": 0.90, "coverage95": 0.95}
+IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean"}
+
+
+def score_field(
+    truth: np.ndarray,
+    mean: np.ndarray,
+    sd: np.ndarray | None = None,
+    *,
+    area: np.ndarray | None = None,
+    data_range: float | None = None,
+) -> dict[str, float]:
+    """Scores over the pixels where truth, mean (and sd) are there; error is mean − truth.
+
+    Parameters
+    ----------
+    truth, mean, sd : (H, W) in one unit; without sd there are no crps and coverage scores.
+    area : (H, W) relative cell areas; every score but SSIM is then given weighted too, its name ending in ``_area``.
+    data_range : range for SSIM (the span of the scored truth when not given), returned as ``ssim_range``.
+
+    Returns
+    -------
+    rmse, mae, bias, pearson, crps, coverage50, coverage90, coverage95, coverage_2sd (and ``_area``), ssim, ssim_range.
+    NaN where a score does not exist (correlation of a constant field). `InputError` where no pixel is common.
+    """
+    z, m = np.asarray(truth, dtype=float), np.asarray(mean, dtype=float)
+    scores = _scores(scored_points(truth=z, mean=m, sd=sd))
+    if area is not None:
+        weighted = _scores(scored_points(truth=z, mean=m, sd=sd, weights=area))
+        scores |= {f"{name}_area": value for name, value in weighted.items()}
+    there = np.isfinite(z) & np.isfinite(m)
+    if sd is not None:
+        there &= np.isfinite(np.asarray(sd, dtype=float))
+    value, span = ssim(truth=np.where(there, z, np.nan), mean=m, data_range=data_range)
+    return scores | {"ssim": value, "ssim_range": span}
+
+
+def score_points(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray | None = None) -> dict[str, float]:
+    """The scores of ``score_field`` that need no neighbours, for points that lie on no grid; all (n,)."""
+    return _scores(scored_points(truth=truth, mean=mean, sd=sd))
+
+
+def _scores(p: Points) -> dict[str, float]:
+    common = {"truth": p.truth, "mean": p.mean, "weights": p.weights}
+    scores = {name: getattr(pointwise, name)(**common) for name in POINTWISE}
+    if p.sd is None:
+        return scores
+    spread = {**common, "sd": p.sd}
+    scores["crps"] = probabilistic.crps_gaussian(**spread)
+    scores |= {name: probabilistic.coverage(**spread, level=level) for name, level in LEVELS.items()}
+    scores["coverage_2sd"] = probabilistic.coverage_sd(**spread, width=2.0)
+    return scores
+
+
+def score_units(names: Iterable[str], units: str) -> dict[str, str]:
+    """The unit of each score: the field's for errors, its square for mse, "1" for shares and correlations."""
+    base = {name: name.removesuffix("_area") for name in names}
+    square = f"({units})^2" if " " in units else f"{units}2" if units not in ("", "1") else "1"
+    return {
+        name: (units or "1") if stem in IN_FIELD_UNITS else square if stem == "mse" else "1"
+        for name, stem in base.items()
+    }

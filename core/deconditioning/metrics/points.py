@@ -1,0 +1,56 @@
+"""What every score needs: the points where all arrays have values, and weights that sum to one over them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deconditioning.errors import InputError
+
+
+@dataclass(frozen=True)
+class Points:
+    """The n scored points: truth, mean, sd (none for a point prediction) and weights of sum one, each (n,)."""
+
+    truth: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray | None
+    weights: np.ndarray
+
+    @property
+    def spread(self) -> np.ndarray:
+        """The sd (n,); `InputError` for a point prediction."""
+        if self.sd is None:
+            raise InputError("This score needs `sd`, the standard deviation of the prediction: none was given.")
+        return self.sd
+
+
+def scored_points(
+    *,
+    truth: np.ndarray,
+    mean: np.ndarray,
+    sd: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> Points:
+    """The points where truth, mean (and sd) are finite and the weight is positive, ``w_i ← w_i / Σ w``.
+
+    Arrays share one shape; units of truth, mean and sd agree. Errors: `InputError` for different shapes, a negative
+    sd or weight, or no point left.
+    """
+    arrays = {"truth": truth, "mean": mean, "sd": sd, "weights": weights}
+    given = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if a is not None}
+    for name, array in given.items():
+        if array.shape != given["truth"].shape:
+            raise InputError(
+                f"`{name}` has the shape {array.shape}, `truth` {given['truth'].shape}: give one value per pixel."
+            )
+    for name in ("sd", "weights"):
+        if name in given and bool((given[name] < 0).any()):
+            raise InputError(f"`{name}` has a negative value, {np.nanmin(given[name]):g}: give values from 0.")
+    there = np.logical_and.reduce([np.isfinite(array) for array in given.values()])
+    if "weights" in given:
+        there &= given["weights"] > 0
+    if not there.any():
+        raise InputError("Truth and prediction have no pixel in common: there is nothing to score.")
+    w = given["weights"][there] if "weights" in given else np.ones(int(there.sum()))
+    spread = given["sd"][there] if "sd" in given else None
+    return Points(given["truth"][there], given["mean"][there], spread, w / w.sum())

@@ -1,0 +1,55 @@
+"""Whether intervals held what they promised: one verdict, from a rule that asks nothing of the errors' dependence."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from deconditioning.metrics.calibrating import calibration
+from deconditioning.metrics.points import scored_points
+
+Verdict = Literal["too narrow", "about right", "too wide"]
+LEVELS = (0.5, 0.9, 0.95)
+#: Where 90 to 98 of 100 intervals of 95 % hold the truth, Gaussian intervals have the right width to within a fifth:
+#: Φ⁻¹(0.975) = 1.96 is 1.19 times Φ⁻¹(0.95), and Φ⁻¹(0.99) is 1.19 times 1.96. Neighbouring pixels err alike, so that
+#: a binomial test that counts pixels would find fault with every map.
+RIGHT = (90, 98)
+_PHI_95 = 1.959964
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What central intervals held.
+
+    Parameters
+    ----------
+    held : (3,) shares of the truth within the 50, 90 and 95 % intervals (`LEVELS`).
+    verdict : whether the 95 % intervals hold less than 90 %, up to 98 %, or more (in whole per cent).
+    widen : factor on every sd with which the 95 % intervals would hold 95 %; infinite where too many sd are 0.
+    """
+
+    held: tuple[float, ...]
+    verdict: Verdict
+    widen: float
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its number."""
+        return f"Of the 95 % intervals {100 * self.held[-1]:.0f} % hold the truth: {self.verdict}."
+
+
+def trust(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, *, weights: np.ndarray | None = None) -> Trust:
+    """Judge the intervals mean ± z·sd by the truth (arrays of one shape; NaN is left out), by area if weights say so.
+
+    ``widen`` is ``q / 1.96`` with q the weighted 95 % quantile of |truth − mean| / sd. Raises ``InputError`` where
+    nothing can be scored.
+    """
+    held = tuple(float(share) for share in calibration(truth, mean, sd, LEVELS, weights=weights))
+    whole = round(100 * held[-1])
+    verdict: Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
+    p = scored_points(truth=truth, mean=mean, sd=sd, weights=weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.nan_to_num(np.abs(p.truth - p.mean) / p.spread, nan=0.0, posinf=np.inf)  # 0/0: exactly right
+    order = np.argsort(off)
+    at = np.searchsorted(np.cumsum(p.weights[order]), LEVELS[-1] * (1 - 1e-12))
+    return Trust(held, verdict, float(off[order][min(at, len(order) - 1)]) / _PHI_95)

@@ -1,0 +1,102 @@
+"""The kernel of a field in space of which cell means are known: a trend in the covariates and a rough rest.
+
+``k = v₀ + Σ_j c_j c_j′/s_j² + b² k_c(c, c′) + a² exp(−(d/ℓ)^α)`` with the covariates c and the distance d. Without the
+third term the posterior is area-to-point regression kriging with an unknown mean and unknown slopes. Source: Kyriakidis
+2004, *Geographical Analysis* 36; Goovaerts 2008, *Mathematical Geosciences* 40; Wang et al. 2015, *Remote Sensing of
+Environment* 166.
+"""
+
+import math
+
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.observations import Bags
+
+#: Variance of the unknown mean (targets are standardised), which learning leaves alone: wide enough to say nothing.
+MEAN_VARIANCE = 9.0
+#: Where learning starts, and what its priors hold on to: inverse slopes; lengthscale and variance of the smooth term;
+#: lengthscale (in cells), variance and exponent of the rough one.
+INVERSE_SLOPE = 2.0
+SMOOTH, SMOOTH_VARIANCE = 1.5, 0.0225
+CELLS, ROUGH_VARIANCE, EXPONENT = 4.0, 0.09, 0.9
+
+
+def area_to_point_kernel(
+    bags: Bags,
+    names: tuple[str, ...],
+    coordinates: tuple[str, ...],
+    *,
+    spatial: str,
+    covariates: str | None,
+    structure: str = "sum",
+    across: float | None = None,
+) -> KernelSpec:
+    """The kernel where learning starts, for ``bags`` whose inputs have these ``names``, some of them ``coordinates``.
+
+    ``spatial`` is the family of the rough term, ``covariates`` that of the smooth one (None without it); ``structure``
+    "product" multiplies the two; ``across`` is the side of a cell where the bags do not tell it, being points. Raises
+    ``InputError`` without coordinates.
+    """
+    place = tuple(name for name in names if name in coordinates)
+    rest = tuple(name for name in names if name not in coordinates)
+    if not place:
+        raise InputError("This model needs to know where the cells lie: let the coordinates join the covariates.")
+    rough, mean = Factor(spatial, place, (1.0,)), Factor("constant", place, ())
+    smooth, terms = Factor(covariates, rest, (1.0,) * len(rest)) if rest and covariates else None, [Term((rough,))]
+    if smooth is not None and structure == "product":
+        terms = [Term((rough, smooth))]
+    elif smooth is not None and not smooth.kind.slopes_for_scales:  # straight lines are there anyhow
+        terms.append(Term((smooth,)))
+    if rest:
+        terms.append(Term((Factor("linear", rest, (1.0,) * len(rest)),)))
+    return held_to(KernelSpec((*terms, Term((mean,), MEAN_VARIANCE))), bags, names, coordinates, across)
+
+
+def with_linear_mean(kernel: KernelSpec, names: tuple[str, ...], coordinates: tuple[str, ...]) -> KernelSpec:
+    """The kernel of ``m + f`` with a prior mean linear in the covariates, ``m(x) = b₀ + Σ_j b_j c_j``.
+
+    Its coefficients are not known, ``b₀ ~ N(0, v₀)``, ``b_j ~ N(0, 1/s_j²)``, and are integrated out: ``k + v₀ +
+    Σ_j c_j c_j′/s_j²``. Whatever bags and mediators do to f they do to m too, ``E[m(X) | ỹ] ≈ Wᵀm̄``; the posterior mean
+    is that of generalised least squares where v₀ and 1/s² are large. Source: Rasmussen and Williams 2006, §2.7.
+    """
+    rest = tuple(name for name in names if name not in coordinates)
+    linear = (Term((Factor("linear", rest, (INVERSE_SLOPE,) * len(rest)),)),) if rest else ()
+    constant = Term((Factor("constant", rest or names, ()),), MEAN_VARIANCE)
+    return KernelSpec((*kernel.terms, *linear, constant))
+
+
+def held_to(
+    kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...], across: float | None = None
+) -> KernelSpec:
+    """The kernel of the same families where learning starts and priors have their centres, wherever this one is."""
+    place = tuple(name for name in names if name in coordinates)
+    across = across or cell_width(bags.inputs[:, [names.index(name) for name in place]], bags)
+    return KernelSpec(tuple(_begun_term(term, place, across) for term in kernel.terms))
+
+
+def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
+    if all(factor.kind.without_scales for factor in term.factors):
+        return term
+    rough = any(set(factor.columns) & set(place) for factor in term.factors)
+    factors = tuple(_begun(factor, place, across) for factor in term.factors)
+    plain = len(factors) == 1 and factors[0].kind.slopes_for_scales
+    return Term(factors, 1.0 if plain else ROUGH_VARIANCE if rough else SMOOTH_VARIANCE)
+
+
+def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
+    """A factor where learning starts; of its own parameters only an exponent has another start than its family's."""
+    if factor.kind.slopes_for_scales:
+        scale = INVERSE_SLOPE
+    else:
+        scale = CELLS * across if set(factor.columns) & set(place) else SMOOTH
+    own = {"alpha": EXPONENT} if factor.family == "powered_exponential" else {}
+    return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
+
+
+def cell_width(places: Float[Tensor, "N p"], bags: Bags) -> float:
+    """The side of a square as widely spread as a bag's points are on average, ``h² = 6 E‖x − x̄‖²``."""
+    spread = bags.mean(places.square()) - bags.mean(places).square()
+    return math.sqrt(6 * float(spread.sum(1).clamp_min(0).mean())) or 1.0

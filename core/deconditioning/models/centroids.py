@@ -1,0 +1,25 @@
+"""Each bag replaced by its mean point: the data of Gaussian process regression on centroids."""
+
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import InputError
+from deconditioning.observations import Bags, IndirectData
+
+
+def singletons(inputs: Float[Tensor, "n d"]) -> Bags:
+    """Bags of one point each: with W = I the model is ordinary Gaussian process regression."""
+    return Bags(inputs, torch.arange(len(inputs), device=inputs.device), len(inputs))
+
+
+def centroids(data: IndirectData) -> IndirectData:
+    """Matched data whose bag ``j`` is the one point ``Σ_{i∈j} w_i x_i``."""
+    if not data.matched:
+        raise InputError(
+            "A model on centroids needs one target per bag, these are matched through mediators only: "
+            "give pseudo-targets."
+        )
+    return replace(data, bags=singletons(data.bags.mean(data.bags.inputs)))

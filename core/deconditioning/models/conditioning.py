@@ -1,0 +1,106 @@
+"""The one conditioning: ``z̃ = Wᵀ f̄ + e``, ``e ~ N(0, Σ)``, in terms of the bag-mean kernel K̄."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning import linalg
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """What is left of the data after conditioning; pixels enter only through their bag sums ``c``.
+
+    ``weights`` W (B, M), ``noise`` Σ (M, M), ``residual`` r = z̃ − Wᵀm̄ (M,), ``factor`` S = F Fᵀ,
+    ``dual`` β = W S⁻¹ r (B,), ``root`` A = W F⁻ᵀ (B, M), ``evidence`` log N(z̃; Wᵀm̄, S).
+
+    Where the targets are estimates with covariance C (``carried``), it goes on by the law of total variance,
+    ``var f(x) = var[f(x) | z̃] + aᵀCa`` with ``a = S⁻¹Wᵀc(x)``: ``A Aᵀ`` becomes ``A diag(signs) Aᵀ`` with the
+    eigenvalues of ``I − F⁻¹CF⁻ᵀ`` in A, whose ``signs`` (M,) are negative where C is larger than S; None without C.
+    """
+
+    weights: Float[Tensor, "B M"]
+    noise: Float[Tensor, "M M"]
+    residual: Float[Tensor, " M"]
+    factor: linalg.Factor
+    dual: Float[Tensor, " B"]
+    root: Float[Tensor, "B M"]
+    evidence: Float[Tensor, ""]
+    carried: Float[Tensor, "M M"] | None = None
+    signs: Float[Tensor, " M"] | None = None
+
+    def mean(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
+        """``c(x)ᵀ W S⁻¹ r``: the posterior mean less the prior mean."""
+        return cross.T @ self.dual
+
+    def reduction(self, cross: Float[Tensor, "B P"]) -> Float[Tensor, " P"]:
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x)``, less what is carried on: by how much the data lower the variance at each point."""
+        return self.summed((self.root.T @ cross).square())
+
+    def summed(self, squares: Float[Tensor, "M P"]) -> Float[Tensor, " P"]:
+        """The squares of ``Aᵀc`` with their signs, added up."""
+        return squares.sum(0) if self.signs is None else self.signs.to(squares.dtype) @ squares
+
+    def moments(
+        self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+        """``mean``, and ``prior`` k(x, x) less ``reduction``; what rounding leaves below zero is zero."""
+        return self.mean(cross), (prior - self.reduction(cross)).clamp_min(0)
+
+    def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
+        """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)``, less what is carried on, for every pair of points."""
+        seen = self.root.T @ left
+        return (seen if self.signs is None else self.signs[:, None] * seen).T @ (self.root.T @ right)
+
+
+def observation_noise(
+    weights: Float[Tensor, "B M"],
+    noise: float | Tensor,
+    point_noise: float | Tensor,
+    contamination: Float[Tensor, " B"],
+) -> Float[Tensor, "M M"]:
+    """``Σ = σ² I + ς² Wᵀ diag(Σ_i w_i²) W``; with equal weights the middle is ``D⁻¹``.
+
+    Source: Chau et al. 2021, App. E.2.
+    """
+    identity = torch.eye(weights.shape[1], dtype=weights.dtype, device=weights.device)
+    return noise * identity + point_noise * (weights.T * contamination) @ weights
+
+
+def log_evidence(
+    bag_gram: Float[Tensor, "B B"],
+    weights: Float[Tensor, "B M"],
+    noise: Float[Tensor, "M M"],
+    residual: Float[Tensor, " M"],
+) -> Float[Tensor, ""]:
+    """``log N(z̃; Wᵀm̄, S)`` with ``S = Wᵀ K̄ W + Σ``; differentiable. Source: Chau et al. 2021, §3.2."""
+    covariance = weights.T @ bag_gram @ weights + noise
+    return linalg.log_normal_density(residual, linalg.cholesky(covariance, "covariance of the targets"))
+
+
+def condition(
+    bag_gram: Float[Tensor, "B B"],
+    weights: Float[Tensor, "B M"],
+    noise: Float[Tensor, "M M"],
+    residual: Float[Tensor, " M"],
+    carried: Float[Tensor, "M M"] | None = None,
+) -> Conditioning:
+    """Condition the bag means on the targets: ``S = Wᵀ K̄ W + Σ = F Fᵀ``, ``β = W S⁻¹ r``, ``A = W F⁻ᵀ``.
+
+    ``carried`` is the covariance C of targets that are estimates; the mean and the evidence take them as they are.
+
+    Raises ``InputError`` when S is singular. Source: Chau et al. 2021, eq. 8-9.
+    """
+    covariance = weights.T @ bag_gram @ weights + noise
+    factor = linalg.cholesky(covariance, "covariance of the targets")
+    dual = weights @ factor.solve(residual)
+    root, signs = factor.half_solve(weights.T).T, None
+    if carried is not None:
+        halved = factor.half_solve(factor.half_solve(carried).T)
+        kept = torch.eye(len(residual), dtype=root.dtype, device=root.device) - 0.5 * (halved + halved.T)
+        values, vectors = linalg.eigen(kept, "covariance of the pseudo-targets")
+        root, signs = root @ (vectors * values.abs().sqrt()), torch.sign(values)
+    evidence = linalg.log_normal_density(residual, factor)
+    return Conditioning(weights, noise, residual, factor, dual, root, evidence, carried, signs)

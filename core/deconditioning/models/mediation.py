@@ -1,0 +1,97 @@
+"""Mediation weights W: how a target's mediator spreads over the bags (the conditional mean operator).
+
+``E[f(X) | Y = ỹ_m] ≈ Σ_j W_jm f̄_j``; only this W differs between the exact models.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.embeddings.conditional_mean import MediatorGrams, replicated_weights, shrinkage_weights
+from deconditioning.errors import InputError
+
+__all__ = [
+    "MediatorGrams",
+    "Misfit",
+    "identity_weights",
+    "leave_one_bag_out",
+    "mediation_covariance",
+    "partial_weights",
+    "replicated_weights",
+    "shrinkage_weights",
+]
+
+
+def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "B M"]:
+    """``W = I``: every target is the mean of its own bag. Source: Law et al. 2018."""
+    if grams.across.shape[0] != grams.across.shape[1]:
+        raise InputError(
+            f"There are {grams.across.shape[0]} bags and {grams.across.shape[1]} targets: this model needs one target "
+            "per bag; use direct matching, or a model with mediators."
+        )
+    return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
+
+
+def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Float[Tensor, "n M"]:
+    """``shrinkage_weights`` for the bags, above the identity for the targets' own footprints."""
+    mediated = shrinkage_weights(grams, regularisation)
+    return torch.cat([mediated, torch.eye(mediated.shape[1], dtype=mediated.dtype, device=mediated.device)])
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """What W leaves unknown of the part of f that it mediates, target by target: ``v_m = L(K̄) q_m / mean q``.
+
+    ``L`` is the leave-one-bag-out loss under K̄ of that part with the ``smoother`` H (B, B), ``relative`` ``q / mean q``
+    (M,), where ``q_m`` is the variance of a new bag's embedding at ``ỹ_m`` as the regression on mediators has it. No
+    number is free in it.
+    """
+
+    smoother: Float[Tensor, "B B"]
+    relative: Float[Tensor, " M"]
+
+    @staticmethod
+    def of(grams: MediatorGrams, weights: Float[Tensor, "B M"], regularisation: float | Tensor) -> "Misfit":
+        """From the kernels on mediators, with ``query`` among them, and W of the bags."""
+        assert grams.query is not None
+        noise = len(grams.within) * regularisation
+        unknown = grams.query.diagonal() - (grams.across * weights).sum(0) + noise
+        within = replace(grams, across=grams.within, query=None)
+        return Misfit(shrinkage_weights(within, regularisation).T, unknown / unknown.mean())
+
+    def __call__(self, bag_gram: Float[Tensor, "n n"]) -> Float[Tensor, "M M"]:
+        """``diag(v)``, from the K̄ of which the bags come first; differentiable."""
+        count = len(self.smoother)
+        return torch.diag(leave_one_bag_out(bag_gram[:count, :count], self.smoother) * self.relative)
+
+
+def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:
+    """``L̃̃ − L̃ᵀ (L + BλI)⁻¹ L̃``: what is not known of ``g(ỹ)`` when ``f̄_j = g(y_j) + e_j``, ``g ~ GP(0, ℓ)``, is.
+
+    ``weights`` are the ``shrinkage_weights`` of these Gram matrices, ``Bλ`` the variance of ``e``, divided by a bag's
+    ``importance``; ``query`` L̃̃ must be there. Source: Hsu and Ramos 2019, theorem 5.3 (2), where ``Bλ = σ²``.
+    """
+    assert grams.query is not None
+    conditioned = grams.query - grams.across.T @ weights
+    return 0.5 * (conditioned + conditioned.T)
+
+
+def leave_one_bag_out(
+    bag_gram: Float[Tensor, "B B"], smoother: Float[Tensor, "B B"], sizes: Float[Tensor, " B"] | None = None
+) -> Float[Tensor, ""]:
+    """Mean squared RKHS distance between a bag's embedding and its prediction from all other bags.
+
+    ``Σ_j ω_j [(I−H) K̄ (I−H)ᵀ]_jj / (1−H_jj)²`` with the smoother ``H = Wᵀ`` taken at ``ỹ = y`` and
+    ``ω_j = 1/B``, or ``n_j/N`` where ``sizes`` are given (labels replicated over bags, a whole bag left out;
+    the spread inside the bags, which H does not change, is left off).
+
+    Shapes: ``bag_gram`` K̄ (B, B), ``smoother`` H (B, B). Source: ridge regression's leave-one-out identity
+    on the two-staged regression of Chau et al. 2021, §4.
+    """
+    residual = torch.eye(len(smoother), dtype=smoother.dtype, device=smoother.device) - smoother
+    squares = ((residual @ bag_gram) * residual).sum(1) / residual.diagonal().square()
+    if sizes is None:
+        return squares.mean()
+    return (squares * sizes).sum() / sizes.sum()

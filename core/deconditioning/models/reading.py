@@ -1,0 +1,34 @@
+"""A posterior's mean and variance at many points, tile by tile, in memory that does not grow with them."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import Check, never
+
+#: Points of a tile, and the most entries of its bag sums (float64: 64 MB); a tile has a few points at the least.
+POINTS, SUMS, LEAST = 8192, 1 << 23, 256
+
+#: Mean and variance, each (n,), of a stretch of n points.
+Moments = tuple[Float[Tensor, " n"], Float[Tensor, " n"]]
+
+
+def tile_points(bags: int) -> int:
+    """Points of a tile whose sums over so many bags are held at once."""
+    return max(LEAST, min(POINTS, SUMS // bags))
+
+
+def read_moments(
+    inputs: Float[Tensor, "P d"], tile: Callable[[slice], Moments], check: Check = never, points: int = POINTS
+) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
+    """What ``tile`` gives of every ``points`` inputs in turn, put together; without gradient."""
+    mean, variance = torch.empty_like(inputs[:, 0]), torch.empty_like(inputs[:, 0])
+    with torch.no_grad():
+        # written in place, as small results kept between tiles would break the heap into pieces
+        for begin in range(0, len(inputs), points):
+            check()
+            part = slice(begin, begin + points)
+            mean[part], variance[part] = tile(part)
+    return mean, variance

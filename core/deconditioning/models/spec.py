@@ -1,0 +1,97 @@
+"""A model as data: its name, kernels and noises; frozen and JSON-able."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torch import Tensor
+
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import KernelSpec
+
+
+@dataclass(frozen=True)
+class Inducing:
+    """Where a sparse model keeps its inducing points.
+
+    ``count`` of them, by ``placement`` ("kmeans" on the bags' points, or "grid"); ``learned`` with the
+    hyperparameters, or left in place; ``locations`` (count rows) once they are known, which then win.
+    """
+
+    count: int = 200
+    placement: str = "kmeans"
+    learned: bool = False
+    seed: int = 0
+    locations: tuple[tuple[float, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.placement not in ("kmeans", "grid"):
+            raise InputError(f"The placement '{self.placement}' of inducing points is unknown: choose kmeans or grid.")
+        if self.count < 1:
+            raise InputError(f"{self.count} inducing points were asked for: give at least one.")
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "Inducing":
+        """From the JSON-able description that ``dataclasses.asdict`` gives."""
+        return Inducing(**{**value, "locations": tuple(tuple(row) for row in value.get("locations", ()))})
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Everything a posterior needs beside the data.
+
+    Parameters
+    ----------
+    model : name in ``deconditioning.models.catalogue.MODELS``.
+    kernel : ``k`` on the high-resolution inputs.
+    mediator_kernel : ``ℓ`` on the mediating variables; unused by models without mediation.
+    regularisation : ``λ``; it stands inside ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
+    noise : ``σ²``, variance of a target's observation noise (targets are standardised).
+    point_noise : ``ς²``, variance of independent noise at each high-resolution point.
+    mean : constant prior mean ``m``.
+    inducing : inducing points of a sparse model; unused by the exact ones.
+    local_scale : whether the sd of f is taken times κ, where measured cells say that it errs more or less than it says
+        (`deconditioning.models.local_scale`).
+
+    Source: Chau et al. 2021, §3 and App. E.2.
+    """
+
+    model: str
+    kernel: KernelSpec
+    mediator_kernel: KernelSpec | None = None
+    regularisation: float = 1e-4
+    noise: float = 0.01
+    point_noise: float = 0.0
+    mean: float = 0.0
+    inducing: Inducing = Inducing()
+    local_scale: bool = False
+
+    def __post_init__(self) -> None:
+        for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):
+            value = getattr(self, name)
+            if not math.isfinite(value) or value < low:
+                raise InputError(f"`{name}` is {value}: give a finite number that is not negative.")
+
+    def value_sd(self, variance: Tensor) -> Tensor:
+        """Sd of a pixel's own value ``y = f(x) + e``, ``e ~ N(0, ς²)``, from the variance of f: ``√(var f + ς²)``.
+
+        It is what truth is compared with: a pixel of it holds the noise too. The share of e that its cell's mean tells,
+        one in as many as the cell has pixels, is left out. Rounding below zero is cut off.
+        """
+        return (variance.clamp_min(0) + self.point_noise).sqrt()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-able description, inverse of ``from_dict``."""
+        mediator = self.mediator_kernel.to_dict() if self.mediator_kernel else None
+        return {**asdict(self), "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "ModelSpec":
+        """A specification from its JSON-able description."""
+        mediator = value.get("mediator_kernel")
+        parts = {
+            "kernel": KernelSpec.from_dict(value["kernel"]),
+            "mediator_kernel": KernelSpec.from_dict(mediator) if mediator else None,
+            "inducing": Inducing.from_dict(value.get("inducing", {})),
+        }
+        return ModelSpec(**{**value, **parts})

@@ -1,0 +1,173 @@
+"""What is observed: high-resolution inputs in bags (D1) and coarse targets (D2)."""
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.errors import InputError
+
+
+@dataclass(frozen=True)
+class Bags:
+    """High-resolution inputs grouped in bags; bag ``j`` aggregates as ``f̄_j = Σ_{i∈j} w_i f(x_i)``.
+
+    A point of several bags is a row of each, with its weight there. Noise of single points is taken to be independent
+    from bag to bag, also where they share a point.
+
+    Parameters
+    ----------
+    inputs : (N, d) inputs of all bags, one row a point.
+    bag : (N,) index of the bag each row belongs to, in ``0 … count-1``; every bag has a row.
+    count : number of bags ``B``.
+    weights : (N,) non-negative aggregation weights, normalised here to sum to one within a bag;
+        equal weights ``1/n_j`` when not given. Area weights of a latitude-longitude grid go here.
+    sizes : (B,) number of high-resolution points a bag stands for, ``n_j``; the row count when
+        not given. A coreset keeps the sizes of the bags it summarises.
+    contamination : (B,) ``Σ_i w_i²``, the factor by which independent point noise of variance ς²
+        enters the bag mean; computed from the weights when not given.
+
+    Source: Chau et al. 2021, §2.1 and App. E.2.
+    """
+
+    inputs: Float[Tensor, "N d"]
+    bag: Int[Tensor, " N"]
+    count: int
+    weights: Float[Tensor, " N"] = field(default=None)  # type: ignore[assignment]
+    sizes: Float[Tensor, " B"] = field(default=None)  # type: ignore[assignment]
+    contamination: Float[Tensor, " B"] = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        inputs, bag = self.inputs, self.bag
+        if inputs.ndim != 2 or bag.shape != inputs.shape[:1]:
+            raise InputError(
+                f"`inputs` has shape {tuple(inputs.shape)} and `bag` {tuple(bag.shape)}: "
+                "give one row of inputs and one bag index per point."
+            )
+        if not bool(torch.isfinite(inputs).all()):
+            raise InputError("`inputs` holds missing or infinite values: remove those points first.")
+        rows = torch.bincount(bag, minlength=self.count) if len(bag) else torch.zeros(self.count)
+        if self.count < 1 or len(rows) != self.count or bool((rows == 0).any()):
+            raise InputError(
+                f"{int((rows > 0).sum())} of {self.count} bags hold points: number the bags "
+                "0 … count-1 and leave out empty ones."
+            )
+        weights = torch.ones_like(inputs[:, 0]) if self.weights is None else self.weights.to(inputs)
+        if weights.shape != bag.shape or bool((weights < 0).any()):
+            raise InputError("`weights` must be one non-negative number per point.")
+        total = self._sum(weights)
+        if bool((total <= 0).any()):
+            raise InputError("`weights` sum to zero in a bag: every bag needs some weight.")
+        weights = weights / total[bag]
+        object.__setattr__(self, "weights", weights)
+        if self.sizes is None:
+            object.__setattr__(self, "sizes", rows.to(inputs))
+        if self.contamination is None:
+            object.__setattr__(self, "contamination", self._sum(weights**2))
+
+    def _sum(self, values: Tensor) -> Tensor:
+        out = torch.zeros(self.count, *values.shape[1:], dtype=values.dtype, device=values.device)
+        return out.index_add_(0, self.bag, values)
+
+    def mean(self, values: Float[Tensor, "N *k"]) -> Float[Tensor, "B *k"]:
+        """Weighted bag means ``v̄_j = Σ_{i∈j} w_i v_i`` of one value (or row) per point."""
+        weights = self.weights.reshape(-1, *([1] * (values.ndim - 1)))
+        return self._sum(weights * values)
+
+    def subset(self, chosen: Int[Tensor, " b"]) -> "Bags":
+        """Bags ``chosen`` (distinct), renumbered in that order; weights, sizes and contamination are kept."""
+        number = torch.full((self.count,), -1, dtype=self.bag.dtype, device=self.bag.device)
+        number[chosen] = torch.arange(len(chosen), dtype=self.bag.dtype, device=self.bag.device)
+        keep = number[self.bag] >= 0
+        return Bags(
+            self.inputs[keep],
+            number[self.bag[keep]],
+            len(chosen),
+            weights=self.weights[keep],
+            sizes=self.sizes[chosen],
+            contamination=self.contamination[chosen],
+        )
+
+    def to(self, device: torch.device | str) -> "Bags":
+        """The same bags on another device."""
+        moved = {n: getattr(self, n).to(device) for n in ("inputs", "bag", "weights", "sizes", "contamination")}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class IndirectData:
+    """D1 = (bags, mediators) and D2 = (query mediators, targets) (Chau et al. 2021, §2.1).
+
+    Parameters
+    ----------
+    bags : the ``B`` bags of high-resolution inputs.
+    mediators : (B, r) mediating variable ``y_j`` of each bag.
+    query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the
+        special case ``query_mediators is mediators``.
+    targets : (M,) coarse observations ``z̃_j``.
+    covariance : (M, M) of the targets' joint error where they are estimates (pseudo-targets); posteriors carry it on.
+    footprints : the ``M`` bags of the places that the targets' own cells cover, where they are known; of their inputs
+        only the place is ever looked at (`deconditioning.models.catalogue.NamedModel.partial`).
+    importance : (B,) what each bag counts for in the regression on mediators, mean one, where targets have other
+        mediators than bags (`deconditioning.mediator_shift`); all the same without.
+    """
+
+    bags: Bags
+    mediators: Float[Tensor, "B r"]
+    query_mediators: Float[Tensor, "M r"]
+    targets: Float[Tensor, " M"]
+    covariance: Float[Tensor, "M M"] | None = None
+    footprints: Bags | None = None
+    importance: Float[Tensor, " B"] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.mediators) != self.bags.count:
+            raise InputError(
+                f"`mediators` has {len(self.mediators)} rows, there are {self.bags.count} bags: give one per bag."
+            )
+        if len(self.targets) != len(self.query_mediators):
+            raise InputError(
+                f"`targets` has {len(self.targets)} rows, `query_mediators` has "
+                f"{len(self.query_mediators)}: give one target per mediator."
+            )
+        if self.mediators.shape[1] != self.query_mediators.shape[1]:
+            raise InputError(
+                f"`mediators` has {self.mediators.shape[1]} columns, `query_mediators` has "
+                f"{self.query_mediators.shape[1]}: both need the same mediating variables."
+            )
+        if self.covariance is not None and self.covariance.shape != (len(self.targets),) * 2:
+            raise InputError(
+                f"`covariance` has shape {tuple(self.covariance.shape)}, there are {len(self.targets)} targets: give "
+                "one row and one column per target."
+            )
+        if self.footprints is not None and self.footprints.count != len(self.targets):
+            raise InputError(
+                f"There are {self.footprints.count} footprints and {len(self.targets)} targets: give one per target."
+            )
+        if self.importance is not None and (
+            self.importance.shape != (self.bags.count,) or not bool((self.importance > 0).all())
+        ):
+            raise InputError(
+                f"`importance` has shape {tuple(self.importance.shape)} for {self.bags.count} bags, or values that are "
+                "not positive: give one positive number per bag."
+            )
+        for name in ("mediators", "query_mediators", "targets"):
+            if not bool(torch.isfinite(getattr(self, name)).all()):
+                raise InputError(f"`{name}` holds missing or infinite values: remove those rows first.")
+
+    @property
+    def matched(self) -> bool:
+        """Whether every target belongs to the bag of the same row (direct matching)."""
+        return self.query_mediators is self.mediators
+
+    def to(self, device: torch.device | str) -> "IndirectData":
+        """The same data on another device; matching is kept."""
+        mediators = self.mediators.to(device)
+        query = mediators if self.matched else self.query_mediators.to(device)
+        covariance = None if self.covariance is None else self.covariance.to(device)
+        footprints = None if self.footprints is None else self.footprints.to(device)
+        importance = None if self.importance is None else self.importance.to(device)
+        return IndirectData(
+            self.bags.to(device), mediators, query, self.targets.to(device), covariance, footprints, importance
+        )

@@ -1,0 +1,49 @@
+"""What slides of a downscaling show, put together from what a page or a command has."""
+
+from collections.abc import Mapping, Sequence
+
+from deconditioning.downscaling.assumptions import Assumption, refused
+from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.downscaling.run import DownscalingResult, withheld_scores
+from deconditioning.downscaling.verdict import verdict
+from deconditioning.fields import DownscalingProblem, Fields
+from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
+from deconditioning.figures.panel import Panel
+from deconditioning.metrics import Trust, trust
+from deconditioning.slides.deck import Shown, covariate_panel
+
+
+def assembled(
+    problem: DownscalingProblem,
+    fields: Fields,
+    model: str,
+    panels: Sequence[Panel],
+    scores: Mapping[str, Mapping[str, float | None]],
+    found: Trust | str,
+    checked: OneScaleUp | None,
+    *,
+    address: str = "",
+    command: str = "",
+) -> Shown:
+    """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is said of the
+    intervals (`deconditioning.downscaling.verdict`), ``fields`` those the problem was made of."""
+    units = {name: variable.units for name, variable in fields.variables().items()}
+    held, instead = (None, found) if isinstance(found, str) else (found, "")
+    said = "" if checked is None else checked.sentence
+    return Shown(
+        problem, model, tuple(panels), scores, held, instead, covariate_panel(problem, units), said, address, command
+    )
+
+
+def of_result(problem: DownscalingProblem, fields: Fields, result: DownscalingResult, *, command: str = "") -> Shown:
+    """The same of a finished downscaling, as the page shows its run; ``command`` is what made it."""
+    mean, sd = result.mean, result.sd
+    reach = reaches(problem, mean, sd)
+    panels = all_panels(problem, field_scale(problem), mean, sd, reach.steadied(reach))
+    held = None if problem.truth is None else trust(problem.truth, mean, sd, weights=problem.grid.area)
+    refusals = refused([Assumption(**each) for each in result.diagnostics["assumptions"]])
+    found = verdict(problem, mean, held, result.fields["bilinear"], refusals)
+    scores = result.scores or withheld_scores(problem, result.fields)
+    one_scale_up = result.diagnostics["one_scale_up"]
+    checked = None if one_scale_up is None else OneScaleUp.from_dict(one_scale_up)
+    return assembled(problem, fields, result.spec.model, panels, scores, found, checked, command=command)

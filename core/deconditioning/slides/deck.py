@@ -1,0 +1,244 @@
+"""A downscaling as slides: data, coarse, fine, truth, uncertainty, checks, method, credits, one sentence each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deconditioning import __version__
+from deconditioning.fields import DownscalingProblem
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
+from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.publication import publication_figure
+from deconditioning.figures.trust import mark_of
+from deconditioning.metrics.trusting import LEVELS, Trust
+from deconditioning.models.catalogue import MODELS
+from deconditioning.slides.field import field_data, frame_data
+from deconditioning.slides.presented import Presented, Slide
+
+#: Share of the map that is hatched: what is known least well of it.
+LEAST_KNOWN = 0.25
+#: Characters of all fields together that keep a file within 5 MB.
+ROOM = 4_200_000
+COVARIATE = "covariate"
+DPI = 220
+#: Each weighted by area.
+SCORES = ("rmse_area", "crps_area", "coverage95_area")
+REFERENCES = (
+    "Chau, Bouabid and Sejdinovic 2021, Deconditional Downscaling with Gaussian Processes; "
+    "Hsu and Ramos 2019, Bayesian Deconditional Kernel Mean Embeddings"
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A downscaling as it is on the screen.
+
+    Parameters
+    ----------
+    problem, model : what was asked, and the name of the model that answered.
+    panels : the maps with the limits that they have on the screen (`figures.downscaled_maps.all_panels`).
+    scores : by model, the baselines too; empty without a truth.
+    held : what the intervals held; None without a truth or where no verdict may be given.
+    unchecked : the sentence that stands in place of a verdict.
+    covariate : a map of what is known at high resolution; None where only coordinates are.
+    checked : what the check one scale up said; "" where there was none.
+    address : of the page that shows the same; ``command`` : the command line that makes it, where no page shows it.
+    """
+
+    problem: DownscalingProblem
+    model: str
+    panels: tuple[Panel, ...]
+    scores: Mapping[str, Mapping[str, float | None]]
+    held: Trust | None
+    unchecked: str = ""
+    covariate: Panel | None = None
+    checked: str = ""
+    address: str = ""
+    command: str = ""
+
+    @property
+    def title(self) -> str:
+        """Quantity, date and level."""
+        return heading(self.problem)
+
+    def panel(self, key: str) -> Panel | None:
+        """The map of that key."""
+        every = (self.covariate, *self.panels)
+        return next((panel for panel in every if panel is not None and panel.key == key), None)
+
+
+def covariate_panel(problem: DownscalingProblem, units: Mapping[str, str] | None = None) -> Panel | None:
+    """The first covariate on the problem's grid; None where coordinates are all there is."""
+    name = next(iter(problem.spec.covariates), None)
+    if name is None or name not in problem.columns:
+        return None
+    at = problem.columns.index(name)
+    scaled = problem.inputs[:, at].numpy()
+    values = problem.on_grid(problem.input_scaling.scales[at].backward(scaled))
+    words = name.replace("_", " ")
+    scale = MapScale(words, (units or {}).get(name, ""), "sequential", *round_limits(values))
+    return Panel(COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
+
+
+def presented(shown: Shown) -> Presented:
+    """The slides in every form."""
+
+    def picture(slide: Slide) -> bytes | None:
+        """The maps of a divider side by side."""
+        panels = [panel for key in fields_of(slide) if (panel := shown.panel(key)) is not None]
+        return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
+
+    slides, badge = downscaling_slides(shown), trust_badge(shown)
+    return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, REFERENCES)
+
+
+def downscaling_deck(shown: Shown) -> dict[str, Any]:
+    """The slides as plain JSON data, for deck.js; ``thinned`` says that only every so many-th pixel is in it."""
+    slides = downscaling_slides(shown)
+    found = {key: shown.panel(key) for slide in slides for key in fields_of(slide)}
+    panels = {key: panel for key, panel in found.items() if panel is not None}
+    stride = stride_for(list(panels.values()))
+    fine = shown.problem.grid.shape
+    fields = {key: field_data(panel, stride if panel.grid.shape == fine else 1) for key, panel in panels.items()}
+    return {
+        "title": shown.title, "slides": slides, "fields": fields, "thinned": stride, "trust": trust_badge(shown),
+        **frame_data(shown.problem.grid),
+    }  # fmt: skip
+
+
+def downscaling_slides(shown: Shown) -> list[dict[str, Any]]:
+    """What each slide says, and by their keys which maps it draws; slides without their maps are left out."""
+    return [slide for slide in _slides(shown) if all(shown.panel(key) is not None for key in fields_of(slide))]
+
+
+def fields_of(slide: Mapping[str, Any]) -> list[str]:
+    """The keys of the maps that a slide draws: left of the divider, right of it, what is hatched."""
+    hatched = (slide.get("hatch") or {}).get("field")
+    return [key for key in (slide.get("left"), slide.get("right"), hatched) if key]
+
+
+def stride_for(panels: list[Panel], room: int = ROOM) -> int:
+    """Every how many-th pixel may be written so that all fields fit into so many characters of base64."""
+    stride = 1
+    while sum(8 / 3 * np.prod([-(-n // stride) for n in panel.values.shape]) for panel in panels) > room:
+        stride += 1
+    return stride
+
+
+def trust_badge(shown: Shown) -> dict[str, str]:
+    """The verdict that stands on every slide."""
+    if shown.held is None:
+        return {"mark": "bad", "badge": shown.unchecked or "How far to trust it could not be checked."}
+    share = 100 * shown.held.held[-1]
+    return {
+        "mark": mark_of(shown.held),
+        "badge": f"95 % intervals hold {share:.0f} % of the truth, where it could be checked: {shown.held.verdict}.",
+    }
+
+
+def _slides(shown: Shown) -> list[dict[str, Any]]:
+    problem = shown.problem
+    cells, pixels = int(problem.observed.sum()), f"{len(problem.pixel):,}".replace(",", "\u202f")
+    name, hidden = short_name(problem), _hidden(problem)
+    covariates = ", ".join(problem.spec.covariates).replace("_", " ")
+    doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)} there."
+    return [
+        _map("data", "What is known finely", f"{covariates.capitalize()}, at every one of {pixels} pixels.", COVARIATE),
+        _map("coarse", "What was observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED),
+        _map("fine", "Coarse and fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
+             MEAN, OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
+        _map("truth", "Fine and truth", _nearness(shown), TRUTH, MEAN, ("fine", "truth")),
+        _map("doubt", "Where it is known least", f"Hatched: the quarter of the map that is known least well. {doubt}",
+             MEAN, printed=f"In the quarter of the map that is known least well {doubt[0].lower()}{doubt[1:]}")
+        | {"hatch": {"field": SPREAD, "above": _least_known(shown)}},
+        _checks(shown),
+        {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
+         "lines": [["Model", f"{MODELS[shown.model].title} ({MODELS[shown.model].source})"],
+                   ["Learn more", REFERENCES]]},
+        {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Whose data these are, and what made them.",
+         "lines": credits(shown)},
+    ]  # fmt: skip
+
+
+def _map(
+    key: str, title: str, sentence: str, right: str, left: str | None = None, labels: tuple[str, ...] = (),
+    printed: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    both = f"Map with a divider: {labels[0]} on the left, {labels[1]} on the right. " if left else "Map. "
+    return {
+        "key": key, "kind": "map", "title": title, "sentence": sentence, "right": right, "left": left,
+        "labels": list(labels), "alt": both + sentence, "printed": printed or sentence,
+    }  # fmt: skip
+
+
+def _hidden(problem: DownscalingProblem) -> str:
+    return f" {problem.hidden} more were hidden from the model, to test it (grey)." if problem.hidden else ""
+
+
+def _with_units(value: float, units: str) -> str:
+    return f"{value:.3g} {units}".strip()
+
+
+def _nearness(shown: Shown) -> str:
+    own, units = shown.scores.get(shown.model, {}).get("rmse_area"), shown.problem.units
+    if own is None:
+        return "Beside the truth, which the model never saw."
+    plain = (shown.scores.get("bilinear") or {}).get("rmse_area")
+    beside = f"; bilinear interpolation is off by {_with_units(plain, units)}" if plain is not None else ""
+    return f"The model never saw the truth. It is off by {_with_units(own, units)} (RMSE by area){beside}."
+
+
+def _least_known(shown: Shown) -> float:
+    """2 sd above which the map is known least well."""
+    panel = shown.panel(SPREAD)
+    assert panel is not None
+    return float(np.nanquantile(panel.values, 1 - LEAST_KNOWN))
+
+
+def _checks(shown: Shown) -> dict[str, Any]:
+    levels: list[list[int]] = []
+    if shown.held is not None:
+        levels = [[round(100 * p), round(100 * h)] for p, h in zip(LEVELS, shown.held.held, strict=True)]
+    sentence = "Scored by area on the same pixels as plain baselines, which saw the same cells."
+    if shown.problem.truth is None:
+        at = " Scores are of the cells hidden from the model, each field averaged back to them." if shown.scores else ""
+        sentence = "No truth at high resolution is known here." + at
+    lines = [["One scale up", shown.checked]] if shown.checked else []
+    return {
+        "key": "checks", "kind": "checks", "title": "How far to trust it", "sentence": sentence, "levels": levels,
+        "rows": score_rows(shown), "lines": lines,
+    }  # fmt: skip
+
+
+def score_rows(shown: Shown) -> list[list[str]]:
+    """A heading, then a row a method: RMSE and CRPS in the target's units, coverage of 95 % intervals, all by area."""
+    units = f", {shown.problem.units}" if shown.problem.units else ""
+    rows = [["", f"RMSE{units}", f"CRPS{units}", "95 % hold"]]
+    for name, row in shown.scores.items():
+        rmse, crps, held = (row.get(score) for score in SCORES)
+        share = "–" if held is None else f"{100 * held:.0f} %"
+        rows.append([model_name(name), *("–" if v is None else f"{v:.3g}" for v in (rmse, crps)), share])
+    return rows
+
+
+def _method(shown: Shown) -> str:
+    how = (
+        "averages over its cells are known, and conditioning on these averages gives it back"
+        if shown.problem.matched
+        else "averages over some cells are known, covariates over others, and mediators connect both"
+    )
+    return f"A Gaussian process lives on the fine grid; {how}, with its doubt."
+
+
+def credits(shown: Shown) -> list[list[str]]:
+    """Data, licence, seed, software, coastlines, and what shows or makes the same."""
+    problem = shown.problem
+    lines = [
+        ["Data", problem.source], ["Licence", problem.licence], ["Seed", str(problem.spec.seed)],
+        ["Software", f"Deconditioning Lab {__version__}; coastlines: Natural Earth"], ["Address", shown.address],
+        ["Command", shown.command],
+    ]  # fmt: skip
+    return [line for line in lines if line[1]]

@@ -1,0 +1,106 @@
+"""What a page of a study shows, as slides: its question, every figure with its finding, scores, settings, method."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deconditioning import __version__
+from deconditioning.figures.light import in_light
+from deconditioning.figures.paper import paper_figure
+from deconditioning.slides.presented import Presented, Slide
+
+FIGURE = "figure-"
+SOFTWARE = f"Deconditioning Lab {__version__}"
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of ours, written out as JSON, with its title and what it shows in words and numbers."""
+
+    title: str
+    finding: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A page of a study as it is on the screen.
+
+    Parameters
+    ----------
+    title, question : of the page.
+    figures : in the order in which the page has them.
+    tables : of scores, each with the sentence above it and its rows as they are written, a heading first.
+    settings : those that differ from where the page opens, each with its name and what it holds.
+    method, source : how it is done, in a sentence, and who says so.
+    address : of the page that shows the same.
+    """
+
+    title: str
+    question: str
+    figures: tuple[Drawn, ...]
+    tables: tuple[tuple[str, Sequence[Sequence[str]]], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    method: str = ""
+    source: str = ""
+    address: str = ""
+
+
+def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
+    """The slides in every form; what is taken away is light, as paper is."""
+    slides = exhibit_slides(shown)
+    texts = {f"{FIGURE}{at}": drawn.text for at, drawn in enumerate(shown.figures)}
+
+    def deck() -> dict[str, Any]:
+        figures = {key: json.loads(text) for key, text in texts.items()}
+        if take_away:
+            figures = {key: in_light(figure) for key, figure in figures.items()}
+        return {"title": shown.title, "slides": slides, "figures": figures, "light": take_away}
+
+    def picture(slide: Slide) -> bytes | None:
+        return paper_figure(in_light(json.loads(texts[slide["figure"]]))) if slide["kind"] == "figure" else None
+
+    return Presented(shown.title, slides, deck, picture, None, shown.source or SOFTWARE)
+
+
+def exhibit_slides(shown: Exhibit) -> list[Slide]:
+    """What each slide says; there is none of what the page has not."""
+    figures = [
+        {"key": f"{FIGURE}{at}", "kind": "figure", "title": drawn.title, "figure": f"{FIGURE}{at}",
+         "sentence": _without(drawn.title, drawn.finding), "alt": drawn.finding}
+        for at, drawn in enumerate(shown.figures)
+    ]  # fmt: skip
+    tables = [
+        {"key": f"scores-{at}", "kind": "checks", "title": "Scores", "sentence": caption, "levels": [],
+         "rows": [list(row) for row in rows], "lines": []}
+        for at, (caption, rows) in enumerate(shown.tables)
+    ]  # fmt: skip
+    differ = [list(pair) for pair in shown.settings]
+    said = "What differs from where the page opens." if differ else "All of them are as the page opens."
+    contents = "; ".join(drawn.title for drawn in shown.figures)
+    return [
+        _words("question", shown.title, shown.question, [["On these slides", contents]] if contents else []),
+        *figures,
+        *tables,
+        _words("settings", "Settings", said, differ),
+        *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
+        _words("credits", "Credits", "What made these slides, and where to find the same.", _credits(shown)),
+    ]
+
+
+def _words(key: str, title: str, sentence: str, lines: list[list[str]]) -> Slide:
+    return {"key": key, "kind": "words", "title": title, "sentence": sentence, "lines": lines}
+
+
+def _without(title: str, finding: str) -> str:
+    """A finding that begins with the figure's title, without it."""
+    rest = _MINUS.sub("−", finding.removeprefix(title).lstrip(":,. "))
+    return rest[:1].upper() + rest[1:]
+
+
+def _credits(shown: Exhibit) -> list[list[str]]:
+    lines = [["Software", SOFTWARE], ["Address", shown.address]]
+    return [line for line in lines if line[1]]

@@ -1,0 +1,44 @@
+"""What can be swept of the two estimators of a conditional mean embedding, and their errors at a setting."""
+
+from typing import Any
+
+from deconditioning.figures.small import small_lines
+from deconditioning.studies.conditional_means.study import BagLayout, compare
+from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+
+
+def row(given: Settings) -> dict[str, Any]:
+    """Errors of both estimates of the embedding and of E[X | Y = y], their difference, and the latter as curves."""
+    found = compare(BagLayout(**given))
+    lines = {name: found.regressions[name].numpy() for name in ("shrinkage", "truth", "standard")}
+    return {
+        "shrinkage": found.embedding_rmse["shrinkage"],
+        "standard": found.embedding_rmse["standard"],
+        "mean_shrinkage": found.regression_rmse["shrinkage"],
+        "mean_standard": found.regression_rmse["standard"],
+        "difference": found.difference,
+        "picture": small_lines(found.y.numpy(), lines),
+    }
+
+
+SWEEP = Study(
+    "Conditional mean embeddings",
+    {
+        "bags": Setting("Bags", 50, 1, 1000, whole=True, draws=True),
+        "per_bag": Setting("Points a bag", 20, 1, 1000, whole=True, draws=True),
+        "unequal": Setting("Bags of unequal size", True),
+        "alike": Setting("λ scaled alike", True),
+        "regularisation": Setting("λ", 0.01, 1e-6, 10.0),
+        "input_scale": Setting("Lengthscale of k, in medians", 1.0, 0.1, 10.0),
+        "mediator_scale": Setting("Lengthscale of ℓ, in medians", 1.0, 0.1, 10.0),
+        "seed": Setting("Seed", 0),
+    },
+    {
+        "shrinkage": Score("RMSE of μ(x, y), shrinkage"),
+        "standard": Score("RMSE of μ(x, y), standard"),
+        "mean_shrinkage": Score("RMSE of E[X | Y = y], shrinkage"),
+        "mean_standard": Score("RMSE of E[X | Y = y], standard"),
+        "difference": Score("RMSE between the two μ", ""),
+    },
+    row,
+)

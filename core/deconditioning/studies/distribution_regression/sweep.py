@@ -1,0 +1,85 @@
+"""What can be swept of distribution regression on its simulation, and its scores at a setting."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from deconditioning.device import one_thread
+from deconditioning.distribution_regression.gpdr import Fitted
+from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
+from deconditioning.distribution_regression.spectrum import SpectralPosterior, log_evidence
+from deconditioning.figures.small import small_lines
+from deconditioning.studies.distribution_regression.compare import Prepared
+from deconditioning.studies.distribution_regression.study import LARGEST, MethodSettings, part, posterior_risk, regress
+from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+
+#: Points of a small picture.
+POINTS = 50
+
+
+@lru_cache(maxsize=2)
+def prepared_at(spec: SimulationSpec) -> Prepared:
+    """Subjects of equal measures are the first of the largest draw, as on the page; kept while only kernels move."""
+    if spec.unequal:
+        return Prepared(simulate(spec).subjects)
+    return Prepared(part(_largest(spec.seed, spec.spread), spec.subjects, spec.measures).subjects)
+
+
+@lru_cache(maxsize=1)
+def _largest(seed: int, spread: float) -> Any:
+    return simulate(SimulationSpec(*LARGEST, seed, spread=spread))
+
+
+@one_thread()
+def row(given: Settings) -> dict[str, Any]:
+    """Evidence, left-out outcomes, the posterior risk of GPDR, and f."""
+    prepared = prepared_at(
+        SimulationSpec(given["n"], given["m"], given["seed"], given["unequal"], spread=float(given["spread"]))
+    )
+    settings = MethodSettings(
+        str(given["family"]), given["scale"], given["size"], given["noise"], str(given["noise_by"]),
+        given["rank"] or None, intercept=given["intercept"],
+    )  # fmt: skip
+    spec = settings.regression(prepared.subjects.columns)
+    found, drawn = regress(prepared.sums("gpdr", settings), prepared.subjects, spec, settings)
+    told: dict[str, Any] = {"risk": posterior_risk(found)}
+    if isinstance(found, Fitted):
+        missed = found.left_out() - prepared.subjects.outcomes
+        told |= {"evidence": found.evidence, "left_out": float(missed.square().mean().sqrt())}
+    elif isinstance(found, SpectralPosterior) and drawn is None and settings.rank is None:
+        told["evidence"] = log_evidence(found.spectrum, 1.0, found.spec.noise)
+    x = np.linspace(0, 1, POINTS)
+    mean, variance = found.moments(torch.from_numpy(x)[:, None].to(found.outcomes), centred=settings.intercept)
+    truth = regression_function(x)
+    error = mean.numpy(force=True) - truth
+    told["rmse"] = float(np.sqrt(np.mean(error**2)))
+    lines = {"mean": mean.numpy(force=True), "truth": truth}
+    return told | {"picture": small_lines(x, lines, variance.sqrt().numpy(force=True))}
+
+
+SWEEP = Study(
+    "Distribution regression",
+    {
+        "n": Setting("n, subjects", 200, 10, LARGEST[0], whole=True, draws=True),
+        "m": Setting("m, measures of each", 1000, 10, LARGEST[1], whole=True, draws=True),
+        "unequal": Setting("Unequal numbers of measures", False),
+        "spread": Setting("Concentration of the Dirichlet process", 25.0, 1.0, 100.0, draws=True),
+        "seed": Setting("Seed", 0),
+        "family": Setting("Kernel K", "rbf"),
+        "scale": Setting("Lengthscale", 0.5, 0.0158, 15.8),
+        "size": Setting("Variance of f", 1.0, 1e-3, 1e3),
+        "noise_by": Setting("Noise σ²: given, learned or gibbs", "given"),
+        "noise": Setting("σ²", 0.01, 3.16e-5, 3.16),
+        "rank": Setting("k, eigenvectors (0: all)", 0, 0, 40, log=False, whole=True),
+        "intercept": Setting("Intercept", False),
+    },
+    {
+        "evidence": Score("Log evidence", "more", truth=False),
+        "left_out": Score("RMSE of outcomes left out", truth=False),
+        "risk": Score("Posterior risk"),
+        "rmse": Score("RMSE of f"),
+    },
+    row,
+)

@@ -1,0 +1,240 @@
+"""The downscaling benchmarks: models × cases × seeds, matched through a mediator (the paper's Table 2) or directly."""
+
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from deconditioning.device import choose
+from deconditioning.downscaling.boosting import gradient_boosting
+from deconditioning.downscaling.guard import beside_bilinear, bilinear_error
+from deconditioning.downscaling.learning import learn_model
+from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.run import jitter_warning
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.engine.many import run_all
+from deconditioning.engine.reporting import Stopwatch, peak_mb
+from deconditioning.errors import InputError
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, fields_from_dataset, make_problem
+from deconditioning.models.catalogue import named
+from deconditioning.models.defaults import CANDIDATES
+
+EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
+VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
+#: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
+JOINT = "shrinkage_joint"
+#: The same in the way that learning chooses.
+CHOSEN = "shrinkage_chosen"
+#: Name of a row → the model, and the settings that it changes.
+OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    JOINT: ("shrinkage_cmp", {"stage_one": "joint"}),
+    CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
+}
+#: The peer that is no Gaussian process.
+BOOSTING = "gradient_boosting"
+#: Case → data set and the changes to its own settings: matched through a mediator. ``planets``: (rows, columns) of
+#: made-up planets, another one for each seed; ``seeds``: how many seeds it has at most.
+MEDIATED: dict[str, dict[str, Any]] = {
+    "ukv-645m": {"data": "ukv-645m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
+    "ukv-75m": {"data": "ukv-75m", "problem": {"withhold": 0.5, "mediators": ["surface_altitude"]}},
+    "era5-t2m": {"data": "era5-t2m", "problem": {"withhold": 0.5, "mediators": ["sp"]}},
+    "gdas-ttop": {"data": "gdas-ttop", "problem": {"withhold": 0.5, "mediators": ["ctp"]}},
+    "planets-2deg": {"data": "atmosphere-small", "problem": {}, "planets": (90, 180)},
+    "planet-half-deg": {"data": "atmosphere", "problem": {}, "seeds": 2},
+}
+#: The same for real fields, half of whose cells are withheld and the others matched.
+MATCHED: dict[str, dict[str, Any]] = {
+    f"{data}-matched": {"data": data, "problem": {"withhold": 0.5}}
+    for data in ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop")
+}
+#: Made-up fields by what their mediator knows, of the target through the covariate alone (0) to the target itself (1),
+#: and by the sd of what of the target no covariate tells.
+MEDIATORS: dict[str, dict[str, Any]] = {
+    f"mediator-{told:g}-{untold:g}": {
+        "told": told,
+        "untold": untold,
+        "problem": {"target": "target", "covariates": ["covariate"], "mediators": ["mediator"], "block": [4, 4],
+                    "withhold": 0.5, "coordinates": False},
+    }
+    for untold in (0.0, 0.5)
+    for told in (0.0, 0.5, 1.0)
+}  # fmt: skip
+CASES = MEDIATED | MATCHED | MEDIATORS
+#: When mediation helps; all with priors, as the evidence of few targets runs away without.
+MEDIATION: dict[str, Any] = {
+    "models": ("task_transformed_gp", "shrinkage_cmp", JOINT, CHOSEN, "bag_gp"),
+    "cases": tuple(MEDIATORS),
+    "seeds": tuple(range(10)),
+    "settings": {"prior_sd": 1.0},
+}
+#: What the benchmark of matched cells compares: every model learns as it does by default.
+TRUST: dict[str, Any] = {
+    "models": ("area_to_point_gp", "regression_kriging", "bag_gp", "shrinkage_cmp", BOOSTING),
+    "cases": tuple(MATCHED),
+    "seeds": tuple(range(5)),
+    "settings": {},
+}
+#: What a benchmark runs that is not the paper's, by its name.
+OWN = {"trust": TRUST, "mediation": MEDIATION}
+
+
+@dataclass(frozen=True)
+class DownscalingBenchmark:
+    """What to run; ``settings`` change the model's defaults (``DownscaleSettings``)."""
+
+    models: tuple[str, ...] = (*CANDIDATES, *EXACT, *VARIATIONAL)
+    cases: tuple[str, ...] = tuple(MEDIATED)
+    seeds: tuple[int, ...] = tuple(range(10))
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            if model != BOOSTING:
+                named(OTHER_WAYS.get(model, (model, {}))[0])
+        unknown = [case for case in self.cases if case not in CASES]
+        if unknown:
+            raise InputError(f"The case '{unknown[0]}' is unknown: choose among {', '.join(CASES)}.")
+        if not (self.models and self.cases and self.seeds):
+            raise InputError("A benchmark needs at least one model, one case and one seed.")
+        DownscaleSettings.from_dict(self.settings)
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "DownscalingBenchmark":
+        """From plain data."""
+        lists: dict[str, Any] = {key: tuple(value[key]) for key in ("models", "cases", "seeds") if key in value}
+        return DownscalingBenchmark(**{**value, **lists})
+
+    def items(self) -> list[dict[str, Any]]:
+        """One entry a fit, and one a seed and case for the interpolations; seeds outermost."""
+        out: list[dict[str, Any]] = []
+        for place, seed in enumerate(self.seeds):
+            for case in self.cases:
+                if place < CASES[case].get("seeds", len(self.seeds)):
+                    names = ("interpolation", *self.models)
+                    out += [{"case": case, "seed": seed, "model": name, "settings": self.settings} for name in names]
+        return out
+
+
+def one_fit(item: dict[str, Any]) -> dict[str, Any]:
+    """One row: case, model, seed, scores against the truth at every pixel, seconds, whether a user without a truth
+    would have been warned; a refusal says why."""
+    torch.set_num_threads(1)
+    row = {"case": item["case"], "model": item["model"], "seed": item["seed"]}
+    try:
+        return row | _fit(item)
+    except InputError as error:
+        return {**row, "status": "failed", "message": str(error), "scores": {}, "seconds": None, "peak_mb": None}
+
+
+def problem_of(name: str, seed: int) -> DownscalingProblem:
+    """The problem of a case: which cells are withheld, and for planets which planet it is, follow from the seed."""
+    from deconditioning.datasets import atmosphere_fields, find
+    from deconditioning.datasets.mediated import make_mediated
+
+    case = CASES[name]
+    if "told" in case:
+        made = fields_from_dataset(make_mediated(case["told"], case["untold"], seed))
+        return make_problem(made, DownscalingSpec.from_dict({**case["problem"], "seed": seed}))
+    spec = DownscalingSpec.from_dict({**find(case["data"]).default, **case["problem"], "seed": seed})
+    if "planets" in case:
+        return make_problem(atmosphere_fields(case["planets"], seed), spec)
+    return build_problem(Source(case["data"]), spec)
+
+
+def _fit(item: dict[str, Any]) -> dict[str, Any]:
+    from deconditioning.metrics import score_field
+
+    problem = problem_of(item["case"], item["seed"])
+    assert problem.truth is not None
+    if item["model"] == "interpolation":
+        return {"status": "ok", "message": None, "seconds": None, "peak_mb": None, **_interpolated(problem)}
+    watch = Stopwatch()
+    if item["model"] == BOOSTING:
+        mean, sd = gradient_boosting(problem)
+        scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
+        return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
+                "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
+    model, way = OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
+    settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
+    device = choose(settings.device)
+    learned, guard = learn_model(problem, replace(settings, learn=True))
+    found = predict(learned.spec, matched_data(problem, learned.spec), problem, device=device)
+    seconds = watch.seconds()
+    scores = score_field(
+        problem.truth, problem.physical_mean(found.mean), problem.physical_sd(found.sd), area=problem.grid.area
+    )
+    guard = beside_bilinear(problem, learned.spec.model, found.left_out, bilinear_error(problem), guard)
+    said = [*guard.sentences, *learned.warnings, *jitter_warning(found), *found.told]
+    told: dict[str, Any] = {"message": " ".join(said) or None, "warned": bool(said)}
+    if (checked := guard.one_scale_up) is not None:
+        told["one_scale_up"] = {"rmse": checked.rmse, "t": checked.t, "held": checked.held, "cpu_s": checked.cpu_s}
+    return {"status": "ok", **told, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
+
+
+def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
+    """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
+    from deconditioning.fields import interpolations, lapse_rate
+    from deconditioning.metrics import score_field
+
+    assert problem.truth is not None
+    every = interpolations(problem)
+    if (found := lapse_rate(problem)) is not None:
+        every["lapse_rate"] = found
+    scores = {name: score_field(problem.truth, values, None, area=problem.grid.area) for name, values in every.items()}
+    return {"scores": scores["bilinear"], "more": scores}
+
+
+def expanded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with each interpolation in a row of its own."""
+    out = []
+    for row in rows:
+        if "more" in row:
+            plain = {key: value for key, value in row.items() if key != "more"}
+            out += [{**plain, "model": name, "scores": scores} for name, scores in row["more"].items()]
+        else:
+            out.append(row)
+    return out
+
+
+def picked(rows: list[dict[str, Any]]) -> tuple[int, int]:
+    """How many pairs of ways one scale up put into the order that they have at the pixels, and of how many pairs.
+
+    Pairs are of two models, or of a model and bilinear interpolation, on the same case and seed.
+    """
+    at_pixels = {(row["case"], row["seed"], row["model"]): row["scores"] for row in expanded(rows)}
+    cases: dict[tuple[str, int], dict[str, tuple[float, float]]] = {}
+    for row in rows:
+        above = (row.get("one_scale_up") or {}).get("rmse", {})
+        for way in {row["model"], "bilinear"} & above.keys():
+            if scores := at_pixels.get((row["case"], row["seed"], way)):
+                cases.setdefault((row["case"], row["seed"]), {})[way] = (above[way], scores["rmse"])
+    pairs = [pair for ways in cases.values() for pair in combinations(ways.values(), 2)]
+    return sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs), len(pairs)
+
+
+def chosen(rows: list[dict[str, Any]]) -> list[tuple[float, float]]:
+    """Of each case and seed the RMSE at the pixels of the model that one scale up chose among `CANDIDATES`, and of the
+    other one."""
+    found: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row["model"] in CANDIDATES and row["scores"]:
+            found.setdefault((row["case"], row["seed"]), {})[row["model"]] = row
+    pairs = []
+    for models in found.values():
+        checked: list[dict[str, float]] = [row["one_scale_up"]["rmse"] for row in models.values()
+                                           if row.get("one_scale_up")]  # fmt: skip
+        above = checked[0] if checked else {}
+        if len(models) == 2 and set(CANDIDATES) <= above.keys():
+            first, other = sorted(CANDIDATES, key=above.__getitem__)
+            pairs.append((models[first]["scores"]["rmse"], models[other]["scores"]["rmse"]))
+    return pairs
+
+
+def benchmark_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: every fit of a ``DownscalingBenchmark``, each row reported when done; ``done``: rows kept."""
+    spec = DownscalingBenchmark.from_dict(
+        {key: value for key, value in settings.items() if key not in ("seed", "done")}
+    )
+    return run_all(one_fit, spec.items(), asdict(spec), context, settings.get("done", ()))

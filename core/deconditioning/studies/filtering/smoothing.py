@@ -1,0 +1,44 @@
+"""The kernel Bayes filter, its prediction one step ahead and its smoother with one δ or another, on the same series."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from deconditioning.device import one_thread
+from deconditioning.filtering.kernel_bayes_filter import SMOOTHING
+from deconditioning.studies.filtering.study import FilterProblem, FilterSettings, Trained, estimates, mse, train
+
+#: δ of the smoother that are compared; the first is the filter's own, 2ε.
+OWN = "the filter's"
+DELTAS: tuple[str | float, ...] = (OWN, 1e-3, SMOOTHING, 1e-1)
+
+
+@one_thread()
+def compare_smoothers(
+    problem: FilterProblem, seed: int, settings: FilterSettings, deltas: Sequence[str | float] = DELTAS
+) -> list[dict[str, Any]]:
+    """Rows of ``kbr``, ``kbr_ahead`` and, for each of ``deltas``, ``kbr_smoothed``: mean square error over the steps.
+
+    The prediction of the first step is its estimate. Source: `KernelBayesFilter.smooth`.
+    """
+    trained = train(problem.states, problem.observations, settings)
+    kept = trained.filter
+    steps = kept.run(torch.as_tensor(problem.seen[None], dtype=torch.float64, device=kept.states.device))
+    ahead = torch.cat([kept.transition_weights(state.weights) for state in steps[:-1]])
+    found: dict[tuple[str, str | float | None], torch.Tensor] = {
+        ("kbr", None): estimates(kept, steps)[0],
+        ("kbr_ahead", None): torch.cat([kept.estimate(steps[0].weights), kept.estimate(ahead, ahead=True)]),
+    }
+    for delta in deltas:
+        value = 2 * trained.regularisation if delta == OWN else float(delta)
+        found["kbr_smoothed", delta] = kept.estimate(torch.cat(kept.smooth(steps, value)))
+    return [_row(name, delta, means, problem, seed, trained) for (name, delta), means in found.items()]
+
+
+def _row(
+    name: str, delta: str | float | None, means: torch.Tensor, problem: FilterProblem, seed: int, trained: Trained
+) -> dict[str, Any]:
+    words = f"β = {trained.scale:.3g}, ε = {trained.regularisation:.3g}, δ = 2ε"
+    scores = {"mse": mse(means.cpu().numpy(), problem.truth)}
+    return {"model": name, "seed": seed, "scores": scores, "message": words, "smoothing": delta}

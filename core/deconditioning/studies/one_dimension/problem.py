@@ -1,0 +1,203 @@
+"""The one-dimensional problem: recover f from two scatters that never meet, beside the two naive ways."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
+from deconditioning.device import choose
+from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.errors import InputError
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import named
+from deconditioning.models.centroids import singletons
+from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
+from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.progress import learning_reporter
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
+from deconditioning.plain_data import check_seed, from_known
+
+COLUMNS = Columns((INPUT,), (MEDIATOR,))
+#: Method → the model it is on bags of one point, or None for the naive ways.
+METHODS: dict[str, str | None] = {
+    "task_transformed_gp": "task_transformed_gp",
+    "dme": "shrinkage_cmp",
+    "impute": None,
+    "cascade": None,
+}
+TITLES = {
+    "task_transformed_gp": "Task-transformed GP",
+    "dme": "Deconditional mean embedding",
+    "impute": "Impute",
+    "cascade": "Cascade",
+}
+#: What a page and a learning start from, in units of the targets' variance for scales and noise.
+START = {"lengthscale": 1.0, "mediator_lengthscale": 1.0, "noise": 0.1}
+
+
+@dataclass(frozen=True)
+class LineSettings:
+    """How a method is fitted; JSON-able.
+
+    Parameters
+    ----------
+    method : a key of ``METHODS``.
+    model : a whole model (``ModelSpec.to_dict``) to start from, instead of the problem's own start.
+    learn, restarts, steps, optimiser : as in ``LearningOptions``; ``tied`` sets λ = σ²/n while learning, as theorem 5.3
+        has it.
+    """
+
+    method: str = "task_transformed_gp"
+    model: dict[str, Any] | None = None
+    learn: bool = True
+    tied: bool = True
+    restarts: int = 3
+    steps: int = 60
+    optimiser: str = "lbfgs"
+    seed: int = 0
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if self.method not in METHODS:
+            raise InputError(f"The method '{self.method}' is unknown: choose among {', '.join(METHODS)}.")
+
+    @staticmethod
+    def from_dict(value: dict[str, Any]) -> "LineSettings":
+        """Settings from plain data; unknown names are refused with a sentence."""
+        return from_known(LineSettings, value)
+
+    @property
+    def options(self) -> LearningOptions:
+        """The options of learning: everything by the evidence at once, as theorem 5.3 (3) and (4) have it."""
+        return LearningOptions.of(self, stage_one="joint", method=self.optimiser)
+
+
+@dataclass(frozen=True)
+class LineFit:
+    """A method's mean and sd on the problem's grid (P,), the model behind it and its log evidence, if it has one."""
+
+    mean: Float[Tensor, " P"]
+    sd: Float[Tensor, " P"]
+    spec: ModelSpec | None = None
+    evidence: float | None = None
+    warnings: tuple[str, ...] = ()
+    cancelled: bool = False
+
+    def scores(self, line: Line) -> dict[str, float]:
+        """RMSE, MAE, bias, coverage and CRPS of the noise-free f on the grid."""
+        from deconditioning.metrics import score_points
+
+        return score_points(line.truth.numpy(), self.mean.numpy(), self.sd.numpy())
+
+
+def gaussian(column: str, lengthscale: float, variance: float) -> KernelSpec:
+    """A Gaussian kernel on one column."""
+    return KernelSpec((Term((Factor("rbf", (column,), (lengthscale,)),), variance),))
+
+
+def starting_model(line: Line, method: str) -> ModelSpec:
+    """Where learning starts: Gaussian kernels of lengthscale one, scales and noise in units of the targets'."""
+    name = METHODS[method]
+    assert name is not None
+    spread = float(line.targets.var(correction=0)) or 1.0
+    ell = spread if named(name).correlated else 1.0  # otherwise only its ratio to λ matters
+    noise = START["noise"] * spread
+    return ModelSpec(
+        name,
+        gaussian(INPUT, START["lengthscale"], spread),
+        gaussian(MEDIATOR, START["mediator_lengthscale"], ell),
+        START["noise"] * ell / len(line.inputs),
+        noise,
+    )
+
+
+def condition_line(line: Line, spec: ModelSpec, device: torch.device | str = "cpu") -> IndirectPosterior:
+    """The posterior of f at given hyperparameters."""
+    return posterior(spec, line.data.to(device), COLUMNS)
+
+
+def on_grid(line: Line, found: IndirectPosterior, spec: ModelSpec, **more: Any) -> LineFit:
+    """A posterior read on the problem's grid."""
+    at = line.grid[:, None].to(found.bags.bags.inputs.device)
+    mean, variance = found.mean_and_variance(at)
+    return LineFit(mean.cpu(), variance.sqrt().cpu(), spec, found.evidence, **more)
+
+
+def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
+    """Fit a method: learn (if asked), condition, read on the grid."""
+    context = context or Quiet()
+    if METHODS[settings.method] is None:
+        return (impute if settings.method == "impute" else cascade)(line, settings, context)
+    device = choose(settings.device)
+    spec = ModelSpec.from_dict(settings.model) if settings.model else starting_model(line, settings.method)
+    if spec.model != METHODS[settings.method]:
+        raise InputError(f"The method '{settings.method}' was given the model '{spec.model}': leave `model` out.")
+    more: dict[str, Any] = {}
+    if settings.learn:
+        reporter = learning_reporter(context, named(spec.model), settings.options)
+        data = line.data.to(device)
+        learned = learn(spec, data, COLUMNS, settings.options, report=reporter, check=context.check)
+        spec, more = learned.spec, {"warnings": learned.warnings, "cancelled": learned.cancelled}
+    return on_grid(line, condition_line(line, spec, device), spec, **more)
+
+
+def impute(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
+    """GP of z̃ on ỹ, its mean at y taken for z, GP of that on x. Source: Hsu and Ramos 2019, §8.1."""
+    context = context or Quiet()
+    first, _ = _regression(line.query, line.targets, MEDIATOR, settings, context)
+    made_up = first.mean(line.mediators[:, None])
+    second, spec = _regression(line.inputs, made_up, INPUT, settings, context)
+    return on_grid(line, second, spec)
+
+
+def cascade(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
+    """GP of y on x, then the GP of z̃ on ỹ at the predicted y; the sd is the second one's alone (same source)."""
+    context = context or Quiet()
+    centre = line.mediators.mean()
+    back, _ = _regression(line.inputs, line.mediators - centre, INPUT, settings, context)
+    forth, spec = _regression(line.query, line.targets, MEDIATOR, settings, context)
+    y = (back.mean(line.grid[:, None]) + centre)[:, None]
+    mean, variance = forth.mean_and_variance(y)
+    return LineFit(mean, variance.sqrt(), spec)
+
+
+def _regression(
+    inputs: Tensor, targets: Tensor, column: str, settings: LineSettings, context: Any
+) -> tuple[IndirectPosterior, ModelSpec]:
+    """Gaussian process regression by its evidence."""
+    at = inputs[:, None]
+    data, columns = IndirectData(singletons(at), at, at, targets), Columns((column,), (column,))
+    spread = float(targets.var(correction=0)) or 1.0
+    spec = ModelSpec("bag_gp", gaussian(column, 1.0, spread), noise=START["noise"] * spread)
+    if settings.learn:
+        options = LearningOptions(restarts=min(settings.restarts, 2), steps=settings.steps, seed=settings.seed)
+        spec = learn(spec, data, columns, options, check=context.check).spec
+    return posterior(spec, data, columns), spec
+
+
+def line_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: ``settings`` holds ``line`` (a ``LineSpec``) and ``settings`` (``LineSettings``)."""
+    line, chosen = make_line(LineSpec.from_dict(settings["line"])), LineSettings.from_dict(settings["settings"])
+    context.report(message=f"{len(line.inputs)} pairs (x, y), {len(line.targets)} pairs (y, z): learning")
+    return summary_of(line, chosen, context)
+
+
+def summary_of(line: Line, settings: LineSettings, context: Any = None) -> dict[str, Any]:
+    """Fit and keep what the closed form does not give again: scores, learned model, times."""
+    watch = Stopwatch()
+    found = fit_line(line, settings, context)
+    return {
+        "cancelled": found.cancelled,
+        "model": settings.method,
+        "scores": found.scores(line),
+        "learned": found.spec.to_dict() if found.spec else None,
+        "evidence": found.evidence,
+        "warnings": list(found.warnings),
+        "seconds": watch.seconds(),
+        "peak_mb": peak_mb(choose(settings.device)),
+    }

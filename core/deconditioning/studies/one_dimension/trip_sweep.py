@@ -1,0 +1,58 @@
+"""What can be swept of f's way there and back, and what is lost on it at a setting."""
+
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures.small import small_lines
+from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
+from deconditioning.studies.one_dimension.sweep import (
+    THIN,
+    kernel_at,
+    kernel_settings,
+    line_at,
+    line_settings,
+    line_spec,
+)
+from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+
+
+def row(given: Settings) -> dict[str, Any]:
+    """The share of f's variance that comes back, the RMSEs of f and of its conditional mean, f and what came back."""
+    line, k = line_at(line_spec(given)), kernel_at(given, "k", "x")
+    operators = Operators(
+        line, k, kernel_at(given, "l", "y"), given["regularisation"], given["second_regularisation"]
+    )  # fmt: skip
+    own = (line.spec.f(line.inputs.numpy()), line.truth.numpy())
+    found = round_trip(operators, *(drawn_function(line, k, given["draw"]) if given["drawn"] else own))
+    spread = max(float(np.std(found.function)), 1e-300)
+    return {
+        "lost": found.lost,
+        "lost_again": found.lost_again,
+        "comes_back": 1 - (found.lost / spread) ** 2,
+        "picture": small_lines(
+            line.grid.numpy()[::THIN], {"there and back": found.back[::THIN], "truth": found.function[::THIN]}
+        ),
+    }
+
+
+_KERNELS = kernel_settings("k", "k", 0.8, 1.0) | kernel_settings("ℓ", "l", 0.5, 1.0)
+
+SWEEP = Study(
+    "One dimension: there and back",
+    {"drawn": Setting("f is a draw from k", False), "draw": Setting("Draw", 0)}
+    | line_settings()
+    | {name: setting for name, setting in _KERNELS.items() if not name.endswith("_size")}
+    | {"k_size": Setting("Variance of k", 1.0), "l_size": Setting("Variance of ℓ", 1.0)}
+    | {
+        "l_family": Setting("Kernel ℓ", "matern12"),
+        "regularisation": Setting("λ, of the first stage", 1e-6, 1e-14, 1.0),
+        "second_regularisation": Setting("ε, of the second stage", 1e-5, 1e-12, 1.0),
+    },
+    {
+        "lost": Score("RMSE of f, there and back"),
+        "lost_again": Score("RMSE of its conditional mean, once more"),
+        "comes_back": Score("Share of f's variance that comes back", "more"),
+    },
+    row,
+)

@@ -1,0 +1,225 @@
+"""What a page takes from a run, checked where it is read: a damaged run is a sentence, no error inside a page.
+
+The engine sees to it that a run's files hold JSON objects; what is in them is known here, a task at a time.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.engine.compare import run_sentences
+from deconditioning.engine.records import Run
+from deconditioning.errors import InputError
+from deconditioning.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from deconditioning.downscaling.one_scale_up import OneScaleUp
+
+Parser = Callable[[dict[str, Any]], Any]
+_WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError, RecursionError)
+
+
+def readable(run: Run) -> Run:
+    """The run as a page may use it: settings as its task takes them, a result that can be taken over, or none.
+
+    Raises ``InputError`` where the settings are no settings of the task. Where the result is damaged it is left out,
+    and the run's warnings say so.
+    """
+    settings, result = _PARSERS.get(run.spec.task, (dict, dict))
+    if not _is_parsed(settings, run.spec.settings):
+        raise InputError(
+            f"The settings of run {run.id} are damaged, it cannot be shown here: delete it on page Runs, learn again."
+        )
+    if run.result is None:
+        return run
+    learned = run.result.get("learned")
+    if not learned or _is_parsed(result, learned):
+        return run
+    told = [
+        *run_sentences(run, "warnings"),
+        "What this run learned cannot be read, its result is damaged: run it again.",
+    ]
+    return replace(run, result=run.result | {"learned": None, "warnings": told})
+
+
+def readable_runs(runs: Iterable[Run], task: str) -> list[Run]:
+    """Those runs of a task that a page may use, damaged ones left out."""
+    found = []
+    for run in runs:
+        if run.spec.task == task:
+            with suppress(InputError):  # page Runs shows it and says so
+                found.append(readable(run))
+    return found
+
+
+def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
+    """A finite number somewhere in a result, ``number_in(result, "diagnostics", "log_evidence")``, or None."""
+    found: Any = result
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return float(found) if _is_number(found) else None
+
+
+def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
+    """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
+    from deconditioning.downscaling.one_scale_up import OneScaleUp
+
+    try:
+        found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])
+    except _WRONG:
+        return None
+    rows = (
+        found.rmse.values(),
+        found.t.values(),
+        found.held,
+        found.pit,
+        (found.crps, found.within or 0.0),
+        *found.values.values(),
+    )
+    inside = all(0 <= cell < cells for cell in found.values["cell"])
+    return found if inside and all(math.isfinite(v) for row in rows for v in row) else None
+
+
+def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those rows of a trace that tell hyperparameters, which are then finite numbers by name."""
+    found = []
+    for row in rows:
+        told = row.get("hyperparameters")
+        if isinstance(told, Mapping):
+            plain = {name: float(value) for name, value in told.items() if _is_number(value)}
+            found.append({**row, "hyperparameters": plain})
+    return found
+
+
+def locations(rows: list[dict[str, Any]]) -> list[list[float]]:
+    """Where the points of a sparse representation stood, row by row of a trace."""
+    told = [row.get("locations") for row in rows]
+    return [points for points in told if isinstance(points, list) and points and all(map(_is_number, points))]
+
+
+def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:
+    """Those rows of a benchmark that are fits: model, seed, scores, seconds and the group they belong to."""
+    return [row for row in rows if _is_fit(row, group)] if isinstance(rows, list) else []
+
+
+def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
+    """The model that a downscaling run learned, from its settings; errors of any kind where they are none."""
+    from deconditioning.kernels.spec import KernelSpec
+
+    mediator = learned["mediator_kernel"]
+    return ModelSpec(
+        learned["model"],
+        KernelSpec.from_dict(learned["kernel"]),
+        KernelSpec.from_dict(mediator) if mediator else None,
+        learned["regularisation"],
+        learned["noise"],
+        learned["point_noise"],
+    )
+
+
+def _is_parsed(parser: Parser, data: Any) -> bool:
+    try:
+        parser(data)
+    except _WRONG:
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_fit(row: Any, group: str) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get(group), str) or not _is_number(row.get("seed")):
+        return False
+    seconds = row.get("seconds")
+    timed = seconds is None or (isinstance(seconds, dict) and _is_number(seconds.get("cpu")))
+    more = row.get("more", {None: row.get("scores")})
+    scored = isinstance(more, dict) and all(_are_scores(scores) for scores in more.values())
+    return timed and scored and ("more" in row or isinstance(row.get("model"), str))
+
+
+def _are_scores(scores: Any) -> bool:
+    return isinstance(scores, dict) and all(value is None or _is_number(value) for value in scores.values())
+
+
+def _downscaling(settings: dict[str, Any]) -> None:
+    from deconditioning.downscaling.settings import DownscaleSettings
+    from deconditioning.downscaling.source import Source
+    from deconditioning.fields import DownscalingSpec
+    from deconditioning.models.catalogue import named
+
+    source = settings["source"]
+    if not all(isinstance(source[name], str | None) for name in ("fields", "coarse", "mediator")):
+        raise TypeError("a key of a source is text")
+    Source.from_dict(source)
+    DownscalingSpec.from_dict(settings["problem"])
+    DownscaleSettings.from_dict(settings["settings"])
+    named(settings["model"])
+
+
+def _swiss_roll(settings: dict[str, Any]) -> None:
+    from deconditioning.datasets.swiss_roll import RollSpec
+
+    RollSpec(**settings["roll"])
+
+
+def _one_dimension(settings: dict[str, Any]) -> None:
+    from deconditioning.datasets.one_dimension import LineSpec
+    from deconditioning.studies.one_dimension.problem import LineSettings
+
+    LineSpec.from_dict(settings["line"])
+    LineSettings.from_dict(settings["settings"])
+
+
+def _sparse(settings: dict[str, Any]) -> None:
+    from deconditioning.datasets.sparse_toy import ToySpec
+    from deconditioning.studies.sparse_representation.study import SparseSettings
+
+    ToySpec(**settings["toy"])
+    SparseSettings(**settings["settings"])
+
+
+def _sparse_learned(learned: dict[str, Any]) -> None:
+    from deconditioning.studies.sparse_representation.study import spec_from_dict
+
+    spec = spec_from_dict(learned)
+    math.log10(spec.noise)
+    if not spec.locations or not all(map(_is_number, (value for row in spec.locations for value in row))):
+        raise TypeError("locations are numbers")
+
+
+def _roll_learned(learned: dict[str, Any]) -> None:
+    _for_sliders(ModelSpec.from_dict(learned))
+    math.log10(learned["noise"])
+
+
+def _line_learned(learned: dict[str, Any]) -> None:
+    spec = ModelSpec.from_dict(learned)
+    _for_sliders(spec)
+    if spec.mediator_kernel is None:
+        raise TypeError("a model of this problem has a kernel on y")
+    math.log10(spec.noise)
+    math.log10(spec.regularisation)
+
+
+def _downscaling_learned(learned: dict[str, Any]) -> None:
+    _for_sliders(learned_downscaling(learned))
+
+
+def _for_sliders(spec: ModelSpec) -> None:
+    """Sliders hold logarithms: nothing may be 0 that one of them shows."""
+    from deconditioning.models.catalogue import named
+
+    if named(spec.model).mediated:
+        math.log10(spec.regularisation)
+
+
+_PARSERS: dict[str, tuple[Parser, Parser]] = {
+    "downscale": (_downscaling, _downscaling_learned),
+    "swiss-roll": (_swiss_roll, _roll_learned),
+    "one-dimension": (_one_dimension, _line_learned),
+    "sparse-representation": (_sparse, _sparse_learned),
+}

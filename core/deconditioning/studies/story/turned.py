@@ -1,0 +1,47 @@
+"""A point on a circle followed by a filter that was taught another turn: how far off it is, and how one would know."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from deconditioning.device import one_thread
+from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.study import TEST_SEED, FilterSettings, estimates, mse, train
+
+#: The turn that is taught (radians a step), examples, steps to follow; settings with which page Filtering opens.
+TAUGHT, EXAMPLES, STEPS = 0.3, 200, 150
+SETTINGS = FilterSettings(scale=0.7, regularisation=1e-4, device="cpu")
+
+
+@dataclass(frozen=True)
+class Turned:
+    """States ``truth`` (n, 2), looks ``seen`` (n, 2), the filter's ``means`` (n, 2) and its predictions of all but the
+    first state, made before their look, ``ahead`` (n − 1, 2)."""
+
+    truth: np.ndarray
+    seen: np.ndarray
+    means: np.ndarray
+    ahead: np.ndarray
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Root mean square distance from the truth: of the filter, of the looks."""
+        return mse(self.means, self.truth) ** 0.5, mse(self.seen, self.truth) ** 0.5
+
+    @property
+    def surprise(self) -> float:
+        """Root mean square distance between predictions and the looks that follow: needs no truth."""
+        return mse(self.ahead, self.seen[1:]) ** 0.5
+
+
+@one_thread()
+def follow_turned(turn: float) -> Turned:
+    """Taught on system (a), which turns by 0.3 radians a step, and set to follow one that turns by ``turn``."""
+    taught = RotationSystem.named("a")
+    states, looks = taught.simulate(EXAMPLES + 1, 0)
+    kept = train(states, looks[:-1], SETTINGS).filter
+    truth, seen = replace(taught, eta=turn).simulate(STEPS, TEST_SEED)
+    steps = kept.run(torch.as_tensor(seen[None]))
+    weights = torch.cat([kept.transition_weights(step.weights) for step in steps[:-1]])
+    return Turned(truth, seen, estimates(kept, steps)[0].numpy(), kept.estimate(weights, ahead=True).numpy())

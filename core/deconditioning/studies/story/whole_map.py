@@ -1,0 +1,87 @@
+"""The real map of the story: a worked example with its stored hyperparameters, dissolved, checked, doubted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deconditioning.datasets import find
+from deconditioning.device import one_thread
+from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.errors import Check, InputError, never
+from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, constant, make_problem, reaggregate
+from deconditioning.metrics import calibration
+
+MODEL = "area_to_point_gp"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A worked example with its posterior ``mean`` and ``sd`` (H, W), its ``blocks`` (each pixel its cell's value) and
+    ``bilinear`` interpolation, all in the target's units."""
+
+    problem: DownscalingProblem
+    mean: np.ndarray
+    sd: np.ndarray
+    blocks: np.ndarray
+    bilinear: np.ndarray
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The fine field (H, W)."""
+        assert self.problem.truth is not None
+        return self.problem.truth
+
+    def rmse(self, values: np.ndarray) -> float:
+        """Root mean square error of a field, by area."""
+        return float(np.sqrt(np.average((values - self.truth) ** 2, weights=self.problem.grid.area)))
+
+    def dissolved(self, share: float) -> np.ndarray:
+        """``(1 − t)`` times the blocks and ``t`` times the mean: both average to the same cells, and so does this."""
+        return (1 - share) * self.blocks + share * self.mean
+
+    def off_cells(self, values: np.ndarray) -> float:
+        """Largest distance of a field's cell averages from the coarse values that the model saw."""
+        problem = self.problem
+        return float(np.nanmax(np.abs(reaggregate(problem, values) - problem.coarse)[problem.observed]))
+
+    def held(self, level: float) -> float:
+        """Share of the area whose truth lies in the central interval of that level."""
+        return float(calibration(self.truth, self.mean, self.sd, [level], weights=self.problem.grid.area)[0])
+
+    def beyond(self, level: float) -> np.ndarray:
+        """(H, W) where the truth lies outside that interval, as 1 above it, −1 below it, 0 inside."""
+        from scipy.special import ndtri
+
+        reach = float(ndtri(0.5 + level / 2)) * self.sd
+        return np.where(self.truth > self.mean + reach, 1.0, np.where(self.truth < self.mean - reach, -1.0, 0.0))
+
+
+def example(key: str) -> DownscalingProblem:
+    """The problem of a data set's worked example."""
+    entry = find(key)
+    return make_problem(entry.open(), DownscalingSpec.from_dict(entry.default))
+
+
+@one_thread()
+def solve(key: str, problem: DownscalingProblem, check: Check = never) -> Solved:
+    """The exact posterior at the stored hyperparameters, as page Downscaling opens with it.
+
+    Raises ``InputError`` for a data set without stored ones.
+    """
+    spec = preset({"fields": key}, problem.spec.to_dict(), DownscaleSettings(model=MODEL))
+    if spec is None:
+        raise InputError(f"No hyperparameters are stored for '{key}': choose a worked example.")
+    found = predict(spec, matched_data(problem, spec, check), problem, check=check)
+    mean, sd = problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+    return Solved(problem, mean, sd, constant(problem), bilinear(problem))
+
+
+def one_scale_above(problem: DownscalingProblem, check: Check = never) -> OneScaleUp:
+    """The check one scale up, learned anew from the joined cells; it looks at no fine truth."""
+    found = one_scale_up(problem, DownscaleSettings(model=MODEL), check)
+    if found is None:
+        raise InputError("Too few cells have neighbours to be joined with: the check one scale up needs eight.")
+    return found

@@ -1,0 +1,156 @@
+"""Sweeps of the studies: what each lets vary, its scores at a setting, a grid of settings as a run of the engine.
+
+A study is one file beside its problem, with a `Study` named ``SWEEP`` in it, and one line in `STUDIES`.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.errors import Check, InputError, never
+from deconditioning.figures.sweep import sweep_thumbnail
+from deconditioning.sweeps import (
+    Axis,
+    Row,
+    Score,
+    cells_of,
+    check_axes,
+    choosing,
+    erring,
+    kept_as_they_come,
+    rows_of,
+    settings_of,
+)
+
+#: Study → the module that holds its ``SWEEP``.
+STUDIES = {
+    "one-dimension": "deconditioning.studies.one_dimension.sweep",
+    "bayes-rule": "deconditioning.studies.one_dimension.bayes_sweep",
+    "there-and-back": "deconditioning.studies.one_dimension.trip_sweep",
+    "sparse-representation": "deconditioning.studies.sparse_representation.sweep",
+    "swiss-roll": "deconditioning.studies.swiss_roll.sweep",
+    "conditional-means": "deconditioning.studies.conditional_means.sweep",
+    "kernel-bayes": "deconditioning.studies.kernel_bayes.sweep",
+    "likelihood-free": "deconditioning.studies.likelihood_free.sweep",
+    "filtering": "deconditioning.studies.filtering.sweep",
+    "camera": "deconditioning.studies.filtering.camera_sweep",
+    "distribution-regression": "deconditioning.studies.distribution_regression.sweep",
+}
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a study: its ``title``, its ``usual`` value and, where it can be swept, between which ends.
+
+    ``log``: evenly in logarithms; ``whole``: a whole number; ``draws``: what is drawn depends on it (it costs most, so
+    it changes least often); ``only``: the values of other settings with which it means something.
+    """
+
+    title: str
+    usual: Any
+    low: float | None = None
+    high: float | None = None
+    log: bool = True
+    whole: bool = False
+    draws: bool = False
+    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def swept(self) -> bool:
+        """Whether it can be an axis."""
+        return self.low is not None
+
+
+@dataclass(frozen=True)
+class Study:
+    """What can be swept of a study.
+
+    Parameters
+    ----------
+    title : of its page.
+    settings : all that its scores depend on, by name, flat.
+    scores : what is told of each setting.
+    row : all settings → scores by name and ``picture`` (`deconditioning.figures.small`); raises ``InputError``.
+    chosen : settings as they are once these names are swept: what followed from others may no longer do so.
+    setting_s : seconds of one setting at the usual ones, on one core.
+    """
+
+    title: str
+    settings: Mapping[str, Setting]
+    scores: Mapping[str, Score]
+    row: Callable[[Settings], dict[str, Any]]
+    chosen: Callable[[Settings, Sequence[str]], Settings] = lambda settings, names: settings
+    setting_s: float = 0.05
+
+    def names(self, given: Mapping[str, Any]) -> list[str]:
+        """What can be an axis at these settings."""
+        return [
+            name for name, setting in self.settings.items()
+            if setting.swept and all(given[other] in values for other, values in setting.only.items())
+        ]  # fmt: skip
+
+    def complete(self, given: Mapping[str, Any]) -> Settings:
+        """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
+        for name in given:
+            if name not in self.settings:
+                raise InputError(f"There is no setting `{name}` here: choose among {', '.join(self.settings)}.")
+        usual = {name: setting.usual for name, setting in self.settings.items()}
+        return usual | {name: _like(name, usual[name], value) for name, value in given.items()}
+
+
+def _like(name: str, usual: Any, value: Any) -> Any:
+    """A value of the usual one's kind: a whole number, a number, text, or yes and no."""
+    if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(usual) is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if type(value) is not type(usual):
+        raise InputError(f"`{name}` is {value!r}: give a value such as {usual!r}.")
+    return value
+
+
+def study_of(name: str) -> Study:
+    """A study by its name; ``InputError`` with those there are."""
+    if name not in STUDIES:
+        raise InputError(f"There is no study `{name}` to sweep: choose one of {', '.join(STUDIES)}.")
+    found: Study = importlib.import_module(STUDIES[name]).SWEEP
+    return found
+
+
+def sweep_study(
+    study: Study, given: Mapping[str, Any], axes: Sequence[Axis], known: Sequence[Row] = (), check: Check = never
+) -> Iterator[dict[str, Any]]:
+    """One row after the other: ``values`` of the axes, scores, ``picture``, or the ``message`` that refuses them.
+
+    ``given`` settings stay as they are. Rows that are ``known`` come as they are. Raises ``InputError``.
+    """
+    complete = study.complete(given)
+    check_axes(axes, study.names(complete))
+    base = study.chosen(complete, [axis.name for axis in axes])
+    whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
+    settings = settings_of(whole, lambda name: not study.settings[name].draws)
+    return rows_of(settings, lambda values: study.row(base | typed(study, values)), known, check)
+
+
+def typed(study: Study, values: Mapping[str, float]) -> Settings:
+    """An axis's values as settings: whole numbers where they are."""
+    return {name: int(value) if study.settings[name].whole else value for name, value in values.items()}
+
+
+def study_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
+    """The engine's task: every setting of the axes, kept as they come; ``rows`` of a stopped sweep are gone on from.
+
+    ``settings``: ``study`` (its name), ``settings``, ``axes``, ``rows``.
+    """
+    study, axes = study_of(settings["study"]), [Axis(**axis) for axis in settings["axes"]]
+    rows = sweep_study(study, settings["settings"], axes, settings.get("rows", ()), context.check)
+    told = {"axes": settings["axes"], "study": settings["study"]}
+    whole = [replace(axis, whole=study.settings[axis.name].whole) for axis in axes]
+
+    def small(cells: Sequence[Row]) -> bytes:
+        return sweep_thumbnail(cells, choosing(cells, study.scores) or erring(cells, study.scores) or "")
+
+    return kept_as_they_come(rows, told, cells_of(whole), context, small, THUMBNAIL)

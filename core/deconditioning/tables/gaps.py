@@ -1,0 +1,62 @@
+"""Numbers of a table that mark missing values: found and taken out, or as the user names them."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from deconditioning.missing_marks import Mark, checked_missing, find_marks, marked, marks_of
+
+#: In sentences on numbers that count as missing.
+TAKEN = "is taken as missing"
+#: The switch of a page that keeps them as data.
+SWITCH = "Count -9999 and other usual marks as missing"
+#: Numbers that count as missing in a table; None: the usual ones.
+Missing = Collection[str | float] | None
+
+
+def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[str, Any], list[str]]:
+    """The columns with NaN in place of marks for missing values, and a sentence on each.
+
+    ``missing`` are the numbers that count as missing, ``-999.9`` in every column and ``NAME=-999.9`` in one; None:
+    those that are usual and lie farther from all other values of their column than these from one another. Other
+    numbers that look like marks are told and kept.
+    """
+    named = None if missing is None else checked_missing(missing)
+    kept, notes = dict(columns), list[str]()
+    for name, values in columns.items():
+        if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
+            continue
+        found = find_marks(values)
+        taken = [mark.value for mark in found if mark.sure] if named is None else marks_of(named, name)
+        for value in taken:
+            there = marked(kept[name], value)
+            if there.any():
+                kept[name] = np.where(there, np.nan, kept[name])
+                notes.append(_taken(name, Mark(value, int(there.sum()), True), kept[name]))
+        left = [mark for mark in found if not any(marked(mark.value, value) for value in taken)]
+        notes += [_doubt(name, mark) for mark in left]
+    return kept, notes
+
+
+def said_of_marks(notes: Collection[str]) -> str:
+    """What a sentence on missing cells adds where some of them hold a number, and how to keep that as data."""
+    taken = [note for note in notes if TAKEN in note]
+    return f" {taken[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if taken else ""
+
+
+def _taken(name: str, mark: Mark, rest: np.ndarray) -> str:
+    rest = rest[np.isfinite(rest)]
+    ends = f" and else from {rest.min():g} to {rest.max():g}" if rest.size else ""
+    return f"{_where(name, mark)}{ends}: {mark.text} {TAKEN}."
+
+
+def _doubt(name: str, mark: Mark) -> str:
+    return (
+        f"{_where(name, mark)}, far from all other values, and counts as data: if it marks missing values, leave those "
+        f"cells empty, or give `--missing={mark.text}`."
+    )
+
+
+def _where(name: str, mark: Mark) -> str:
+    return f"'{name}' is {mark.text} in {mark.count:,} row{'s' if mark.count != 1 else ''}"

@@ -1,0 +1,188 @@
+"""The numbers that an exercise is checked against, from the settings of its address alone: no page is opened.
+
+Each comes from the same part of core as the page's own number; tests hold that both say the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from deconditioning.errors import Check, never
+from deconditioning.studies.sweeping import Settings, study_of
+from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdict
+
+#: Key of an address → the study's setting that it holds; keys that only choose what is shown are none.
+HELD = {
+    "o-n": "n", "o-m": "m", "o-lam": "regularisation", "o-k-scale": "k_scale", "t-eps": "second_regularisation",
+    "s-places": "places", "s-points": "points", "r-bags": "slices", "e-unequal": "unequal", "k-dim": "dimension",
+    "k-eps": "epsilon", "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
+}  # fmt: skip
+#: The worked example of page Downscaling, its model, and what its settings are called.
+EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
+FIELD = {
+    "place": "Kernel of the coordinates", "noise": "σ²", "rows": "Rows a cell", "columns": "Columns a cell",
+    "withhold": "Cells withheld",
+}  # fmt: skip
+#: Words of an address that read otherwise on paper.
+SAID = {"true": "yes", "false": "no"}
+#: Bandwidth of the densities beside kernel Bayes' rule, as its page begins.
+BANDWIDTH = 0.7
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an exercise's numbers are found: the study (none: a field is downscaled), and from its settings which ones.
+
+    ``usual``: settings with which the page begins where the study does not.
+    """
+
+    study: str | None
+    numbers: Callable[..., tuple[float, ...]]
+    usual: Mapping[str, Any] = field(default_factory=dict)
+
+
+def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Verdict:
+    """What the numbers say at the settings of an address; raises ``InputError`` where one is refused."""
+    check()
+    way = WAYS[exercise.key]
+    found = way.numbers(address) if way.study is None else way.numbers(settings_at(way, address))
+    numbers: Numbers = dict(zip(exercise.needs, found, strict=True))
+    verdict = exercise.verdict(numbers)
+    assert verdict is not None
+    return verdict
+
+
+def settings_at(way: Way, address: Address) -> Settings:
+    """All settings of the way's study, those of the address among them."""
+    study = study_of(str(way.study))
+    given = {HELD[key]: _read(text, study.settings[HELD[key]].usual) for key, text in address.items() if key in HELD}
+    return study.complete({**way.usual, **given})
+
+
+def _read(text: str, usual: Any) -> Any:
+    return text == "true" if isinstance(usual, bool) else type(usual)(text)
+
+
+def opens_on(exercise: Exercise) -> str:
+    """What the exercise is about, such as "One dimension: there and back"."""
+    study = WAYS[exercise.key].study
+    return "Downscaling" if study is None else study_of(study).title
+
+
+def solution_words(exercise: Exercise) -> str:
+    """What the solution changes of the settings that the exercise opens with, such as "λ = 0.002"."""
+    changed = {key: text for key, text in exercise.solution.items() if exercise.opening.get(key) != text}
+    study = WAYS[exercise.key].study
+    own = {} if study is None else study_of(study).settings
+    names = {key: FIELD[key] if study is None else own[HELD[key]].title for key in changed}
+    return "; ".join(f"{names[key]} = {SAID.get(text, text)}" for key, text in changed.items())
+
+
+def _band(given: Settings) -> tuple[float, ...]:
+    from deconditioning.studies.one_dimension.problem import condition_line, on_grid
+    from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
+
+    line, spec = line_at(line_spec(given)), model_at(given)
+    return (on_grid(line, condition_line(line, spec), spec).scores(line)["coverage_2sd"],)
+
+
+def _evidence(given: Settings) -> tuple[float, ...]:
+    """The evidence, and the best of the picture that page One dimension opens with."""
+    from deconditioning.studies.one_dimension.evidence_surface import evidence_surface
+    from deconditioning.studies.one_dimension.sweep import line_at, line_spec, model_at
+
+    surface = evidence_surface(line_at(line_spec(given)), model_at(given), "k1 lengthscale [x]", "ℓ1 lengthscale [y]")
+    return *_scored("one-dimension", "evidence")(given), float(np.nanmax(surface.values))
+
+
+def _few_points(given: Settings) -> tuple[float, ...]:
+    from deconditioning.datasets.sparse_toy import ToySpec
+    from deconditioning.studies.sparse_representation.study import SparseSettings, represent
+    from deconditioning.studies.sparse_representation.sweep import toy_at
+
+    toy = toy_at(ToySpec(given["data"], given["made_of"], given["data_noise"], given["seed"]))
+    every = represent(toy, SparseSettings("exact_gp", given["points"])).scores(toy)["rmse"]
+    return *_scored("sparse-representation", "rmse")(given), every
+
+
+def _rule(given: Settings) -> tuple[float, ...]:
+    from deconditioning.studies.kernel_bayes.one_observation import answers
+    from deconditioning.studies.kernel_bayes.study import GaussianSpec
+    from deconditioning.studies.kernel_bayes.sweep import problem_at
+
+    problem = problem_at(GaussianSpec(given["dimension"], given["pairs"], given["prior"], 1, given["seed"]))
+    y = np.array([given["y1"], given["y2"]][: given["dimension"]])
+    numbers = {name: given[name] for name in ("scale", "epsilon", "delta")}
+    found, exact = answers(problem, y, bandwidth=BANDWIDTH, **numbers), problem.posterior(y)[0]
+    return tuple(float(np.linalg.norm(found[name].mean - exact)) for name in ("kbr", "kde"))
+
+
+def _followed(given: Settings) -> tuple[float, ...]:
+    from deconditioning.studies.filtering.study import FilterSettings, follow, rotation_problem
+    from deconditioning.studies.filtering.sweep import system_at
+
+    problem = rotation_problem(system_at(given), given["train"], given["test"], given["seed"])
+    others = {"ekf": problem.others["ekf"]}
+    settings = FilterSettings(given["scale"], given["regularisation"], given["tolerance"])
+    errors = follow(replace(problem, others=others), settings).errors
+    return errors["kbr"], errors["ekf"]
+
+
+def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
+    """Scores of the worked example's map, "bilinear" for the error of that interpolation; the last says it is exact."""
+
+    def at(address: Address) -> tuple[float, ...]:
+        from deconditioning.fields import bilinear
+        from deconditioning.metrics import score_field
+
+        problem, mean, sd = _map(address)
+        found = score_field(problem.truth, mean, sd) | {
+            "bilinear": score_field(problem.truth, bilinear(problem), None)["rmse"]
+        }
+        return *(float(found[name]) for name in scores), 1.0
+
+    return at
+
+
+def _map(address: Address) -> Any:
+    """The worked example at an address's settings: the problem, and its posterior in the target's units."""
+    from deconditioning.datasets import find
+    from deconditioning.downscaling.prediction import matched_data, predict
+    from deconditioning.downscaling.presets import preset
+    from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
+    from deconditioning.fields import DownscalingSpec, make_problem
+    from deconditioning.kernels.families.registry import FAMILIES
+
+    entry = find(EXAMPLE)
+    own: dict[str, Any] = {"block": [int(address["rows"]), int(address["columns"])]}
+    own |= {"withhold": float(address["withhold"])} if "withhold" in address else {}
+    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | own))
+    place = next((name for name, family in FAMILIES.items() if family.title == address.get("place")), None)
+    settings = completed(problem, DownscaleSettings(MODEL, spatial=place))
+    spec = preset({"fields": EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
+    spec = replace(spec, noise=float(address.get("noise", spec.noise)))
+    found = predict(spec, matched_data(problem, spec), problem)
+    return problem, problem.physical_mean(found.mean), problem.physical_sd(found.sd)
+
+
+def _scored(study: str, *scores: str) -> Callable[[Settings], tuple[float, ...]]:
+    """Scores that the study's sweeps tell."""
+    return lambda given: tuple(float(found[name]) for found in [study_of(study).row(given)] for name in scores)
+
+
+WAYS = {
+    "band": Way("one-dimension", _band),
+    "evidence": Way("one-dimension", _evidence),
+    "trip": Way("there-and-back", _scored("there-and-back", "comes_back")),
+    "points": Way("sparse-representation", _few_points),
+    "slices": Way("swiss-roll", _scored("swiss-roll", "rmse")),
+    "one": Way("conditional-means", _scored("conditional-means", "standard", "shrinkage")),
+    "rule": Way("kernel-bayes", _rule),
+    "runs": Way("likelihood-free", _scored("likelihood-free", "width")),
+    "examples": Way("filtering", _followed, {"system": "b"}),
+    "people": Way("distribution-regression", _scored("distribution-regression", "risk")),
+    "doubt": Way(None, _field("coverage95")),
+    "noise": Way(None, _field("rmse", "bilinear")),
+}
