@@ -44,10 +44,9 @@ def concerned(changed: set[str]) -> list[str]:
     for path in changed:
         if not path.endswith(".py") or not path.startswith(("core/", "pages/", "scripts/")):
             continue
-        module = path.removesuffix(".py").replace("/", ".")
-        folder = (
-            "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/{Path(path).parent}/"
-        )
+        module = path.removesuffix(".py").removeprefix("core/").replace("/", ".")
+        mirrored = str(Path(path).parent).replace("core/deconditioning", "core")
+        folder = "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/{mirrored}/"
         direct = {test for test, names in tests.items() if module in names}
         found |= direct or {test for test in tests if test.startswith(folder)}
     return sorted(found)

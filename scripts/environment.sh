@@ -68,8 +68,21 @@ optional() {
     printf '%s\n' "$wanted" >"$stamp"
 }
 
+# package: installs the package of this folder as it stands here, changes and all, and its command.
+package() {
+    stamp=".venv/installed-package"
+    wanted=$(cksum <pyproject.toml)
+    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+        return
+    fi
+    .venv/bin/python -m pip install --no-input --disable-pip-version-check --quiet --no-deps --editable . ||
+        fail "The package of this folder could not be installed: see pip's message above."
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
 suitable .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
 install run requirements.txt
+package
 optional grib requirements-grib.txt
 if [ "${1:-run}" = test ]; then
     install test requirements.txt requirements-test.txt

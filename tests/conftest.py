@@ -10,6 +10,8 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Processes that tests start use this tree, wherever the installed package lies.
+os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "core"), str(ROOT)))
 SLOW = [hypothesis.HealthCheck.too_slow]
 TESTS = ROOT / "tests"
 BROWSER = TESTS / "browser"
@@ -79,7 +81,7 @@ def _check_shapes() -> None:
 
     import tests.shapes
 
-    jaxtyping.install_import_hook("core", f"{tests.shapes.__name__}.checked")
+    jaxtyping.install_import_hook("deconditioning", f"{tests.shapes.__name__}.checked")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

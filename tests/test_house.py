@@ -2,12 +2,12 @@
 
 import ast
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from setuptools.config import pyprojecttoml
 
 import deconditioning
 from deconditioning.kernels.families.registry import FAMILIES
@@ -112,9 +112,11 @@ def test_requirements_are_pinned_exactly(path: Path) -> None:
 
 
 def test_there_is_one_version() -> None:
-    built = pyprojecttoml.read_configuration(ROOT / "pyproject.toml")["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" not in settings["project"] and settings["project"]["dynamic"] == ["version"]
+    source = ROOT / settings["tool"]["hatch"]["version"]["path"]
     newest = re.findall(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
-    assert built["version"] == newest == deconditioning.__version__
+    assert source == Path(deconditioning.__file__) and newest == deconditioning.__version__
 
 
 def test_the_rules_can_be_broken() -> None:

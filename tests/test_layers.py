@@ -13,7 +13,8 @@ from scripts.changed_tests import imported_modules
 ROOT = Path(__file__).resolve().parents[1]
 
 GROUND = {
-    "errors", "lazy", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox", "seccomp",
+    "bundled", "errors", "lazy", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox",
+    "seccomp",
     "sweeps", "versions",
 }  # fmt: skip
 RECORDS = GROUND | {"observations"}
@@ -26,9 +27,10 @@ SHOWN = {"metrics", "figures"}
 PROBLEMS = {"filtering", "distribution_regression", "likelihood_free"}
 LIBRARY = METHODS | {"models"} | PROBLEMS | FIELDS | TABLES | {"datasets"} | SHOWN
 
-# part of core → the other parts it may import
+# part of the package → the other parts it may import
 ALLOWED = {
     "__init__": set(),
+    "bundled": set(),
     "errors": set(),
     "lazy": set(),
     "wording": set(),
@@ -70,17 +72,17 @@ def faults(files: dict[str, str]) -> list[str]:
     """What is wrong with the imports of core's files, given as relative path → source."""
     found = []
     for path, source in sorted(files.items()):
-        parts = Path(path).with_suffix("").parts
+        parts = Path(path.removeprefix("core/")).with_suffix("").parts
         part = parts[1]
         if part not in ALLOWED:
-            found.append(f"{path}: core/{part} has no layer yet; give it one in tests/test_layers.py")
+            found.append(f"{path}: deconditioning/{part} has no layer yet; give it one in tests/test_layers.py")
             continue
         for name in sorted(imported_modules(ast.parse(source), ".".join(parts[:-1]))):
             top, *rest = name.split(".")
             if top in {"streamlit", "pages", "app"}:
-                found.append(f"{path} imports {name}: core knows no page")
-            elif top == "core" and rest and rest[0] in ALLOWED and rest[0] not in ALLOWED[part] | {part}:
-                found.append(f"{path} imports {name}: core/{part} may import {sorted(ALLOWED[part])}")
+                found.append(f"{path} imports {name}: the library knows no page")
+            elif top == "deconditioning" and rest and rest[0] in ALLOWED and rest[0] not in ALLOWED[part] | {part}:
+                found.append(f"{path} imports {name}: deconditioning/{part} may import {sorted(ALLOWED[part])}")
     return found
 
 
@@ -143,7 +145,7 @@ def arrows(files: dict[str, str]) -> dict[str, set[str]]:
 
     What is imported for annotations alone is left out, and packages, which hand out names and need nothing.
     """
-    names = {".".join(Path(path).with_suffix("").parts): source for path, source in files.items()}
+    names = {".".join(Path(path.removeprefix("core/")).with_suffix("").parts): source for path, source in files.items()}
     found = {}
     for name, source in names.items():
         tree = ast.parse(source)
@@ -217,12 +219,12 @@ def test_no_package_waits_for_its_modules() -> None:
 
 @pytest.mark.parametrize("package", ["datasets", "engine", "fields", "metrics", "tables"])
 def test_a_package_hands_out_what_it_names(package: str) -> None:
-    found = import_module(f"core.{package}")
+    found = import_module(f"deconditioning.{package}")
     modules = {path.stem for path in (ROOT / "core" / "deconditioning" / package).glob("*.py")}
     assert set(found.__all__) == set(found._MODULES) and not modules & set(found.__all__)
     for name, module in found._MODULES.items():
-        assert getattr(found, name) is getattr(import_module(f"core.{package}.{module}"), name)
-    with pytest.raises(AttributeError, match=f"module 'core.{package}' has no attribute 'nothing'"):
+        assert getattr(found, name) is getattr(import_module(f"deconditioning.{package}.{module}"), name)
+    with pytest.raises(AttributeError, match=f"module 'deconditioning.{package}' has no attribute 'nothing'"):
         found.nothing  # noqa: B018
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "core"
 README = (ROOT / "README.md").read_text()
 
 
@@ -24,7 +25,7 @@ def test_targets_and_files_it_names_exist() -> None:
 
 
 def test_options_of_its_command_exist() -> None:
-    command = re.search(r"python -m (core downscale INPUT(?:.*\\\n)*.*)", README)
+    command = re.search(r"deconditioning (downscale INPUT(?:.*\\\n)*.*)", README)
     assert command
     words = shlex.split(command[1].replace("\\\n", " "))
     run = subprocess.run(
@@ -39,7 +40,7 @@ def test_its_python_runs_and_beats_bilinear(tmp_path: Path) -> None:
     block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert block
     shutil.copytree(ROOT / "data", tmp_path / "data")
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{block[1]}"]
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'core')!r})\n{block[1]}"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     model, bilinear, units = run.stdout.split()

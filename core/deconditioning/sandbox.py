@@ -30,7 +30,8 @@ from deconditioning.jail import end_with_parent, lock_in, python_paths, threads_
 
 logger = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parents[2]
+#: The folder that holds this package.
+ROOT = Path(__file__).resolve().parents[1]
 #: How many files are read at once in one process of the application, of one visitor and of one network address, so that
 #: neither keeps the others from reading; how long another file waits for its turn, and how many times its computing
 #: time a reader may take by the clock.
@@ -189,7 +190,7 @@ def serve(read: Callable[..., None], arguments: list[str], said: IO[str] | None 
     try:
         _limit(int(memory), max(1, math.ceil(float(seconds))))
         _limit_threads()
-        answer["open"] = lock_in([*python_paths(), ROOT / "core" / "deconditioning", Path(source)], [Path(target)])
+        answer["open"] = lock_in([*python_paths(), ROOT / "deconditioning", Path(source)], [Path(target)])
         end_with_parent(int(os.environ.get(PARENT, os.getppid())))
         read(Path(source), Path(target), name, int(memory), *filter(None, settings))
         answer["ok"] = True

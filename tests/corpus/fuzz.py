@@ -132,13 +132,14 @@ def keep(case: Case, found: Outcome) -> None:
 
 def replay(path: Path, reader: str) -> str:
     """What the application says to this file, by its real door."""
-    modules = {"fields": "deconditioning.fields", "table": "deconditioning.tables", "simulations": "deconditioning.likelihood_free",
-               "subjects": "deconditioning.distribution_regression"}  # fmt: skip
+    modules = {
+        "fields": "fields", "table": "tables", "simulations": "likelihood_free", "subjects": "distribution_regression",
+    }  # fmt: skip
     load = _readers()[reader][1]
     settings = json.dumps(ROLES) if reader == "subjects" else ""
     data = framed(reader, path.read_bytes())
     try:
-        read_apart(f"{modules[reader]}.reader", data, path.name, load, seconds=CPU_S, settings=settings)
+        read_apart(f"deconditioning.{modules[reader]}.reader", data, path.name, load, seconds=CPU_S, settings=settings)
     except InputError as error:
         return f"refused: {error}"
     return "read"

@@ -317,7 +317,8 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
     about = {
         "Conventions": "CF-1.11",
         "title": f"{problem.long_name}, downscaled",
-        "source": f"Deconditioning Lab {deconditioning.__version__}, model {model.settings.model}, from {fields.source}",
+        "source": f"Deconditioning Lab {deconditioning.__version__}, model {model.settings.model}, "
+        f"from {fields.source}",
         "references": references_of(named(model.settings.model).source),
         "licence": problem.licence,
         "comment": _WORDS[task.condition],

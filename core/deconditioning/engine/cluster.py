@@ -11,7 +11,8 @@ from typing import Any
 
 from deconditioning.errors import InputError
 
-_ROOT = Path(__file__).resolve().parents[3]
+#: The folder that holds this package.
+_ROOT = Path(__file__).resolve().parents[2]
 _CONNECT_S = 5
 _ANY_PORT = "127.0.0.1:0"
 
@@ -123,8 +124,8 @@ class Cluster:
 
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")  # the new processes are to be silent
         setup = (
-            f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from deconditioning.engine.process_setup import setup_under; "
-            f"dask_setup = setup_under({os.getpid()})"
+            f"import sys; sys.path.insert(0, {str(_ROOT)!r}); "
+            f"from deconditioning.engine.process_setup import setup_under; dask_setup = setup_under({os.getpid()})"
         )
         environment = worker_environment(self.workers)
         worker = {"preload": [setup], "preload_nanny": [setup], "env": environment, "death_timeout": 30}

@@ -20,12 +20,12 @@ TASKS: dict[str, str] = {
     "swiss-roll-benchmark": "deconditioning.studies.swiss_roll.benchmark:benchmark_task",
 }
 
-_DIRECT = re.compile(r"(core|tests)(\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
+_DIRECT = re.compile(r"(deconditioning|tests)(\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
 
 
 def task_path(task: str) -> str:
     """The ``module:function`` behind a task's name; only this project's own functions are tasks."""
-    path = TASKS.get(task, task)
+    path = re.sub(r"^core\.", "deconditioning.", TASKS.get(task, task))  # as version 0.1.0 named the package
     if not _DIRECT.fullmatch(path):
         raise InputError(f"There is no task {task!r}: choose one of {', '.join(sorted(TASKS))}.")
     return path

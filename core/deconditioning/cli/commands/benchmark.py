@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from deconditioning.bundled import bundled
 from deconditioning.cli.document import check_writable, write_bytes
 from deconditioning.cli.talk import say
 from deconditioning.engine import Engine, RunSpec
@@ -20,7 +21,7 @@ BENCHMARKS = {
     "trust": ("downscaling-benchmark", "trust.json"),
     "mediation": ("downscaling-benchmark", "mediation.json"),
 }
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "benchmarks"
+FOLDER = bundled("benchmarks")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

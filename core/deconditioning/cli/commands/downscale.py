@@ -71,8 +71,8 @@ def data_and_model_arguments(parser: argparse.ArgumentParser, *, optional: bool 
     """What is downscaled, and by which model; ``optional``: nothing may be."""
     parser.add_argument(
         "input", metavar="INPUT", nargs="*" if optional else "+", action=Joined,
-        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set (python -m "
-        "core datasets); of several the first gives the grid, the others are carried onto it",
+        help="NetCDF or GRIB file, Zarr store, folder, 'pattern_*.nc' or address, or the key of a data set "
+        "(deconditioning datasets); of several the first gives the grid, the others are carried onto it",
     )  # fmt: skip
     add_data_options(parser.add_argument_group("data"))
     _model_arguments(parser.add_argument_group("model"))

@@ -12,10 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from deconditioning.bundled import bundled
 from deconditioning.errors import InputError
 from deconditioning.studies.replicated.numbers import FOLDER, Query, stored_number
 
-FILE = Path(__file__).resolve().parents[4] / "data" / "replicated.toml"
+FILE = bundled("replicated.toml")
 HOLDS, PARTLY, FAILS, ELSEWHERE, DRAWING = (
     "holds", "holds partly", "does not hold", "only on other data", "nothing to measure",
 )  # fmt: skip

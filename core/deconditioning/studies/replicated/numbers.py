@@ -8,9 +8,10 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
+from deconditioning.bundled import bundled
 from deconditioning.errors import InputError
 
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "benchmarks"
+FOLDER = bundled("benchmarks")
 #: What tells one draw from another, beside its model.
 ABOUT = ("case", "matching", "seed", "dimension", "size", "way", "observed", "simulations", "system", "train")
 Row = Mapping[str, Any]
