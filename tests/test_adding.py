@@ -1,6 +1,7 @@
 """The recipes of docs/adding.md, followed in a copy of the project."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -51,7 +52,8 @@ def followed(title: str, copy: Path) -> list[str]:
 
 def run(copy: Path, *command: str) -> str:
     """What a Python of its own, started in the copy, prints."""
-    done = subprocess.run([sys.executable, *command], cwd=copy, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(copy / "core"), str(copy)))}
+    done = subprocess.run([sys.executable, *command], cwd=copy, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return done.stdout
 
