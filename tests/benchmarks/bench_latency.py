@@ -194,7 +194,7 @@ def serving_bare(folder: Path) -> Iterator[str]:
     shutil.copytree(ROOT / "static", folder / "static")
     shutil.copy(Path(__file__).with_name("bare_page.py"), folder)
     options = ("streamlit", "run", "bare_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder, PYTHONPATH=str(ROOT)) as url:
+    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
         yield url
 
 

@@ -38,7 +38,7 @@ def least(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copytree(ROOT / "static", folder / "static")
     shutil.copy(Path(__file__).with_name("picture_first_page.py"), folder)
     options = ("streamlit", "run", "picture_first_page.py", "--server.enableStaticServing=true")
-    with running_app(folder / "runs", folder / "log.txt", options, folder, PYTHONPATH=str(ROOT)) as url:
+    with running_app(folder / "runs", folder / "log.txt", options, folder) as url:
         yield url
 
 

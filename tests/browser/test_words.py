@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import ROOT, running_app
+from tests.browser.serving import running_app
 from tests.browser.steps import settled
 
 FOLDER = Path(__file__).parent
@@ -25,7 +25,7 @@ def page_of_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("words")
     shutil.copy(FOLDER / "words_page.py", folder)
     serve = ("streamlit", "run", "words_page.py")
-    with running_app(folder / "runs", folder / "log.txt", serve, folder, PYTHONPATH=str(ROOT)) as url:
+    with running_app(folder / "runs", folder / "log.txt", serve, folder) as url:
         yield url
 
 

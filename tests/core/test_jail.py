@@ -53,7 +53,7 @@ def outcome(tmp_path_factory):
         local.listen()
         ports = [stream.getsockname()[1], datagram.getsockname()[1]]
         told = {"secret": str(secret), "link": str(link), "folder": str(folder), "ports": ports,
-                "unix": str(folder / "socket"), "project": str(ROOT / "README.md")}  # fmt: skip
+                "unix": str(folder / "socket"), "project": str(ROOT.parent / "README.md")}  # fmt: skip
         os.environ["A_PASSWORD"] = SECRET
         try:
             found = read_apart(

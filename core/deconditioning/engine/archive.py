@@ -8,10 +8,9 @@ from typing import Protocol
 
 from deconditioning.errors import InputError
 
-_AGAIN = '''"""Makes this run again: in the folder of the Deconditioning Lab, `.venv/bin/python path/to/this/run.py`."""
-import json, sys
+_AGAIN = '''"""Makes this run again, where the package `deconditioning` is installed: `python run.py`."""
+import json
 from pathlib import Path
-sys.path.insert(0, str(Path.cwd()))
 from deconditioning.engine.context import Context
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.tasks import find_task

@@ -342,7 +342,7 @@ def _foreign(error: BaseException) -> str:
     """A failure that happened around the task, in words."""
     if isinstance(error, ModuleNotFoundError):
         return (
-            f"The worker cannot import this project ({error}): start its workers in the project's folder, "
-            "or with PYTHONPATH set to it, in an environment with requirements.txt."
+            f"The worker cannot import this project ({error}): start its workers in an environment where "
+            "it is installed, with `pip install .` in the project's folder."
         )
     return f"The run failed with {type(error).__name__}: {' '.join(str(error).split())[:300]}."

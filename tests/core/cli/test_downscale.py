@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from deconditioning import __version__
 from deconditioning.cli.commands import downscale as command_module
 from tests.core.fields.samples import netcdf, plane
 
@@ -305,8 +306,8 @@ def test_what_the_file_holds_is_chosen(command, file: Path, tmp_path: Path) -> N
         "--attributes", "doi=10.5281/zenodo.1", "--output", tmp_path,
     )  # fmt: skip
     assert answer.code == 0, answer.err
-    names = sorted(path.name for path in tmp_path.glob("t_*"))
-    assert names == [f"t_DeconditioningLab-bag-gp_v0-1-0{more}.nc" for more in ("", "_coarse")]
+    names, version = sorted(path.name for path in tmp_path.glob("t_*")), __version__.replace(".", "-")
+    assert names == [f"t_DeconditioningLab-bag-gp_v{version}{more}.nc" for more in ("", "_coarse")]
     with xr.open_dataset(tmp_path / names[0], engine="h5netcdf") as fine:
         assert fine["draws"].sizes["realization"] == 3 and fine["quantiles"].sizes["quantile"] == 5
         assert fine["mean"].dtype == np.float32 and fine.attrs["doi"] == "10.5281/zenodo.1" and "coarse" not in fine

@@ -75,7 +75,7 @@ class Crew:
         where = ["--scheduler-file", str(self.file), "--host", "127.0.0.1", "--no-dashboard"]
         self.started.append(subprocess.Popen(
             [sys.executable, "-m", "dask", *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd=self.file.parent, env=os.environ | {"PYTHONPATH": str(ROOT)},
+            cwd=self.file.parent,
         ))  # fmt: skip
         return self.started[-1]
 

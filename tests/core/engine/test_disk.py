@@ -14,7 +14,7 @@ from deconditioning.engine import Engine, RunSpec
 from deconditioning.engine.owner import Owner, is_alive
 from deconditioning.engine.store import Store
 from deconditioning.errors import InputError
-from tests.core.engine.conftest import ROOT, done, progressing, toy
+from tests.core.engine.conftest import done, progressing, toy
 from tests.core.engine.toys import ENDLESS
 from tests.waiting import HANG_S, wait_for
 
@@ -36,9 +36,8 @@ engine.close()
 def other_app(tmp_path: Path):
     """Another app process on the same folder, with a run going on."""
     code, folder = [sys.executable, "-c", OTHER_APP], tmp_path / "runs"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [*code, str(folder)], stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment, start_new_session=True
+        [*code, str(folder)], stdout=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
     )
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
