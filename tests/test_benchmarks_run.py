@@ -73,7 +73,7 @@ def test_bench_downscaling_and_mediation_name_cases_that_there_are() -> None:
     from deconditioning.studies.downscaling.benchmark import OWN, DownscalingBenchmark
 
     said = made("-n", "bench-downscaling")
-    assert re.findall(r"-m core benchmark (\w+)", said) == ["downscaling", "mediation"]
+    assert re.findall(r"-m deconditioning benchmark (\w+)", said) == ["downscaling", "mediation"]
     for settings in ({}, OWN["mediation"]):
         items = DownscalingBenchmark.from_dict({**settings, "seeds": [0]}).items()
         assert len({item["case"] for item in items}) == 6 and len({item["model"] for item in items}) > 3

@@ -271,8 +271,8 @@ def test_the_command_for_many_steps_is_one_that_is_understood(page):
     until(page, lambda: page.code)  # downloads wait for the exact picture
     (code,) = [block.value for block in page.code if "predict-store" in block.value]
     parts = code.split()
-    assert parts[:4] == ["deconditioning", "predict-store"]
-    options = make_parser().parse_args(parts[3:])
+    assert parts[:2] == ["deconditioning", "predict-store"]
+    options = make_parser().parse_args(parts[1:])
     assert options.model == "air_potential_temperature-area_to_point_gp.json" and options.condition == "once"
     assert any("Many time steps" in box.label for box in page.expander)
     assert "`surface_altitude` of every step" in as_shown(words(page))
