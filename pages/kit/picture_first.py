@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitInvalidLayoutContextError
 
 from deconditioning.errors import InputError
 
@@ -62,6 +63,12 @@ def part_first(draw: Callable[[], Drawn]) -> Drawn:
         token = _AHEAD.set(next(_NUMBERS) if alone else _AHEAD.get())
         try:
             drawn = draw()
+        except StreamlitInvalidLayoutContextError:
+            # A newer run of the page, in a thread of its own, has taken this drawing's places outside back. Then the
+            # line below ends this run; where the page was broken off before it came here, the page runs again.
+            if not ahead_of_page():
+                raise
+            st.rerun()
         except InputError as error:
             if alone:
                 st.rerun()

@@ -10,13 +10,18 @@ from pages.kit.layout import refusals
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
 
+#: At this height the picture takes its time, and what comes before it takes more.
+SLOW = 12
 st.title("Least")
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 
 
 def draw() -> int:
     """A slider, and a line that ends at its value."""
-    height = st.sidebar.slider("Height", 0, 20, 5)
+    height = st.sidebar.slider("Height", 0, 20, 5, key="height")
+    if height == SLOW:
+        time.sleep(1)  # long enough that the page begins to run meanwhile
+    st.sidebar.caption(f"Height {height} was drawn.")
     if height > 15:
         raise InputError(f"Height {height} is too high: choose at most 15.")
     look = layout("Line", height=250) | {"xaxis": axis("x", False), "yaxis": axis("y", False)}
@@ -24,6 +29,8 @@ def draw() -> int:
     return height
 
 
+if st.session_state.get("height") == SLOW:
+    time.sleep(1.5)
 with refusals():
     st.write(f"The page was run for height {picture_first(draw)}.")
 st.write(f"Runs of the page: {st.session_state['runs']}.")

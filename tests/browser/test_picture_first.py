@@ -1,5 +1,6 @@
 """A picture is drawn before its page, and the page always follows: on the least page, and on a real one."""
 
+import asyncio
 import re
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.serving import ROOT, running_app
 from tests.browser.steps import move_slider, opened, settled
+from tests.visitor import Visitor, visit
 
 #: The hand rests when the test says so: the timer after which the chart asks for its page never ends by itself.
 HAND = """() => {
@@ -32,9 +34,14 @@ DRAWN = """() => document.querySelector('[data-key="line"]')?.querySelector('.li
 
 
 @pytest.fixture(scope="module")
-def least(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the least page is served and its server's log is kept."""
+    return tmp_path_factory.mktemp("least")
+
+
+@pytest.fixture(scope="module")
+def least(folder: Path) -> Iterator[str]:
     """Address of the least page."""
-    folder = tmp_path_factory.mktemp("least")
     shutil.copytree(ROOT / "static", folder / "static")
     shutil.copy(Path(__file__).with_name("picture_first_page.py"), folder)
     options = ("streamlit", "run", "picture_first_page.py", "--server.enableStaticServing=true")
@@ -108,6 +115,22 @@ def test_what_the_picture_refuses_the_page_says(new_page, least: str) -> None:
     expect(page.get_by_text("The page was run for height 0.")).to_be_visible()
     expect(page.get_by_text("is too high")).to_have_count(0)
     assert not page.errors
+
+
+def test_a_run_of_the_page_ends_a_drawing_that_is_under_way(least: str, folder: Path) -> None:
+    """Nothing is logged: the page has taken back the place in the sidebar to which the drawing was to write."""
+
+    async def quick() -> Visitor:
+        async with Visitor(least) as visitor:
+            await visitor.until(lambda: visitor.page_runs)
+            await visitor.move("height", 12)
+            await asyncio.sleep(0.5)
+            await visitor.rerun()
+        return visitor
+
+    visitor = visit(quick())
+    assert "The page was run for height 12." in visitor.texts and not visitor.troubles
+    assert "Error" not in (folder / "log.txt").read_text()
 
 
 def test_a_moved_slider_ends_on_the_page_that_its_address_opens(new_page) -> None:
