@@ -1,6 +1,7 @@
 """Arrows point one way: pages → studies → downscaling → models … → embeddings → kernels → linalg."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -8,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from scripts import draw_layers
 from scripts.changed_tests import imported_modules
 
 ROOT = Path(__file__).resolve().parents[1]
+LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
 
 GROUND = {
     "bundled", "errors", "lazy", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox",
@@ -232,3 +235,12 @@ def test_importing_core_is_light() -> None:
     code = "import deconditioning, sys; print(sorted({'torch', 'numpy', 'xarray', 'scipy', 'dask'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_picture_of_the_layers_is_drawn_from_the_imports() -> None:
+    page = draw_layers.PAGE.read_text()
+    assert draw_layers.mermaid() in page, "run `python -m scripts.draw_layers`"
+    files = re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)", page.partition("## From a file")[2])
+    assert len(files) > 10 and [name for name in files if not any(LIBRARY_FOLDER.rglob(name))] == []
+    below = {"a": {"b", "c"}, "b": {"c"}, "c": set()}
+    assert draw_layers.reduced(below) == {"a": {"b"}, "b": {"c"}, "c": set()}
