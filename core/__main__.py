@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from deconditioning.cli import main
+from deconditioning.cli.program import main
 
 if __name__ == "__main__":
     print("`python -m core` is now called `deconditioning`; the old name goes with the next version.", file=sys.stderr)

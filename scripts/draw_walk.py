@@ -10,12 +10,12 @@ import cmocean.cm
 import numpy as np
 from matplotlib import image
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 
 FOLDER = Path(__file__).resolve().parents[1] / "static" / "walk"
 KEY = "ukv-645m"

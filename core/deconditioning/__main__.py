@@ -2,7 +2,7 @@
 
 import sys
 
-from deconditioning.cli import main
+from deconditioning.cli.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

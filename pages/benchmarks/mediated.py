@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.figures.colours import model_name
-from deconditioning.metrics import pairwise_wilcoxon
+from deconditioning.metrics.significance import pairwise_wilcoxon
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen

@@ -14,9 +14,10 @@ import streamlit as st
 
 from deconditioning.downscaling.source import Source, cells_shape
 from deconditioning.errors import InputError
-from deconditioning.fields import Cell, DownscalingProblem, DownscalingSpec, cells_of_text, cells_text
-from deconditioning.fields.by_hand import LEAST_SIDE
+from deconditioning.fields.by_hand import LEAST_SIDE, Cell, cells_of_text, cells_text
 from deconditioning.fields.pointed import cell_at, number_of, region_touched, toggled
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from pages.kit import bound
 from pages.kit.address import LONGEST
 from pages.kit.asked import ask, wanted

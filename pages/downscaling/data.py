@@ -12,8 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 from deconditioning.downscaling.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
 from deconditioning.engine.uploads import NotKept
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, Fields, Variable
+from deconditioning.fields.gridded import Fields, Variable
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.several import joined, keys_of, together
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.defaults import usual_model
 from pages.downscaling import by_hand
@@ -71,14 +73,15 @@ def problem_of(choice: Choice) -> DownscalingProblem:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def default_of(key: str) -> dict[str, Any]:
     """Settings a data set opens with: its own, or a guess from its fields."""
-    from deconditioning.datasets import catalogue, suggest_spec
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.datasets.suggest import suggest_spec
 
     known = {entry.key: entry.default for entry in catalogue()}
     return known.get(key) or suggest_spec(fields_of(key))
 
 
 def _sources() -> dict[str, str]:
-    from deconditioning.datasets import catalogue
+    from deconditioning.datasets.entries import catalogue
 
     names = {entry.key: entry.title for entry in catalogue()}
     uploads = listed(kept_uploads, "data", "coarse", "third", "more")
@@ -122,7 +125,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     names = _sources()
     key = pick("Fields", "data", list(names), FIRST, names)
     _forget_others(key)
-    from deconditioning.datasets import folder_problem
+    from deconditioning.datasets.entries import folder_problem
 
     trouble = folder_problem()
     if trouble:
@@ -214,7 +217,8 @@ def _variables(fields: Fields, source: Source, default: dict[str, Any]) -> tuple
 def _default_covariates(source: Source, fields: Fields, target: str, default: dict[str, Any]) -> list[str]:
     """Those that the data set comes with; of files beside it, and of files of one's own, all that do not change with
     time."""
-    from deconditioning.datasets import catalogue, static_covariates
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.datasets.suggest import static_covariates
 
     first, *more = keys_of(source.fields)
     own = list(default.get("covariates", []))

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.fields import Fields
+from deconditioning.fields.gridded import Fields
 from deconditioning.fields.matched import chosen_label, place_matching
 from deconditioning.fields.selecting import index_of
 from pages.downscaling.picked import pick

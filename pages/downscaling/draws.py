@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.flip import flip_book
 from deconditioning.figures.panel import MapScale
 from deconditioning.models.spec import ModelSpec

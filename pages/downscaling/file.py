@@ -10,7 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from deconditioning.downscaling.deliver import Leaving
 from deconditioning.downscaling.draws import Draws, exact_draws
 from deconditioning.errors import InputError
-from deconditioning.fields import Delivery, DownscalingProblem, attributes_of_text, packed
+from deconditioning.fields.delivery import Delivery, attributes_of_text, packed
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.uncertain import QUANTILES
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture

@@ -11,9 +11,10 @@ from deconditioning.downscaling.duration import about_seconds
 from deconditioning.downscaling.guard import beside_bilinear, bilinear_error
 from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
-from deconditioning.engine import Run, RunSpec
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.engine.records import Run, RunSpec
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.kernels.spec import KernelSpec

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.fields import Fields
+from deconditioning.fields.gridded import Fields
 from deconditioning.fields.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several

@@ -10,7 +10,8 @@ import streamlit as st
 
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, MODELS, named

@@ -10,14 +10,18 @@ import streamlit as st
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, cells_text, explained_share, reaggregate
-from deconditioning.fields import interpolations as interpolated
+from deconditioning.fields.baselines import interpolations as interpolated
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.by_hand import cells_text
+from deconditioning.fields.explained import explained_share
 from deconditioning.fields.place import place_words
 from deconditioning.fields.pointed import cell_of
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
-from deconditioning.metrics import calibration, pit, score_field
+from deconditioning.metrics.calibrating import calibration, pit
+from deconditioning.metrics.field_scores import score_field
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.picture import View
 from pages.kit import bound

@@ -12,9 +12,9 @@ from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
 from deconditioning.downscaling.verdict import unchecked
 from deconditioning.engine.uploads import UPLOAD
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.panel import Panel
-from deconditioning.metrics import Trust
+from deconditioning.metrics.trusting import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.deck import Shown, presented
 from pages.downscaling import file, printed

@@ -4,7 +4,7 @@ import streamlit as st
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.verdict import verdict
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import (
     by_hand,

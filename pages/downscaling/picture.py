@@ -21,7 +21,7 @@ from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
     ERROR,
     MEAN,

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from deconditioning.downscaling.one_scale_up import OneScaleUp
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.panel import Panel
-from deconditioning.metrics import Trust
+from deconditioning.metrics.trusting import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.assembled import assembled
 from deconditioning.slides.deck import Shown, downscaling_deck

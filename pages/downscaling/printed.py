@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.doubt import USUAL_SHARE, Doubt
 from deconditioning.figures.downscaled_maps import heading
 from deconditioning.figures.page_size import PAGES, Page
@@ -20,7 +20,7 @@ from deconditioning.figures.publication import (
     projections_for,
     publication_figure,
 )
-from deconditioning.metrics import Trust
+from deconditioning.metrics.trusting import Trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice

@@ -6,7 +6,7 @@ from typing import Any
 from deconditioning.downscaling.duration import setting_seconds
 from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.sweep import sweepable
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.model import slider_values

@@ -9,14 +9,13 @@ from deconditioning.downscaling.assumptions import assumptions, intervals, refus
 from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
 from deconditioning.downscaling.prediction import reads_bags
 from deconditioning.downscaling.verdict import unchecked
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import scaled_up_panels
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.figures.scores import pit_histogram
 from deconditioning.figures.trust import TITLE, mark_of
-from deconditioning.metrics import Trust, trust
-from deconditioning.metrics.trusting import LEVELS, RIGHT
+from deconditioning.metrics.trusting import LEVELS, RIGHT, Trust, trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
 from deconditioning.kernels.spec import Factor
 from deconditioning.models.catalogue import MODELS, named

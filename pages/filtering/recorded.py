@@ -10,8 +10,8 @@ from deconditioning.filtering.oscillator import oscillator_table
 from deconditioning.filtering.series import MOST_TRAIN, Series
 from deconditioning.filtering.steps import time_column
 from deconditioning.studies.filtering.study import FilterSettings, Followed, follow, series_problem
-from deconditioning.tables import Table, open_table
 from deconditioning.tables.gaps import Missing
+from deconditioning.tables.table import Table, open_table
 from pages.filtering import words
 from pages.filtering.player import player
 from pages.kit.essential import called

@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine import RunSpec
+from deconditioning.engine.records import RunSpec
 from deconditioning.errors import InputError
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.roll import model_dots
-from deconditioning.metrics import Comparison, pairwise_wilcoxon
+from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
 from deconditioning.studies.benchmark_table import mediated_beside_plain, table_rows
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine import Run, RunSpec
 from deconditioning.engine.compare import run_sentences
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.engine.series import trace_series
 from deconditioning.errors import InputError
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace

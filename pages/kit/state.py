@@ -16,7 +16,7 @@ from pages.kit.record import saw_control
 from pages.kit.visitor import address, is_shared, keeps_cookie, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
-    from deconditioning.engine import Visitor
+    from deconditioning.engine.visitor import Visitor
 
 #: From one stop of a log slider to the next, in log10.
 STEP = 0.05
@@ -27,7 +27,7 @@ class EngineHolder:
     """Holds the one engine of this server (Streamlit's cache refuses awaitable objects, a plain one is safe)."""
 
     def __init__(self) -> None:
-        from deconditioning.engine import Engine
+        from deconditioning.engine.engine import Engine
 
         self.engine = Engine(encrypted=is_shared(), limit_s=60 * _run_minutes() if is_shared() else None)
 
@@ -47,7 +47,7 @@ def _holder() -> EngineHolder:
 
 def get_engine() -> "Visitor":
     """The run engine, one per server, as this visitor may use it."""
-    from deconditioning.engine import Visitor
+    from deconditioning.engine.visitor import Visitor
 
     return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address())
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.studies.sweep_content import Swept, swept
 from deconditioning.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum

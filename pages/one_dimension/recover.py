@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.one_dimension import Line, LineSpec
-from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled
 from deconditioning.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
 from deconditioning.models.learning_time import expected_seconds

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine import Run, Visitor
+from deconditioning.engine.records import Run
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from pages.kit.layout import refusal
 from pages.kit.state import forget, is_known, put, recall, remember

@@ -7,10 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from deconditioning.engine import Run, Visitor
 from deconditioning.engine.archive import zip_runs
 from deconditioning.engine.compare import compare_settings, run_scores, run_sentences
+from deconditioning.engine.records import Run
 from deconditioning.engine.series import trace_series
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.wording import duration
 from pages.kit.asked import set_values

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine import Visitor
 from deconditioning.engine.favourites import LONGEST_NAME, Favourite
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from pages.kit import history
 from pages.kit.asked import set_values

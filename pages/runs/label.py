@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from deconditioning.engine import Run, Visitor
 from deconditioning.engine.labels import LONGEST_NAME, Label
+from deconditioning.engine.records import Run
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from pages.kit.layout import refusal
 from pages.kit.state import forget, remember

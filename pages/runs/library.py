@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.kept_map import THUMBNAIL
-from deconditioning.engine import Run, Visitor
 from deconditioning.engine.compare import run_model, run_scores
+from deconditioning.engine.records import Run
 from deconditioning.engine.series import trace_series
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.thumbnail import curve_thumbnail
 from deconditioning.studies.run_picture import sweep_sketch

@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from deconditioning.engine import Run
+from deconditioning.engine.records import Run
 
 STATES = {
     "queued": ("Waiting", "gray"),

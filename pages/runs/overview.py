@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine import Run, Visitor
+from deconditioning.engine.records import Run
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.wording import duration
 from pages.kit.run_panel import is_stopping, standing, stop

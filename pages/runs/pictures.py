@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.kept_map import FILE, KeptMap, kept_map
-from deconditioning.engine import Run, Visitor
 from deconditioning.engine.compare import over_seeds
+from deconditioning.engine.records import Run
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.panel import MapScale, Panel

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from deconditioning.engine import Run
+from deconditioning.engine.records import Run
 from deconditioning.studies.sweep_content import page_of, swept
 from pages.kit.pages import PAGES, page_link
 from pages.kit.sweep_results import draw, main_plots

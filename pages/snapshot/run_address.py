@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from deconditioning.engine import Run
+from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
 from deconditioning.studies.run_content import readable
 

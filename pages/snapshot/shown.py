@@ -5,7 +5,8 @@ from html import escape
 import streamlit as st
 
 from deconditioning.downscaling.kept_map import FILE
-from deconditioning.engine import Run, Visitor
+from deconditioning.engine.records import Run
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.studies.run_picture import run_figures

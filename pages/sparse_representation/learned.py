@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
-from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.figures.line import function_plot
 from deconditioning.models.learning_time import expected_seconds
 from deconditioning.models.sparse_representation import SparseRepresentation

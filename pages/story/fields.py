@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from deconditioning.fields import DownscalingProblem
 from deconditioning.fields.place import latitude_words
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue
 from deconditioning.figures.style import INK, Figure

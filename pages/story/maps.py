@@ -8,15 +8,14 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
-from deconditioning.fields import constant, explained_share
-from deconditioning.fields.explained import WEAK
+from deconditioning.fields.baselines import constant
+from deconditioning.fields.explained import WEAK, explained_share
 from deconditioning.figures.downscaled_maps import field_scale, reaches
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.figures.story import TALL
 from deconditioning.figures.style import Figure
-from deconditioning.metrics import trust
-from deconditioning.metrics.trusting import RIGHT
+from deconditioning.metrics.trusting import RIGHT, trust
 from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
 from deconditioning.teaching.lesson import ANSWERS
 from pages.kit.background import awaited, get_background, own_lane

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.datasets.swiss_roll import RollSpec
-from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec

@@ -11,13 +11,14 @@ import sys
 
 import torch
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
-from deconditioning.metrics import score_field
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.metrics.field_scores import score_field
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds
 from tests.benchmarks.yardstick_varcmp import EPOCHS, INDUCING, Yardstick

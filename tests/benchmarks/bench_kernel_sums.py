@@ -12,12 +12,12 @@ import torch
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import cross
 from deconditioning.bag_sums.pixel_sums import _add_direct, picture_sums
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.prediction import picture_of
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import never
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.observations import Bags
 from tests.benchmarks.table import Row, keep

@@ -26,7 +26,7 @@ import json, sys
 from dataclasses import replace
 from pathlib import Path
 import numpy as np, torch
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.downscaling.predict_store import predict_store_task
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.engine.reporting import Stopwatch, peak_mb

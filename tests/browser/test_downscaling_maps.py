@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page
 
-from deconditioning.datasets import catalogue
+from deconditioning.datasets.entries import catalogue
 from tests.browser.steps import opened
 
 PATH = "/downscale?rows=18&columns=18"

@@ -11,10 +11,13 @@ from cartopy.mpl.gridliner import Gridliner
 from PIL import Image
 from pyproj import CRS
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, make_problem
+from deconditioning.fields.baselines import bilinear
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import (
     Reaches,
     all_panels,
@@ -164,7 +167,7 @@ def test_a_pdf_embeds_truetype_and_a_dollar_is_a_dollar(problem, printed):
 
 
 def test_the_last_place_says_what_the_intervals_held(problem, printed):
-    from deconditioning.metrics import Trust
+    from deconditioning.metrics.trusting import Trust
 
     panels = panels_of(problem)
     _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))

@@ -7,12 +7,16 @@ import xarray as xr
 from deconditioning.cli.program import make_parser
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields, open_upload
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.pair import make_problem_from_files
 from deconditioning.fields.several import together
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.upload import open_upload
 from deconditioning.fields.zarr_reading import open_store
 from deconditioning.fields.zarr_reading import region as window
 from deconditioning.missing_marks import checked_missing, find_marks, marked, marks_of
-from deconditioning.tables import read_table
+from deconditioning.tables.table import read_table
 from tests.core.fields.samples import netcdf, region
 
 MARKS = [-9.9, -99, -99.9, -999, -999.99, -9999.9, -8.88e8, 1e20, -1e20, 9999, 65535, -32768, 6999, 9.96921e36, 0.0]

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.models.trainable import NOISES

@@ -11,7 +11,7 @@ from deconditioning.plain_data import MOST_SEED, check_seed
 
 #: Settings with a seed, and what else they need.
 SETTINGS = {
-    "deconditioning.fields.DownscalingSpec": {"target": "t", "covariates": ("a",)},
+    "deconditioning.fields.spec.DownscalingSpec": {"target": "t", "covariates": ("a",)},
     "deconditioning.downscaling.settings.DownscaleSettings": {},
     "deconditioning.datasets.one_dimension.LineSpec": {},
     "deconditioning.studies.one_dimension.problem.LineSettings": {},
@@ -73,5 +73,5 @@ def test_what_is_refused_is_told_in_few_words():
 def test_infinite_settings_of_a_problem_are_sentences():
     for given in ({"block": (float("inf"), 3)}, {"select": {"time": float("inf")}}, {"withhold": float("nan")}):
         with pytest.raises(InputError):
-            build("deconditioning.fields.DownscalingSpec", **given)
-    assert build("deconditioning.fields.DownscalingSpec", seed="5").seed == 5
+            build("deconditioning.fields.spec.DownscalingSpec", **given)
+    assert build("deconditioning.fields.spec.DownscalingSpec", seed="5").seed == 5

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError, never
 from deconditioning.sweeps import (
     Axis,

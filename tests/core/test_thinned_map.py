@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.panel import MapScale, Panel
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields import open_upload
+from deconditioning.fields.upload import open_upload
 from deconditioning.jail import landlock_version
-from deconditioning.tables import open_table
+from deconditioning.tables.table import open_table
 from tests.corpus.batch import Outcome, run_batch, write_all
 from tests.corpus.make import Case, cases
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.datasets import catalogue
+from deconditioning.datasets.entries import catalogue
 from deconditioning.datasets.one_dimension import LineSpec
 from deconditioning.datasets.sparse_toy import ToySpec
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.downscaling.one_scale_up import VALUES, OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import LineSettings

@@ -87,7 +87,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
 )
 def test_only_good_intervals_are_praised(held, verdict, widen, said):
     def shown(held, verdict, widen):
-        from deconditioning.metrics import Trust
+        from deconditioning.metrics.trusting import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 
@@ -103,7 +103,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
 
 def test_no_verdict_stands_where_intervals_are_refused():
     def shown():
-        from deconditioning.metrics import Trust
+        from deconditioning.metrics.trusting import Trust
         from pages.downscaling import trust
         from pages.downscaling.picture import View
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from pages.downscaling.by_hand import COLUMNS, HIDE, REVEAL, ROWS, values_of
 from tests.pages.sliders import log_slider
 from tests.pages.test_downscaling import complaints, words
@@ -77,7 +77,8 @@ def test_what_is_pointed_at_is_put_onto_the_controls_each_event_once():
     def shown():
         import streamlit as st
 
-        from deconditioning.fields import DownscalingSpec, make_problem
+        from deconditioning.fields.coarsened import make_problem
+        from deconditioning.fields.spec import DownscalingSpec
         from pages.downscaling.by_hand import HIDE, ROWS, pointed
         from pages.kit.asked import wanted
         from tests.core.fields.samples import fields, region

@@ -15,7 +15,7 @@ def _page(changes: dict, stopping: bool) -> None:
 
     import streamlit as st
 
-    from deconditioning.engine import Run, RunSpec
+    from deconditioning.engine.records import Run, RunSpec
     from pages.kit import run_panel
 
     now = time.time()

@@ -9,7 +9,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
-from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from pages.runs import detail
 from tests.core.engine.toys import ENDLESS

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.engine import Context, RunSpec
+from deconditioning.engine.context import Context
 from deconditioning.engine.labels import Label
+from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from deconditioning.engine.visitor import mark_of
 from deconditioning.studies.sparse_representation.study import SparseSettings, sparse_task

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.engine import Run, RunSpec
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.studies.sweeping import study_of
 from pages.kit import sweep
 from pages.kit.state import get_engine

@@ -1,5 +1,1 @@
 """The command line. A command is one file in ``core/deconditioning/cli/commands``; see ``cli.program``."""
-
-from deconditioning.cli.program import main
-
-__all__ = ["main"]

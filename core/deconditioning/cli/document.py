@@ -44,7 +44,7 @@ class Result:
 
 def units_of(scores: Iterable[str], units: str) -> dict[str, str]:
     """The units of each score of a quantity in ``units``."""
-    from deconditioning.metrics import score_units
+    from deconditioning.metrics.field_scores import score_units
 
     own = {"ms_per_step": "ms", "angle": "degrees", "posterior_risk": score_units(["mse"], units)["mse"]}
     return {name: own.get(name.removesuffix("_area"), of) for name, of in score_units(scores, units).items()}
@@ -68,7 +68,7 @@ def document(
 def _summary(entries: list[dict[str, Any]], by: tuple[str, ...]) -> list[dict[str, Any]]:
     if not any(entry["scores"] for entry in entries):
         return []
-    from deconditioning.metrics import summarise
+    from deconditioning.metrics.summary import summarise
 
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for entry in entries:

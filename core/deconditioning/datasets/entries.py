@@ -11,7 +11,7 @@ from deconditioning.bundled import bundled
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
-    from deconditioning.fields import Fields
+    from deconditioning.fields.gridded import Fields
 
 FOLDER_VARIABLE = "DECONDITIONING_DATA"
 UKV_FILE = bundled("ukv_20091119.nc")
@@ -47,7 +47,7 @@ class Entry:
 
 
 def _open_file(path: Path) -> "Fields":
-    from deconditioning.fields import open_fields
+    from deconditioning.fields.opening import open_fields
 
     return open_fields(path)
 
@@ -55,7 +55,7 @@ def _open_file(path: Path) -> "Fields":
 def atmosphere_fields(shape: tuple[int, int] = (360, 720), seed: int = 0, explained: float = 0.8) -> "Fields":
     """The made-up planet of :func:`deconditioning.datasets.make_atmosphere` as `Fields`."""
     from deconditioning.datasets.atmosphere import make_atmosphere
-    from deconditioning.fields import fields_from_dataset
+    from deconditioning.fields.from_dataset import fields_from_dataset
 
     return fields_from_dataset(make_atmosphere(shape, seed, explained), licence=GENERATED)
 

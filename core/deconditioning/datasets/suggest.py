@@ -8,7 +8,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.selecting import is_dated
 
 if TYPE_CHECKING:
-    from deconditioning.fields import Fields, Variable
+    from deconditioning.fields.gridded import Fields, Variable
 
 MOST_COVARIATES = 4
 LEAST_SHARE = 0.02

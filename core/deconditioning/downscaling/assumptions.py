@@ -7,9 +7,9 @@ import numpy as np
 from scipy.stats import skew
 
 from deconditioning.downscaling.settings import columns_of, coordinate_names
-from deconditioning.fields import DownscalingProblem, explained_share
-from deconditioning.fields.explained import WEAK
+from deconditioning.fields.explained import WEAK, explained_share
 from deconditioning.fields.limits import limits_of
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.mediator_shift import mediator_shift
 from deconditioning.models.catalogue import named

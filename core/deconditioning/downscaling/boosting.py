@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields import DownscalingProblem, bilinear
+from deconditioning.fields.baselines import bilinear
+from deconditioning.fields.problem import DownscalingProblem
 
 #: The most rounds, and by what share the means have to come nearer for another.
 ROUNDS, _NEARER = 12, 0.01

@@ -12,7 +12,11 @@ from deconditioning.downscaling.draws import Draws, exact_draws
 from deconditioning.downscaling.interactive import picture_or_none
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.errors import Check, never
-from deconditioning.fields import Delivery, DownscalingProblem, drs_name, to_dataset, with_draws, with_quantiles
+from deconditioning.fields.delivery import Delivery
+from deconditioning.fields.export import to_dataset
+from deconditioning.fields.naming import drs_name
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.uncertain import with_draws, with_quantiles
 from deconditioning.models.catalogue import named
 from deconditioning.models.spec import ModelSpec
 

@@ -18,7 +18,8 @@ from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, r
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.downscaling.surroundings import scale_at
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields import DownscalingProblem, reaggregate
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.families.draws import normal
 from deconditioning.kernels.fourier import draw_features
 from deconditioning.kernels.spec import KernelSpec, Term

@@ -2,7 +2,7 @@
 
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import has_two_ways
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import named
 from deconditioning.models.learning_time import expected_seconds
 

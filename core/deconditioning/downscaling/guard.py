@@ -13,7 +13,7 @@ import numpy as np
 from deconditioning.bag_sums.moving import BagGram
 from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import columns_of
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import named
 from deconditioning.models.learning import Learned
 from deconditioning.models.leave_one_out import left_out
@@ -102,7 +102,7 @@ def better_of(
 
 def bilinear_error(problem: DownscalingProblem) -> float:
     """RMSE of bilinear interpolation at the visible cells, each from all others, in the target's units."""
-    from deconditioning.fields import bilinear_left_out
+    from deconditioning.fields.baselines import bilinear_left_out
 
     return float(np.sqrt(np.mean(bilinear_left_out(problem) ** 2)))
 

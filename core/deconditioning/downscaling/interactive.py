@@ -29,7 +29,7 @@ from deconditioning.downscaling.prediction import (
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.downscaling.surroundings import scaled
 from deconditioning.errors import Check, never
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.spec import Term
 from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning

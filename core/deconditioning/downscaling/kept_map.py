@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields import Grid, fields_from_dataset
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.grid import Grid
 
 #: The file of a downscaling run, and its small picture.
 FILE, THUMBNAIL = "downscaled.nc", "thumbnail.png"

@@ -13,7 +13,7 @@ from deconditioning.downscaling.learning_data import Tabulates, on_every_pixel
 from deconditioning.downscaling.scene import Scene
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import Check
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.seen_through import Seen, beside, seen_through
 from deconditioning.models.spec import ModelSpec

@@ -16,7 +16,7 @@ from deconditioning.downscaling.settings import DownscaleSettings, columns_of, c
 from deconditioning.downscaling.stages import choose_stage, ran_away
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import named
 from deconditioning.models.inducing import fitting
 from deconditioning.models.learning import Learned, learn

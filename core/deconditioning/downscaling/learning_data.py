@@ -19,7 +19,7 @@ from deconditioning.downscaling.prediction import (
 )
 from deconditioning.downscaling.settings import columns_of, coordinate_names
 from deconditioning.errors import Check
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.area_to_point import held_to
 from deconditioning.models.catalogue import named

@@ -30,7 +30,8 @@ from deconditioning.downscaling.settings import (
 )
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
-from deconditioning.fields import DownscalingProblem, bilinear_of_joined
+from deconditioning.fields.baselines import bilinear_of_joined
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.metrics.trusting import LEVELS
 from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import condition_on_gram
@@ -271,7 +272,9 @@ def _scored(
     others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
     """Scores in the target's units of standardised means and sds, cells weighted by their area."""
-    from deconditioning.metrics import calibration, crps_gaussian, pit, rmse
+    from deconditioning.metrics.calibrating import calibration, pit
+    from deconditioning.metrics.pointwise import rmse
+    from deconditioning.metrics.probabilistic import crps_gaussian
 
     joined, scale, at = scene.targets, problem.target_scale, scene.joined
     cell = problem.target_cell[joined.item][at]

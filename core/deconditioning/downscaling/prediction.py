@@ -17,7 +17,8 @@ from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.downscaling.surroundings import scale_at
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields import DownscalingProblem, scaled_coordinates
+from deconditioning.fields.coordinates import scaled_coordinates
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.defaults import start_of

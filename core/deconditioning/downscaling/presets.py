@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.fields import DownscalingSpec
-from deconditioning.fields.spec import BY_HAND
+from deconditioning.fields.spec import BY_HAND, DownscalingSpec
 from deconditioning.models.defaults import start_of
 from deconditioning.models.spec import ModelSpec
 

@@ -23,7 +23,8 @@ from deconditioning.downscaling.settings import (
 )
 from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
-from deconditioning.fields import DownscalingProblem, explained_share
+from deconditioning.fields.explained import explained_share
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.thumbnail import field_thumbnail
 from deconditioning.models.learning import Learned, learn
 from deconditioning.models.named_posterior import named_posterior
@@ -138,8 +139,8 @@ def score_all(
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
-    from deconditioning.fields import interpolations
-    from deconditioning.metrics import score_field
+    from deconditioning.fields.baselines import interpolations
+    from deconditioning.metrics.field_scores import score_field
 
     fields = {spec.model: problem.physical_mean(found.mean)}
     sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
@@ -171,8 +172,8 @@ def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tupl
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
     """The fine field averaged back to the cells, against coarse values: ``withheld`` (never seen) and ``seen``."""
-    from deconditioning.fields import reaggregate
-    from deconditioning.metrics import score_field
+    from deconditioning.fields.blocks import reaggregate
+    from deconditioning.metrics.field_scores import score_field
 
     back = reaggregate(problem, mean)
     scores = {}
@@ -186,8 +187,8 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
 
 def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
     """Every method's field averaged back to the cells hidden from all of them, where all have a value; {} below two."""
-    from deconditioning.fields import reaggregate
-    from deconditioning.metrics import score_field
+    from deconditioning.fields.blocks import reaggregate
+    from deconditioning.metrics.field_scores import score_field
 
     back = {name: reaggregate(problem, values) for name, values in fields.items()}
     shared = np.logical_and.reduce([~problem.observed, *(np.isfinite(values) for values in back.values())])
@@ -216,7 +217,7 @@ def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
 
 def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
     """The result as CF NetCDF bytes."""
-    from deconditioning.fields import Delivery, to_netcdf_bytes
+    from deconditioning.fields.delivery import Delivery, to_netcdf_bytes
 
     return to_netcdf_bytes(leaving(problem, result).dataset(Delivery()))
 
@@ -229,7 +230,7 @@ def learn_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     learning ends at once with the settings of the best so far, without fields and scores.
     """
     from deconditioning.downscaling.source import Source, build_problem
-    from deconditioning.fields import DownscalingSpec
+    from deconditioning.fields.spec import DownscalingSpec
 
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     chosen = DownscaleSettings.from_dict(settings["settings"])

@@ -12,8 +12,8 @@ from deconditioning.device import choose
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.surroundings import surroundings
-from deconditioning.fields import DownscalingProblem
 from deconditioning.fields.joined import Joined, join_bags, join_targets
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.shares import mostly
 from deconditioning.mediator_shift import reweighted
 from deconditioning.models.conditioning import Conditioning

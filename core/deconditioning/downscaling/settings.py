@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.families.registry import family_of
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.area_to_point import area_to_point_kernel, cell_width, with_linear_mean

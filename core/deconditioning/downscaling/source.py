@@ -7,8 +7,12 @@ from typing import Any
 
 from deconditioning.engine.uploads import UPLOAD, claim, kept, upload_folder, used_now, write_upload
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, Fields, make_problem, make_problem_from_files
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of, together
+from deconditioning.fields.spec import DownscalingSpec
 
 
 def keep_upload(data: bytes | Path, name: str, mark: str = "") -> str:
@@ -18,7 +22,7 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> str:
     (``engine.visitor``), in whose list it is to be. Raises ``InputError`` with one sentence on anything wrong with
     the file; nothing is kept then.
     """
-    from deconditioning.fields import open_upload
+    from deconditioning.fields.upload import open_upload
 
     open_upload(data, name)
     key = write_upload(data, json.dumps({"name": name[:120]}).encode())
@@ -36,10 +40,10 @@ def open_source(key: str) -> Fields:
     if len(keys := keys_of(key)) > 1:
         return together([open_source(one) for one in keys])
     if not key.startswith(UPLOAD):
-        from deconditioning.datasets import find
+        from deconditioning.datasets.entries import find
 
         return find(key).open()
-    from deconditioning.fields import open_upload
+    from deconditioning.fields.upload import open_upload
 
     digest = key.removeprefix(UPLOAD)
     path = upload_folder() / f"{digest}.nc"
@@ -80,7 +84,8 @@ def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_sour
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:
     """(rows, columns) of the coarse cells of the whole field that a source has, whatever region is kept of them."""
-    from deconditioning.fields import cells_of_fields, cells_of_files
+    from deconditioning.fields.coarsened import cells_of_fields
+    from deconditioning.fields.pair import cells_of_files
 
     if not source.coarse:
         return cells_of_fields(opener(source.fields), spec)

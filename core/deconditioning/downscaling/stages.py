@@ -13,7 +13,7 @@ from typing import Any
 from deconditioning.downscaling.one_scale_up import CLEARLY, OneScaleUp, one_scale_up
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import named
 from deconditioning.models.learning import RUNAWAY_VARIANCE, Learned
 

@@ -16,9 +16,12 @@ from deconditioning.downscaling.source import Source, build_problem, open_source
 from deconditioning.downscaling.stored_model import StoredModel
 from deconditioning.engine.uploads import UPLOAD
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, Fields, Grid, open_fields
 from deconditioning.fields.citation import references_of
 from deconditioning.fields.export import grid_coordinates, posterior_attributes
+from deconditioning.fields.grid import Grid
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.several import is_pattern, keys_of, together
 from deconditioning.fields.units import convert
 from deconditioning.fields.zarr_reading import chunks_of, is_url, open_store

@@ -27,8 +27,11 @@ from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.surroundings import LocatedScale, scale_of
 from deconditioning.downscaling.wide_grid import WideGrid, wide_picture, widen
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, Grid, Scale, Scaling
 from deconditioning.fields.coordinates import SPHERE, CoordinateSystem
+from deconditioning.fields.grid import Grid
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.scaling import Scale, Scaling
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
 from deconditioning.models.named_posterior import named_posterior

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from deconditioning.downscaling.settings import coordinate_names
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.area_to_point import cell_width
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.local_scale import MOST, LocalScale, Near, Places, local_scale, near

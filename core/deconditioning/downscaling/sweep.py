@@ -11,7 +11,7 @@ from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.kept_map import THUMBNAIL
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.errors import Check, never
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import field_scale
 from deconditioning.figures.small import small_picture
 from deconditioning.figures.sweep import sweep_thumbnail
@@ -101,7 +101,7 @@ class _Data:
 def _row(
     problem: DownscalingProblem, start: ModelSpec, values: dict[str, float], store: SumsStore, data: _Data, check: Check
 ) -> dict[str, Any]:
-    from deconditioning.metrics import score_field
+    from deconditioning.metrics.field_scores import score_field
 
     spec = traced_spec(start, problem, values)
     picture = interactive.picture_or_none(problem, spec)
@@ -127,7 +127,7 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     ``settings``: ``source``, ``problem``, ``model`` (a `ModelSpec`), ``axes``, ``rows``.
     """
     from deconditioning.downscaling.source import Source, build_problem
-    from deconditioning.fields import DownscalingSpec
+    from deconditioning.fields.spec import DownscalingSpec
 
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     spec, axes = ModelSpec.from_dict(settings["model"]), [Axis(**axis) for axis in settings["axes"]]

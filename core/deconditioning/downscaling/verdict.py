@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from deconditioning.downscaling.run import coarse_scores
-from deconditioning.fields import DownscalingProblem
-from deconditioning.metrics import Trust
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.metrics.trusting import Trust
 
 
 def verdict(

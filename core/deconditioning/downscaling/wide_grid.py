@@ -13,7 +13,9 @@ from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.downscaling.prediction import grid_layout, picture_of, plane_layout, sphere_layout
-from deconditioning.fields import DownscalingProblem, Grid, Scaling
+from deconditioning.fields.grid import Grid
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.scaling import Scaling
 from deconditioning.fields.sphere import unit_vectors, wrap_longitude
 
 #: How far apart the same row or column may lie in both grids, in steps.

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.fields import DownscalingProblem
 from deconditioning.fields.pointed import number_of
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.figures.style import DARK, LIGHT
 

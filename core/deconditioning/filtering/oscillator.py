@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deconditioning.tables import Table
+from deconditioning.tables.table import Table
 
 #: Seconds between rows, Euler steps within, nonlinearity μ, sd of the pushes on the velocity, sd of the looks.
 STEP, INNER, DAMPING, PUSH, LOOK = 0.1, 4, 3.0, 0.3, 0.4

@@ -8,7 +8,7 @@ from deconditioning.errors import InputError
 from deconditioning.filtering.baselines import Baseline
 from deconditioning.filtering.kernel_bayes_filter import FEWEST
 from deconditioning.filtering.steps import GUESSED, on_steps, time_column
-from deconditioning.tables import Table
+from deconditioning.tables.table import Table
 
 #: A longer training part is refused: the filter keeps a T×r factor and validation walks all of it several times.
 MOST_TRAIN = 5000

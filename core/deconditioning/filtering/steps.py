@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.tables import Table
+from deconditioning.tables.table import Table
 
 #: The time column is to be found.
 GUESSED = "(the column of times)"

@@ -21,26 +21,6 @@ def crps_gaussian(*, truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, weight
     return float(np.sum(p.weights * scores))
 
 
-def crps_ensemble(*, truth: np.ndarray, members: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean fair CRPS of K members, (K, …) beside truth (…), in the field's units; 0 is best.
-
-    ``CRPS = (1/K) Σ |x_k − z| − (1/(2K(K−1))) Σ_{k,l} |x_k − x_l|``, unbiased in K. Its double sum is taken from the
-    sorted members, ``Σ_{k,l} |x_k − x_l| = 2 Σ_k (2k − K − 1) x_(k)``. Source: Ferro 2014, eq. 4.
-    """
-    members = np.asarray(members, dtype=float)
-    if members.ndim < 1 or members.shape[1:] != np.shape(truth) or members.shape[0] < 2:
-        raise InputError(
-            f"`members` has the shape {members.shape}, `truth` {np.shape(truth)}: give two members or more, "
-            "the first axis counting them."
-        )
-    count = members.shape[0]
-    rank = (2 * np.arange(1, count + 1) - count - 1).reshape(-1, *([1] * (members.ndim - 1)))
-    spread = np.sum(rank * np.sort(members, axis=0), axis=0) / (count * (count - 1))
-    scores = np.mean(np.abs(members - truth), axis=0) - spread
-    p = scored_points(truth=np.asarray(truth, dtype=float), mean=scores, weights=weights)
-    return float(np.sum(p.weights * p.mean))
-
-
 def coverage(
     *, truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, level: float, weights: np.ndarray | None = None
 ) -> float:

@@ -6,10 +6,11 @@ from deconditioning.downscaling.assumptions import Assumption, refused
 from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.run import DownscalingResult, withheld_scores
 from deconditioning.downscaling.verdict import verdict
-from deconditioning.fields import DownscalingProblem, Fields
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
 from deconditioning.figures.panel import Panel
-from deconditioning.metrics import Trust, trust
+from deconditioning.metrics.trusting import Trust, trust
 from deconditioning.slides.deck import Shown, covariate_panel
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning import __version__
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
 from deconditioning.figures.panel import MapScale, Panel

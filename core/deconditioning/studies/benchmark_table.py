@@ -16,7 +16,7 @@ def table_rows(
     ``mean`` and ``sd`` are of ``score`` over seeds; ``means`` those of every score; ``seconds`` the mean
     CPU time of a fit, None where unmeasured; ``paper`` the printed mean and sd where there are any.
     """
-    from deconditioning.metrics import summarise
+    from deconditioning.metrics.summary import summarise
 
     chosen = [row for row in rows if row[group] == value]
     found = {(entry["model"], entry["score"]): entry for entry in summarise(chosen)}
@@ -38,7 +38,7 @@ def mediated_beside_plain(
     rows: Sequence[Mapping[str, Any]], group: str, titles: Mapping[str, str], mediated: str, plain: str
 ) -> str:
     """How often a mediated model's RMSE is the larger, group by group, with its signed-rank test; "" without rows."""
-    from deconditioning.metrics import pairwise_wilcoxon
+    from deconditioning.metrics.significance import pairwise_wilcoxon
 
     told = []
     for value, title in titles.items():

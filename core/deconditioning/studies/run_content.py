@@ -148,7 +148,7 @@ def _are_scores(scores: Any) -> bool:
 def _downscaling(settings: dict[str, Any]) -> None:
     from deconditioning.downscaling.settings import DownscaleSettings
     from deconditioning.downscaling.source import Source
-    from deconditioning.fields import DownscalingSpec
+    from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.models.catalogue import named
 
     source = settings["source"]

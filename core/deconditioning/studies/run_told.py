@@ -34,12 +34,12 @@ def settings_beside_usual(run: Run) -> list[tuple[str, Any, Any]]:
 
 def _usual(run: Run) -> dict[str, Any]:
     """What a run of this task would be made of if nothing were chosen."""
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
     from deconditioning.datasets.one_dimension import LineSpec
     from deconditioning.datasets.sparse_toy import ToySpec
     from deconditioning.datasets.swiss_roll import RollSpec
     from deconditioning.downscaling.settings import DownscaleSettings
-    from deconditioning.fields import DownscalingSpec
+    from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.studies.one_dimension.problem import LineSettings
     from deconditioning.studies.sparse_representation.study import SparseSettings
     from deconditioning.studies.swiss_roll.study import RollSettings
@@ -60,7 +60,7 @@ def _usual(run: Run) -> dict[str, Any]:
 
 def data_sentence(run: Run) -> str:
     """Where a run's data come from and what a figure of them must say; empty where that is not known."""
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
 
     if run.spec.task in _DRAWN:
         return "Data: drawn by this software from the seed, free to use."

@@ -134,8 +134,8 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
     """Scores of the worked example's map, "bilinear" for the error of that interpolation; the last says it is exact."""
 
     def at(address: Address) -> tuple[float, ...]:
-        from deconditioning.fields import bilinear
-        from deconditioning.metrics import score_field
+        from deconditioning.fields.baselines import bilinear
+        from deconditioning.metrics.field_scores import score_field
 
         problem, mean, sd = _map(address)
         found = score_field(problem.truth, mean, sd) | {
@@ -148,11 +148,12 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
 
 def _map(address: Address) -> Any:
     """The worked example at an address's settings: the problem, and its posterior in the target's units."""
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
     from deconditioning.downscaling.prediction import matched_data, predict
     from deconditioning.downscaling.presets import preset
     from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
-    from deconditioning.fields import DownscalingSpec, make_problem
+    from deconditioning.fields.coarsened import make_problem
+    from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.kernels.families.registry import FAMILIES
 
     entry = find(EXAMPLE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deconditioning.cli import main
+from deconditioning.cli.program import main
 
 
 @dataclass(frozen=True)

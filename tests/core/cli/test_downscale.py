@@ -258,7 +258,7 @@ def test_a_data_set_of_ours_brings_its_settings() -> None:
     import argparse
 
     from deconditioning.cli.commands.downscale import arguments, model_settings, problem_spec
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
 
     parser = argparse.ArgumentParser()
     arguments(parser)

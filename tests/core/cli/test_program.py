@@ -11,7 +11,8 @@ import pytest
 from deconditioning.cli import document, program
 from deconditioning.cli.document import Result, units_of
 from deconditioning.cli.talk import Progress
-from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from deconditioning.errors import InputError
 from deconditioning.wording import rough_duration

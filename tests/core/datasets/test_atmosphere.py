@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import kurtosis, skew
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from deconditioning.datasets import harmonics, make_atmosphere, planet
+from deconditioning.datasets import harmonics, planet
+from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.errors import InputError
 
 SMALL = (90, 180)

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.datasets import catalogue, find, folder_problem, make_atmosphere, static_covariates, suggest_spec
-from deconditioning.datasets.entries import BUILT_IN
+from deconditioning.datasets.atmosphere import make_atmosphere
+from deconditioning.datasets.entries import BUILT_IN, catalogue, find, folder_problem
+from deconditioning.datasets.suggest import static_covariates, suggest_spec
 from deconditioning.errors import InputError
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.explained import explained_share
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.spec import DownscalingSpec
 
-fields = pytest.importorskip("deconditioning.fields")
 KEYS = tuple(entry.key for entry in BUILT_IN)
 #: Keys in links, saved runs and papers: none may go, and the first is the one the page opens with.
 PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "atmosphere", "atmosphere-small")
@@ -37,7 +41,7 @@ def test_built_in_entries_are_there_and_say_where_they_come_from():
 )
 def test_worked_examples_build(key, cells, bags):
     entry = find(key)
-    problem = fields.make_problem(entry.open(), fields.DownscalingSpec.from_dict(entry.default))
+    problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default))
     assert problem.coarse_shape == cells and problem.data.bags.count == bags
     assert problem.units == "K" and problem.matched == (not key.startswith("atmosphere"))
     assert problem.truth is not None
@@ -53,8 +57,8 @@ def test_ukv_examples_take_the_stated_level_and_hour():
         labels = data.variables()["air_potential_temperature"].extra
         assert labels["level_height"][entry.default["select"]["level_height"]] == height
         assert "12:00" in labels["time"][entry.default["select"]["time"]]
-        problem = fields.make_problem(data, fields.DownscalingSpec.from_dict(entry.default))
-        shares[key] = fields.explained_share(problem).share
+        problem = make_problem(data, DownscalingSpec.from_dict(entry.default))
+        shares[key] = explained_share(problem).share
     assert shares["ukv-645m"] == pytest.approx(0.83, abs=0.01)
     assert shares["ukv-75m"] == pytest.approx(0.27, abs=0.01)
 
@@ -89,11 +93,11 @@ def test_suggestion_finds_target_and_covariates_and_skips_copies():
     dataset["celsius"] = (dataset["cloud_top_temperature"].dims, dataset["cloud_top_temperature"].values - 273.15)
     dataset["noise"] = (dataset["celsius"].dims, rng.standard_normal((64, 128)))
     dataset["flat"] = xr.zeros_like(dataset["celsius"])
-    spec = suggest_spec(fields.fields_from_dataset(dataset))
+    spec = suggest_spec(fields_from_dataset(dataset))
     assert spec["target"] == "cloud_top_temperature"
     assert "cloud_albedo" in spec["covariates"] and not {"celsius", "noise", "flat"} & set(spec["covariates"])
     assert 300 < (64 // spec["block"][0]) * (128 // spec["block"][1]) < 800
-    fields.make_problem(fields.fields_from_dataset(dataset), fields.DownscalingSpec.from_dict(spec))
+    make_problem(fields_from_dataset(dataset), DownscalingSpec.from_dict(spec))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_suggestion_on_real_files(monkeypatch, real_data, name, target, expected
     opened = find(f"folder:{name}").open()
     spec = suggest_spec(opened)
     assert spec["target"] == target and expected <= set(spec["covariates"])
-    assert fields.make_problem(opened, fields.DownscalingSpec.from_dict(spec)).matched
+    assert make_problem(opened, DownscalingSpec.from_dict(spec)).matched
 
 
 def dated(**more) -> xr.Dataset:
@@ -122,13 +126,13 @@ def test_what_does_not_change_with_time_is_a_covariate():
     heights = {"shade": {}, "z0": {"standard_name": "surface_altitude"}, "areacella": {}, "soil": {"flag_values": [1]}}
     data = dated(**heights)
     data["flat"], data["gaps"] = data.z0 * 0 + 3, data.z0.where(data.lat > 60)
-    spec = suggest_spec(fields.fields_from_dataset(data))
+    spec = suggest_spec(fields_from_dataset(data))
     assert (spec["target"], spec["covariates"]) == ("t2m", ["z0", "shade"])
     follows = data[["t2m", "z0"]].assign(t2m=(data.t2m * 1e-9 - 0.0065 * data.z0).assign_attrs(units="K"))
-    assert suggest_spec(fields.fields_from_dataset(follows))["covariates"] == ["z0"]  # near a copy, and yet none
-    alone = fields.fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
+    assert suggest_spec(fields_from_dataset(follows))["covariates"] == ["z0"]  # near a copy, and yet none
+    alone = fields_from_dataset(data[["z0", "areacella"]].rename(z0="orog"))
     assert static_covariates(alone) == ["orog"] and static_covariates(alone, "orog") == []
-    undated = fields.fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
+    undated = fields_from_dataset(data.isel(time=0, drop=True)[["t2m", "shade"]])
     assert static_covariates(undated, "t2m") == []  # nothing tells that it does not change
 
 

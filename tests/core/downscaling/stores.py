@@ -12,7 +12,7 @@ from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.stored_model import StoredModel
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 
 SHAPE = (40, 80)
 COVARIATES = ("total_cloud_cover", "cloud_albedo")

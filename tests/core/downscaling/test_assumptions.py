@@ -12,8 +12,11 @@ from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, explained_share, make_problem
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.explained import explained_share
 from deconditioning.fields.limits import limits_of
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import KernelSpec
 from tests.core.fields.samples import fields, plane, region, runaway
 from tests.core.models.small import dense

@@ -17,19 +17,14 @@ from deconditioning.downscaling.draws import exact_draws
 from deconditioning.downscaling.run import DownscalingResult, downscale, leaving
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import InputError
-from deconditioning.fields import (
-    Delivery,
-    DownscalingProblem,
-    DownscalingSpec,
-    delivered,
-    make_problem,
-    open_fields,
-    packed,
-)
 from deconditioning.fields.citation import PAPERS, TITLE, citation, references_of
-from deconditioning.fields.delivery import FILL, attributes_of_text
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.delivery import FILL, Delivery, attributes_of_text, delivered, packed
 from deconditioning.fields.naming import drs_name
+from deconditioning.fields.opening import open_fields
 from deconditioning.fields.origin import Origin
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
 from tests.core.fields.samples import fields, region
 

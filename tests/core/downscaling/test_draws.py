@@ -14,7 +14,8 @@ from deconditioning.downscaling.draws import Draws, posterior_draws
 from deconditioning.downscaling.prediction import Prediction, matched_data
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, Term
 from deconditioning.models.catalogue import named
 from deconditioning.models.named_posterior import named_posterior
@@ -22,7 +23,7 @@ from deconditioning.models.spec import ModelSpec
 
 
 def problem_of(key: str, **changes) -> DownscalingProblem:
-    from deconditioning.datasets import catalogue
+    from deconditioning.datasets.entries import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == key)
     return build_problem(Source(key), DownscalingSpec.from_dict(default | changes))

@@ -5,11 +5,12 @@ from functools import cache
 
 import pytest
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.downscaling.duration import about_seconds, map_seconds, setting_seconds
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 
 #: CPU seconds on one core of 2 GHz with 100 steps: data, pixels along a cell's side, model, of the map alone, with
 #: learning.

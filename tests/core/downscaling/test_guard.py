@@ -11,7 +11,10 @@ from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem, open_fields
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, plane, runaway
 
 #: A model and little learning of it, which runs away on the fields below.

@@ -7,12 +7,12 @@ from deconditioning.downscaling.kept_map import kept_map
 from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 
 
 @pytest.mark.parametrize(("key", "region"), [("ukv-645m", (4, 11, 0, 9)), ("atmosphere-small", (4, 13, 6, 23))])
 def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None:
-    from deconditioning.datasets import catalogue
+    from deconditioning.datasets.entries import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == key)
     problem = build_problem(Source(key), DownscalingSpec.from_dict(default | {"region": region}))

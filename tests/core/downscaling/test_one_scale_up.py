@@ -14,8 +14,11 @@ from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.scene import scene_of
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from deconditioning.errors import Cancelled, never
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, bilinear_of_joined, make_problem
+from deconditioning.fields.baselines import bilinear, bilinear_of_joined
+from deconditioning.fields.coarsened import make_problem
 from deconditioning.fields.joined import join, join_targets
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.indirect_gp import weights_and_noise
 from tests.core.downscaling.test_run import Context

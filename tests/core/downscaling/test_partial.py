@@ -19,7 +19,9 @@ from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.scene import scene_of
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, may_choose, starting_spec
 from deconditioning.errors import InputError, never
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models import pseudo_targets

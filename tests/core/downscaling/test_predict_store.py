@@ -22,9 +22,10 @@ from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import starting_spec
 from deconditioning.downscaling.store_plan import StoreTask
 from deconditioning.downscaling.stored_model import StoredModel, read_model
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
-from deconditioning.fields import make_problem, make_problem_from_files
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.pair import make_problem_from_files
 from deconditioning.fields.zarr_reading import open_store
 from tests.core.downscaling.stores import COVARIATES, stored_model, write_store
 
@@ -90,7 +91,7 @@ def test_each_with_coarse_targets_of_their_own(store, tmp_path):
     fine.coarsen(latitude=5, longitude=5).mean().to_netcdf(coarse, engine="h5netcdf")
     stored = stored_model(store, matching="direct", mediators=())
     run(task(store, tmp_path / "out.zarr", stored, condition="each", coarse=str(coarse), steps=(2, 3)))
-    from deconditioning.fields import open_fields
+    from deconditioning.fields.opening import open_fields
 
     spec = replace(stored.problem, select={"time": 2})
     problem = make_problem_from_files(open_store(store), open_fields(coarse), None, spec)

@@ -25,7 +25,7 @@ from deconditioning.downscaling.run import downscale, export, learn_task
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, spec_to_settings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem, keep_upload, kept_uploads, open_source
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields import DownscalingSpec
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.indirect_gp import posterior
 
 SELECT = {"time": 2, "level_height": 4}
@@ -145,7 +145,7 @@ def test_settings_survive_json_and_refuse_nonsense(problem):
     [*product(("ukv-645m", "ukv-75m"), ("area_to_point_gp", "bag_gp")), ("atmosphere-small", "area_to_point_gp")],
 )
 def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
 
     given = DownscalingSpec.from_dict(find(key).default)
     problem = build_problem(Source(key), given)
@@ -159,7 +159,7 @@ def test_stored_hyperparameters_are_near_an_optimum_of_the_evidence(key, model):
 
 
 def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_coreset():
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
 
     given = DownscalingSpec.from_dict(find("atmosphere").default)
     problem = build_problem(Source("atmosphere"), given)
@@ -182,7 +182,7 @@ def test_stored_hyperparameters_of_the_full_size_are_better_than_the_start_on_a_
 )  # fmt: skip
 def test_stored_hyperparameters_are_for_the_cells_they_were_learned_from(change):
     """With cells withheld that they have seen, scores there would be no prediction."""
-    from deconditioning.datasets import find
+    from deconditioning.datasets.entries import find
 
     source, given = {"fields": "ukv-645m", "coarse": None}, find("ukv-645m").default
     usual = DownscaleSettings(model="bag_gp", kernel="rbf")
@@ -260,7 +260,8 @@ def test_uploads_are_kept_and_found_again(runs_folder):
 
 def test_real_files_reproduce_the_known_order_of_methods(real_data):
     """ERA5: the mediated model lies between interpolation and models given pseudo-targets (RMSE near 1.5 K)."""
-    from deconditioning.fields import make_problem, open_fields
+    from deconditioning.fields.coarsened import make_problem
+    from deconditioning.fields.opening import open_fields
 
     fields = open_fields(real_data / "era5_1995-07-14T12.nc")
     problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))

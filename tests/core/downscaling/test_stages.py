@@ -13,7 +13,7 @@ from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, compl
 from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError, never
-from deconditioning.fields import DownscalingProblem
+from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.learning import Learned
 from tests.core.downscaling.test_partial import QUICK, problem

@@ -11,13 +11,14 @@ from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale
 from deconditioning.figures.small import small_map, small_multiples
 from deconditioning.figures.sweep import sweep_plot, table_of
-from deconditioning.metrics import score_field
+from deconditioning.metrics.field_scores import score_field
 from deconditioning.models.spec import ModelSpec
 from deconditioning.sweeps import Axis, optimum, settings_of
 
@@ -28,7 +29,7 @@ SOURCE = Source("ukv-645m")
 
 @pytest.fixture(scope="module")
 def problem() -> DownscalingProblem:
-    from deconditioning.datasets import catalogue
+    from deconditioning.datasets.entries import catalogue
 
     default = next(entry.default for entry in catalogue() if entry.key == "ukv-645m")
     return build_problem(SOURCE, DownscalingSpec.from_dict(default | {"withhold": 0.4, "block": [18, 18]}))

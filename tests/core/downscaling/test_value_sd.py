@@ -18,7 +18,9 @@ from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.stored_model import condition_on_problem
 from deconditioning.downscaling.surroundings import surroundings
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, make_problem
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.conditioning import condition

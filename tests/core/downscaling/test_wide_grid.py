@@ -10,9 +10,10 @@ from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.stored_model import condition_on_problem
 from deconditioning.downscaling.wide_grid import widen
-from deconditioning.fields import DownscalingSpec, make_problem
+from deconditioning.fields.coarsened import make_problem
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grid import make_grid
+from deconditioning.fields.spec import DownscalingSpec
 
 SPEC = DownscalingSpec.from_dict({
     "target": "cloud_top_temperature", "covariates": ("total_cloud_cover", "cloud_albedo"),

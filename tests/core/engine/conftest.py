@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from deconditioning.engine import Engine, Run, RunSpec
+from deconditioning.engine.context import Context
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import Run, RunSpec, jsonable
+from deconditioning.engine.tasks import find_task
 from tests.waiting import HANG_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,6 +24,11 @@ TOYS = "tests.core.engine.toys:"
 def toy(name: str, seed: int = 0, **settings: Any) -> RunSpec:
     """The spec of a toy task."""
     return RunSpec(TOYS + name, settings, seed=seed, title=name)
+
+
+def do_task(spec: RunSpec, context: Context) -> dict[str, Any]:
+    """The task's result as plain JSON data, computed in this process; files and trace stay in the context."""
+    return jsonable(find_task(spec.task)(spec.arguments(), context))
 
 
 def ended(engine: Engine, run_id: str) -> Run:

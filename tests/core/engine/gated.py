@@ -7,7 +7,7 @@ from unittest import mock
 
 from deconditioning.downscaling.predict_store import predict_chunk, predict_store_task
 from deconditioning.downscaling.store_plan import Plan
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.fields.zarr_writing import Chunk
 from tests.core.engine.toys import wait_at
 

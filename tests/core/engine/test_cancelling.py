@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from deconditioning.engine import Context, Engine, keeper
-from deconditioning.engine.here import run_here
+from deconditioning.engine import keeper
+from deconditioning.engine.context import Context
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.turns import waiting_sentences
 from deconditioning.errors import Cancelled
 from deconditioning.models.optimise import _Search
-from tests.core.engine.conftest import done, ended, toy
+from tests.core.engine.conftest import do_task, done, ended, toy
 from tests.waiting import wait_for
 
 LEARN: dict[str, dict[str, Any]] = {
@@ -57,7 +58,7 @@ def test_no_evaluation_ends_after_the_flag(task: str, evaluations: list[str]) ->
             when.append(len(evaluations))
         return bool(when)
 
-    found = run_here(RunSpec(task, LEARN[task], seed=1), Context(stop=stop))
+    found = do_task(RunSpec(task, LEARN[task], seed=1), Context(stop=stop))
     assert found["cancelled"] and when
     assert "ended" not in evaluations[when[0] + 1 :] and evaluations[when[0] :].count("begun") <= 1
 
@@ -65,7 +66,7 @@ def test_no_evaluation_ends_after_the_flag(task: str, evaluations: list[str]) ->
 @pytest.mark.parametrize("task", LEARN)
 def test_none_begins_where_the_flag_was_there_before(task: str, evaluations: list[str]) -> None:
     try:
-        found = run_here(RunSpec(task, LEARN[task], seed=1), Context(stop=lambda: True))
+        found = do_task(RunSpec(task, LEARN[task], seed=1), Context(stop=lambda: True))
     except Cancelled:
         found = {"cancelled": True}
     assert found["cancelled"] and "ended" not in evaluations and evaluations.count("begun") <= 1

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deconditioning.engine import Engine
+from deconditioning.engine.engine import Engine
 from tests.core.engine.conftest import ROOT, done, ended, toy
 from tests.waiting import HANG_S, wait_for
 

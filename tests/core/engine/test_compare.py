@@ -5,9 +5,10 @@ import json
 import zipfile
 from pathlib import Path
 
-from deconditioning.engine import Engine, Run, RunSpec
 from deconditioning.engine.archive import zip_runs
 from deconditioning.engine.compare import compare_settings, flatten, run_model, run_scores
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.engine.series import BEST, trace_series
 from deconditioning.engine.store import Store
 

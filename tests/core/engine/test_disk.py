@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.owner import Owner, is_alive
+from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, progressing, toy
@@ -21,7 +22,7 @@ from tests.waiting import HANG_S, wait_for
 OTHER_APP = """
 import signal, sys, pathlib
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell passes it on as ignored
-from deconditioning.engine import Engine
+from deconditioning.engine.engine import Engine
 from tests.core.engine.conftest import toy
 from tests.core.engine.toys import ENDLESS
 engine = Engine(pathlib.Path(sys.argv[1]), "")

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import Engine, disk
+from deconditioning.engine import disk
 from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.owner import _born
 from deconditioning.engine.records import ACTIVE
 from deconditioning.engine.store import Store

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import Engine, RunSpec, Visitor
 from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.labels import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, Label
+from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import _KEPT_ASIDE, Store
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitor import Visitor, mark_of
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, toy
 

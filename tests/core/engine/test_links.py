@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import Engine, disk
+from deconditioning.engine import disk
 from deconditioning.engine.archive import zip_runs
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.store import Store
 from deconditioning.errors import InputError
 from tests.core.engine.made import write_run

@@ -1,4 +1,4 @@
-"""RunSpec, Context and run_here: what goes in and out as plain JSON."""
+"""RunSpec and Context: what goes in and out as plain JSON."""
 
 import json
 import subprocess
@@ -10,12 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deconditioning.engine import TASKS, Context, RunSpec, run_here
 from deconditioning.engine.cluster import worker_count, worker_environment
-from deconditioning.engine.records import jsonable
-from deconditioning.engine.tasks import task_path
+from deconditioning.engine.context import Context
+from deconditioning.engine.records import RunSpec, jsonable
+from deconditioning.engine.tasks import TASKS, task_path
 from deconditioning.errors import Cancelled, InputError
-from tests.core.engine.conftest import ROOT, toy
+from tests.core.engine.conftest import ROOT, do_task, toy
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -64,7 +64,7 @@ def test_every_named_task_is_of_this_project() -> None:
 def test_a_context_here_keeps_trace_and_files() -> None:
     rows: list[dict] = []
     context = Context(on_report=rows.append)
-    result = run_here(toy("count", seed=6, steps=3), context)
+    result = do_task(toy("count", seed=6, steps=3), context)
     assert result["seed"] == 6 and context.files == {"numbers.txt": b"1 2 3"}
     assert rows == context.trace and [row["step"] for row in rows] == [1, 2, 3]
     assert context.best_result == {"reached": 3, "seed": 6}
@@ -72,7 +72,7 @@ def test_a_context_here_keeps_trace_and_files() -> None:
 
 def test_a_context_here_stops_when_told() -> None:
     context = Context(stop=lambda: len(context.trace) >= 2)
-    assert run_here(toy("count", steps=9), context)["reached"] == 2
+    assert do_task(toy("count", steps=9), context)["reached"] == 2
     with pytest.raises(Cancelled):
         context.check()
 

@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 import deconditioning
-from deconditioning.engine import Engine, Run
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import Run
 from deconditioning.engine.store import Store
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
@@ -178,7 +179,7 @@ def test_a_folder_removed_under_a_running_run_hurts_nobody(engine: Engine) -> No
 
 
 def test_submit_refuses_what_is_no_task_and_no_folder(engine: Engine, tmp_path) -> None:
-    from deconditioning.engine import RunSpec
+    from deconditioning.engine.records import RunSpec
 
     for task in (
         "os:system",

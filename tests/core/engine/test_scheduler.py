@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from deconditioning.downscaling.predict_store import predict_store_task
-from deconditioning.engine import Context, Engine
+from deconditioning.engine.context import Context
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.uploads import write_upload
 from deconditioning.errors import InputError
 from tests.core.downscaling.stores import write_store

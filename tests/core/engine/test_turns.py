@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deconditioning.engine import Engine, Visitor, keeper, visitor
+from deconditioning.engine import keeper, visitor
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.turns import in_turn
+from deconditioning.engine.visitor import Visitor
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deconditioning.engine import Engine
+from deconditioning.engine.engine import Engine
 from deconditioning.engine.live import Live
 from deconditioning.engine.owner import Owner, _born, is_alive
 from deconditioning.engine.records import Run
@@ -22,7 +22,7 @@ from tests.waiting import wait_for
 APP = f"""
 import sys, time
 from pathlib import Path
-from deconditioning.engine import Engine
+from deconditioning.engine.engine import Engine
 from tests.core.engine.conftest import toy
 engine = Engine(Path(sys.argv[1]), address="")
 print(engine.submit(toy("count", steps={ENDLESS})), flush=True)

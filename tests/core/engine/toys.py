@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
 
 #: As many steps as a run that is to be cancelled needs on any machine.

@@ -6,7 +6,8 @@ import numpy as np
 import xarray as xr
 from scipy.ndimage import gaussian_filter
 
-from deconditioning.fields import Fields, fields_from_dataset
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.gridded import Fields
 
 
 def smooth(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:

@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, constant, make_problem, open_fields, reaggregate
+from deconditioning.fields.baselines import constant
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.sphere import (
     from_unit_vectors,
     rotated_to_true,

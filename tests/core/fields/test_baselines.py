@@ -5,16 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deconditioning.fields import (
-    DownscalingSpec,
-    bicubic,
-    bilinear,
-    constant,
-    explained_share,
-    lapse_rate,
-    make_problem,
-    reaggregate,
-)
+from deconditioning.fields.baselines import bicubic, bilinear, constant, lapse_rate
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.explained import explained_share
+from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, plane, rectilinear, region, rotated_dataset
 
 ALL = (constant, bilinear, bicubic)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grid import cell_edges
+from deconditioning.fields.pair import make_problem_from_files
 from deconditioning.fields.sampling import facing
+from deconditioning.fields.spec import DownscalingSpec
 
 Y, X = np.linspace(40, 46, 7), np.linspace(5, 12, 8)  # edges
 

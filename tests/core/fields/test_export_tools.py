@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields import (
-    Delivery,
-    DownscalingSpec,
-    bilinear,
-    delivered,
-    make_problem,
-    to_dataset,
-    to_netcdf_bytes,
-    with_draws,
-    with_quantiles,
-)
+from deconditioning.fields.baselines import bilinear
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.delivery import Delivery, delivered, to_netcdf_bytes
+from deconditioning.fields.export import to_dataset
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.uncertain import with_draws, with_quantiles
 from tests.core.fields.samples import fields, region, rotated_dataset
 from tests.core.fields.zoo.grids import _plane, sheet
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields import open_fields, open_upload
 from deconditioning.fields.attributes import plain_text
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.upload import open_upload
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(12, 15)

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields import open_fields, open_upload
+from deconditioning.fields.opening import open_fields
 from deconditioning.fields.repaired import repaired
+from deconditioning.fields.upload import open_upload
 from deconditioning.fields.validity import DOUBTFUL, only_valid, too_large
 from deconditioning.missing_marks import is_mark
 from tests.core.fields.samples import netcdf, region

@@ -5,8 +5,10 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, fields_from_dataset, make_problem_from_files
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.matched import place_matching
+from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.spec import DownscalingSpec
 
 MONTHS = np.arange("2001-01", "2002-01", dtype="datetime64[M]").astype("datetime64[ns]")
 MIDDLES = MONTHS + np.timedelta64(15, "D")

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields import open_fields
+from deconditioning.fields.opening import open_fields
 from deconditioning.fields.sphere import wrap_longitude
 from tests.core.fields.samples import fields, netcdf, rectilinear, region, rotated_dataset, smooth
 

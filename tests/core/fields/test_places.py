@@ -8,7 +8,8 @@ import xarray as xr
 from pyproj import CRS, Transformer
 
 from deconditioning.errors import InputError
-from deconditioning.fields import fields_from_dataset, open_fields
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.opening import open_fields
 from deconditioning.fields.sphere import wrap_longitude
 from deconditioning.fields.units import compass, convert, factor, read_unit
 

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, make_problem, reaggregate
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 
 SPEC = {"target": "t", "covariates": ("orog",), "block": (4, 6)}

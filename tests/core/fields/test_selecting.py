@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields import fields_from_dataset
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.selecting import check_select, index_of
 from deconditioning.fields.spec import DownscalingSpec
 

@@ -5,9 +5,12 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, make_problem, make_problem_from_files, open_fields
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.pair import make_problem_from_files
 from deconditioning.fields.sampling import sample
 from deconditioning.fields.several import joined, keys_of, places, together
+from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 
 DATES = np.array(["2001-01-15", "2001-02-15", "2001-03-15", "2001-04-15"], dtype="M8[ns]")

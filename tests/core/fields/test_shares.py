@@ -15,11 +15,15 @@ from deconditioning.downscaling.prediction import picture_of, predict, predict_t
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.errors import never
-from deconditioning.fields import DownscalingSpec, constant, fields_from_dataset, make_problem_from_files, reaggregate
+from deconditioning.fields.baselines import constant
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.grid import Grid, make_grid
 from deconditioning.fields.interpolate import locate
+from deconditioning.fields.pair import make_problem_from_files
 from deconditioning.fields.sampling import cover
 from deconditioning.fields.shares import Shares, shares_between
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
 from tests.anything import seeds
 

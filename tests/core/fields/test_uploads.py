@@ -10,7 +10,11 @@ import xarray as xr
 
 from deconditioning import sandbox
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, load_fields, make_problem, open_fields, open_upload, save_fields
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.store import load_fields, save_fields
+from deconditioning.fields.upload import open_upload
 from tests.core.fields.samples import fields, netcdf, region
 
 

@@ -6,7 +6,10 @@ import xarray as xr
 
 from deconditioning.cli.program import main
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingSpec, make_problem, open_fields, open_upload
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.upload import open_upload
 from deconditioning.fields.validity import valid_bounds
 from deconditioning.fields.zarr_reading import open_store, region
 from tests.core.fields.samples import fields, netcdf, rotated_dataset, smooth

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields import DownscalingSpec, make_problem, open_fields
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.sphere import from_unit_vectors, unit_vectors
 from deconditioning.fields.vertices import solid_angles
 from tests.core.fields.samples import fields, netcdf, smooth

@@ -9,7 +9,7 @@ import xarray as xr
 import zarr
 
 from deconditioning.errors import InputError
-from deconditioning.fields import open_fields
+from deconditioning.fields.opening import open_fields
 from deconditioning.fields.zarr_reading import open_store, region
 from tests.core.fields.samples import region as sample
 

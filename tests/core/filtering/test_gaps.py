@@ -10,7 +10,7 @@ from deconditioning.filtering.oscillator import oscillator_table
 from deconditioning.filtering.series import Series, nearest_observation
 from deconditioning.filtering.steps import on_steps, time_column
 from deconditioning.studies.filtering.study import FilterSettings, build_filter, follow, series_problem
-from deconditioning.tables import Table
+from deconditioning.tables.table import Table
 
 DAYS = np.datetime64("2003-01-30", "s") + np.arange(60) * np.timedelta64(1, "D")
 FIXED = FilterSettings(0.7, 1e-4, 0.0)

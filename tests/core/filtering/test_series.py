@@ -8,7 +8,7 @@ from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
 from deconditioning.filtering.oscillator import DAMPING, INNER, LOOK, PUSH, STEP, oscillator_table
 from deconditioning.filtering.series import Scaling, Series, nearest_observation
 from deconditioning.studies.filtering.study import FilterSettings, follow, series_problem
-from deconditioning.tables import Table
+from deconditioning.tables.table import Table
 
 OSCILLATOR = oscillator_table(400)
 

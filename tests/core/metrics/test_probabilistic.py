@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from scipy.integrate import quad
 from scipy.stats import norm
-from scores.probability import crps_for_ensemble
 
-from deconditioning import metrics
 from deconditioning.errors import InputError
+from deconditioning.metrics.calibrating import calibration, pit
+from deconditioning.metrics.pointwise import mae
+from deconditioning.metrics.probabilistic import coverage, coverage_sd, crps_gaussian
 
 
 def gaussian_case(seed=0, count=400, inflation=1.0):
@@ -29,34 +29,19 @@ def test_crps_is_its_integral_with_weights():
     case = gaussian_case(count=12)
     w = np.random.default_rng(1).random(12)
     brute = [crps_by_integration(z, m, s) for z, m, s in zip(case["truth"], case["mean"], case["sd"], strict=True)]
-    assert metrics.crps_gaussian(**case) == pytest.approx(np.mean(brute), rel=1e-8)
-    assert metrics.crps_gaussian(**case, weights=w) == pytest.approx(np.average(brute, weights=w), rel=1e-8)
+    assert crps_gaussian(**case) == pytest.approx(np.mean(brute), rel=1e-8)
+    assert crps_gaussian(**case, weights=w) == pytest.approx(np.average(brute, weights=w), rel=1e-8)
 
 
 def test_crps_of_a_sharp_prediction_is_the_absolute_error():
     case = gaussian_case() | {"sd": np.zeros(400)}
-    error = metrics.mae(truth=case["truth"], mean=case["mean"])
-    assert metrics.crps_gaussian(**case) == pytest.approx(error, rel=1e-12)
-    assert metrics.crps_gaussian(**(case | {"sd": np.full(400, 1e-9)})) == pytest.approx(error, rel=1e-6)
-
-
-def test_ensemble_crps_against_package_and_gaussian_limit():
-    case = gaussian_case(count=30)
-    rng = np.random.default_rng(2)
-    members = case["mean"] + case["sd"] * rng.standard_normal((60, 30))
-    other = crps_for_ensemble(
-        xr.DataArray(members, dims=("k", "i")), xr.DataArray(case["truth"], dims="i"), "k", method="fair"
-    )
-    assert metrics.crps_ensemble(truth=case["truth"], members=members) == pytest.approx(float(other), rel=1e-10)
-    many = case["mean"] + case["sd"] * rng.standard_normal((20000, 30))
-    limit = metrics.crps_gaussian(**case)
-    assert metrics.crps_ensemble(truth=case["truth"], members=many) == pytest.approx(limit, rel=0.01)
-    with pytest.raises(InputError, match="two members or more"):
-        metrics.crps_ensemble(truth=case["truth"], members=case["truth"][None])
+    error = mae(truth=case["truth"], mean=case["mean"])
+    assert crps_gaussian(**case) == pytest.approx(error, rel=1e-12)
+    assert crps_gaussian(**(case | {"sd": np.full(400, 1e-9)})) == pytest.approx(error, rel=1e-6)
 
 
 def test_true_prediction_has_the_best_expected_crps():
-    values = {f: metrics.crps_gaussian(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 1.0, 2.0)}
+    values = {f: crps_gaussian(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 1.0, 2.0)}
     assert values[1.0] < min(values[0.5], values[2.0])
 
 
@@ -66,32 +51,32 @@ def test_coverage_counts_truth_between_two_quantiles(level):
     low, high = (norm.ppf(q, case["mean"], case["sd"]) for q in ((1 - level) / 2, (1 + level) / 2))
     inside = (low <= case["truth"]) & (case["truth"] <= high)
     w = np.random.default_rng(5).random(400)
-    assert metrics.coverage(**case, level=level) == pytest.approx(inside.mean())
-    assert metrics.coverage(**case, level=level, weights=w) == pytest.approx(np.average(inside, weights=w))
-    drawn = metrics.coverage(**gaussian_case(count=40000), level=level)
+    assert coverage(**case, level=level) == pytest.approx(inside.mean())
+    assert coverage(**case, level=level, weights=w) == pytest.approx(np.average(inside, weights=w))
+    drawn = coverage(**gaussian_case(count=40000), level=level)
     assert drawn == pytest.approx(level, abs=0.01)
 
 
 def test_coverage_within_two_sd():
-    assert metrics.coverage_sd(truth=np.array([0.0, 1.9, 2.0, 2.1]), mean=np.zeros(4), sd=np.ones(4)) == 0.75
-    assert metrics.coverage_sd(**gaussian_case(count=40000)) == pytest.approx(0.9545, abs=0.005)
+    assert coverage_sd(truth=np.array([0.0, 1.9, 2.0, 2.1]), mean=np.zeros(4), sd=np.ones(4)) == 0.75
+    assert coverage_sd(**gaussian_case(count=40000)) == pytest.approx(0.9545, abs=0.005)
 
 
 def test_calibration_is_coverage_at_every_level():
     case = gaussian_case(inflation=0.7)
     levels = np.linspace(0.05, 0.95, 19)
-    expected = [metrics.coverage(**case, level=q) for q in levels]
-    np.testing.assert_allclose(metrics.calibration(**case, levels=levels), expected)
+    expected = [coverage(**case, level=q) for q in levels]
+    np.testing.assert_allclose(calibration(**case, levels=levels), expected)
     assert (np.diff(expected) >= 0).all()
-    wide = metrics.calibration(**gaussian_case(count=20000, inflation=2.0), levels=levels)
-    narrow = metrics.calibration(**gaussian_case(count=20000, inflation=0.5), levels=levels)
+    wide = calibration(**gaussian_case(count=20000, inflation=2.0), levels=levels)
+    narrow = calibration(**gaussian_case(count=20000, inflation=0.5), levels=levels)
     assert (wide > levels).all() and (narrow < levels).all()
 
 
 def test_pit_counts_are_level_for_the_true_prediction_and_curved_otherwise():
-    counts = metrics.pit(**gaussian_case(count=20000), bins=10)
+    counts = pit(**gaussian_case(count=20000), bins=10)
     assert counts.sum() == 20000 and np.abs(counts - 2000).max() < 5 * np.sqrt(2000)
-    narrow, wide = (metrics.pit(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 2.0))
+    narrow, wide = (pit(**gaussian_case(count=20000, inflation=f)) for f in (0.5, 2.0))
     assert narrow[[0, -1]].min() > 2000 > narrow[4:6].max() and wide[[0, -1]].max() < 2000 < wide[4:6].min()
 
 
@@ -99,26 +84,26 @@ def test_pit_by_counting_quantiles_and_with_weights():
     case = gaussian_case()
     edges = norm.ppf(np.linspace(0, 1, 6)[:, None], case["mean"], case["sd"])
     brute = [np.sum((edges[i] <= case["truth"]) & (case["truth"] < edges[i + 1])) for i in range(5)]
-    np.testing.assert_array_equal(metrics.pit(**case, bins=5), brute)
+    np.testing.assert_array_equal(pit(**case, bins=5), brute)
     count = np.random.default_rng(6).integers(1, 4, 400)
     repeated = {name: np.repeat(a, count) for name, a in case.items()}
-    weighted = metrics.pit(**case, bins=5, weights=count)
-    np.testing.assert_allclose(weighted / weighted.sum(), metrics.pit(**repeated, bins=5) / count.sum())
+    weighted = pit(**case, bins=5, weights=count)
+    np.testing.assert_allclose(weighted / weighted.sum(), pit(**repeated, bins=5) / count.sum())
 
 
 def test_sd_of_zero_has_its_limits():
     z, m, s = np.array([1.0, 2.0, 3.0]), np.full(3, 2.0), np.zeros(3)
-    np.testing.assert_allclose(metrics.calibration(z, m, s, [0.1, 0.9]), [1 / 3, 1 / 3])
-    np.testing.assert_array_equal(metrics.pit(z, m, s, 3), [1, 1, 1])
+    np.testing.assert_allclose(calibration(z, m, s, [0.1, 0.9]), [1 / 3, 1 / 3])
+    np.testing.assert_array_equal(pit(z, m, s, 3), [1, 1, 1])
 
 
 def test_bad_input_is_a_sentence():
     case = gaussian_case(count=3)
     with pytest.raises(InputError, match="`sd` has a negative value"):
-        metrics.crps_gaussian(**(case | {"sd": np.array([1.0, -1.0, 1.0])}))
+        crps_gaussian(**(case | {"sd": np.array([1.0, -1.0, 1.0])}))
     with pytest.raises(InputError, match="`level` is 95"):
-        metrics.coverage(**case, level=95)
+        coverage(**case, level=95)
     with pytest.raises(InputError, match="`levels` runs from 0"):
-        metrics.calibration(**case, levels=[0.0, 0.5])
+        calibration(**case, levels=[0.0, 0.5])
     with pytest.raises(InputError, match="`bins` is 1"):
-        metrics.pit(**case, bins=1)
+        pit(**case, bins=1)

@@ -5,7 +5,7 @@ import pytest
 from skimage.metrics import structural_similarity
 
 from deconditioning.errors import InputError
-from deconditioning.metrics import ssim
+from deconditioning.metrics.spatial import ssim
 
 
 def two_fields(shape=(30, 41), seed=0):

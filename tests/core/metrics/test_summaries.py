@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.metrics import holm, pairwise_wilcoxon, summarise
+from deconditioning.metrics.significance import holm, pairwise_wilcoxon
+from deconditioning.metrics.summary import summarise
 
 
 def results(table, status="ok"):

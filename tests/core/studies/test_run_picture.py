@@ -6,16 +6,17 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.datasets.sparse_toy import ToySpec, make_toy
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
 from deconditioning.downscaling.kept_map import THUMBNAIL
-from deconditioning.engine import Context, Run, RunSpec
 from deconditioning.engine.compare import run_scores
+from deconditioning.engine.context import Context
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
-from deconditioning.metrics import score_points
+from deconditioning.metrics.field_scores import score_points
 from deconditioning.studies.one_dimension.problem import LineSettings
 from deconditioning.studies.pictured import line_task, roll_task, sparse_task
 from deconditioning.studies.run_picture import run_figures, run_sketch, sweep_sketch

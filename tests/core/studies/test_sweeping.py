@@ -12,7 +12,8 @@ from deconditioning.datasets.sparse_toy import LENGTHSCALE, VARIANCE, ToySpec
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.distribution_regression.simulate import SimulationSpec
 from deconditioning.downscaling.kept_map import THUMBNAIL
-from deconditioning.engine import Context, Run, RunSpec
+from deconditioning.engine.context import Context
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.studies.conditional_means.study import BagLayout, conditional_mean, dense_estimator, sample_bags
 from deconditioning.studies.distribution_regression.sweep import prepared_at

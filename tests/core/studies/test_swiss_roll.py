@@ -9,7 +9,7 @@ import torch
 from deconditioning.bag_sums.kept import SumsStore
 from deconditioning.bag_sums.pixel_sums import term_sums
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.catalogue import GENERAL

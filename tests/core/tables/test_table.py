@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.tables import Table, open_table, read_table
 from deconditioning.tables import table as tables
+from deconditioning.tables.table import Table, open_table, read_table
 
 
 @pytest.mark.parametrize(

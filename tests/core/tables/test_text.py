@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from deconditioning.errors import InputError
 from deconditioning.missing_marks import find_marks
-from deconditioning.tables import open_table, read_table
+from deconditioning.tables.table import open_table, read_table
 from deconditioning.tables.text import read_text
 
 RNG = np.random.default_rng(3)

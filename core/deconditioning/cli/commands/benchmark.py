@@ -9,7 +9,8 @@ from typing import Any
 from deconditioning.bundled import bundled
 from deconditioning.cli.document import check_writable, write_bytes
 from deconditioning.cli.talk import say
-from deconditioning.engine import Engine, RunSpec
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import RunSpec
 from deconditioning.errors import InputError
 
 HELP = "run a paper's benchmark on the Dask engine and keep its table for the page"

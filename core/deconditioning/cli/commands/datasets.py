@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """List the catalogue; own files are those of the folder named by DECONDITIONING_DATA."""
-    from deconditioning.datasets import catalogue, folder_problem
+    from deconditioning.datasets.entries import catalogue, folder_problem
 
     check_writable(options.json)
     problem = folder_problem()

@@ -18,13 +18,15 @@ from deconditioning.cli.problem import (
     source_of,
 )
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.wording import rough_duration
 
 if TYPE_CHECKING:
     from deconditioning.downscaling.run import DownscalingResult
-    from deconditioning.fields import DownscalingProblem, DownscalingSpec, Fields
+    from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.problem import DownscalingProblem
+    from deconditioning.fields.spec import DownscalingSpec
 
 HELP = "downscale a coarse field with high-resolution covariates"
 #: Runs that are likely to take longer are told how long.
@@ -229,7 +231,7 @@ def model_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
     from deconditioning.downscaling.source import build_problem
-    from deconditioning.fields import open_fields
+    from deconditioning.fields.opening import open_fields
 
     source, opened = source_of(options), {options.input: fields}
     for key in (source.coarse, source.mediator):

@@ -8,7 +8,7 @@ from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
-    from deconditioning.fields import Fields
+    from deconditioning.fields.gridded import Fields
 
 HELP = "list what files hold: names, dimensions, units, times, and what would be taken as target and covariates"
 #: Larger grids are listed without what would be taken, for which values are read.
@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
 def described(file: str) -> dict[str, Any]:
     """Grid, fields, notes and what would be taken of one file, as JSON-able values; ``InputError`` if unreadable."""
-    from deconditioning.datasets import catalogue
-    from deconditioning.fields import open_fields
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.fields.opening import open_fields
 
     entry = next((each for each in catalogue() if each.key == file), None)
     fields = entry.open() if entry else open_fields(file)
@@ -79,7 +79,7 @@ def _field(fields: "Fields", name: str) -> dict[str, Any]:
 
 def _taken(fields: "Fields") -> dict[str, Any] | str:
     """What page Downscaling opens with, or why nothing would be taken."""
-    from deconditioning.datasets import suggest_spec
+    from deconditioning.datasets.suggest import suggest_spec
 
     if fields.grid.shape[0] * fields.grid.shape[1] > MOST_PIXELS:
         return "The grid is too large to look at all values: name target and covariates yourself."

@@ -76,7 +76,7 @@ def _problems(options: argparse.Namespace) -> "Iterator[tuple[FilterProblem, int
         if not options.states or not options.observations:
             raise InputError("A series needs --states and --observations: name their columns.")
         from deconditioning.filtering.steps import GUESSED
-        from deconditioning.tables import read_table
+        from deconditioning.tables.table import read_table
 
         table = read_table(options.series, missing=options.missing)
         time = None if options.time == "none" else options.time or GUESSED

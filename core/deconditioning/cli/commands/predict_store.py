@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import say, stdout_kept_clean
-from deconditioning.engine import Engine, Run, RunSpec
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled, InputError
 
 if TYPE_CHECKING:

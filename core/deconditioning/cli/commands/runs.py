@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, table, write
-from deconditioning.engine import Engine, Run
 from deconditioning.engine.compare import run_model, run_scores
+from deconditioning.engine.engine import Engine
+from deconditioning.engine.records import Run
 
 HELP = "list the runs in the runs folder ($DECONDITIONING_RUNS, else ./runs)"
 

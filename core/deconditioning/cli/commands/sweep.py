@@ -11,7 +11,7 @@ from deconditioning.cli.commands import downscale
 from deconditioning.cli.document import Result, check_writable, document, write, write_bytes
 from deconditioning.cli.options import add_output_options
 from deconditioning.cli.talk import Progress, say, stdout_kept_clean
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.wording import table_cell
 

@@ -5,7 +5,7 @@ import argparse
 from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.options import add_device_option, add_learning_options, add_output_options, chosen
 from deconditioning.cli.talk import Progress, stdout_kept_clean
-from deconditioning.engine import Context
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 
 HELP = "recover the swiss roll from slice means, with any of the models"

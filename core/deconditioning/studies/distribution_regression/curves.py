@@ -36,7 +36,7 @@ def paired_tests(found: Sequence[dict[str, Any]], first: str = "gpdr", second: s
     """
     from scipy.stats import ttest_rel
 
-    from deconditioning.metrics import pairwise_wilcoxon
+    from deconditioning.metrics.significance import pairwise_wilcoxon
 
     risks = {(c["model"], c["subjects"], c["measures"]): dict(zip(c["seeds"], c["risks"], strict=True)) for c in found}
     out = []

@@ -17,7 +17,10 @@ from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.engine.many import run_all
 from deconditioning.engine.reporting import Stopwatch, peak_mb
 from deconditioning.errors import InputError
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, fields_from_dataset, make_problem
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
 
@@ -130,7 +133,7 @@ def one_fit(item: dict[str, Any]) -> dict[str, Any]:
 
 def problem_of(name: str, seed: int) -> DownscalingProblem:
     """The problem of a case: which cells are withheld, and for planets which planet it is, follow from the seed."""
-    from deconditioning.datasets import atmosphere_fields, find
+    from deconditioning.datasets.entries import atmosphere_fields, find
     from deconditioning.datasets.mediated import make_mediated
 
     case = CASES[name]
@@ -144,7 +147,7 @@ def problem_of(name: str, seed: int) -> DownscalingProblem:
 
 
 def _fit(item: dict[str, Any]) -> dict[str, Any]:
-    from deconditioning.metrics import score_field
+    from deconditioning.metrics.field_scores import score_field
 
     problem = problem_of(item["case"], item["seed"])
     assert problem.truth is not None
@@ -175,8 +178,8 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
     """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
-    from deconditioning.fields import interpolations, lapse_rate
-    from deconditioning.metrics import score_field
+    from deconditioning.fields.baselines import interpolations, lapse_rate
+    from deconditioning.metrics.field_scores import score_field
 
     assert problem.truth is not None
     every = interpolations(problem)

@@ -90,7 +90,7 @@ class LineFit:
 
     def scores(self, line: Line) -> dict[str, float]:
         """RMSE, MAE, bias, coverage and CRPS of the noise-free f on the grid."""
-        from deconditioning.metrics import score_points
+        from deconditioning.metrics.field_scores import score_points
 
         return score_points(line.truth.numpy(), self.mean.numpy(), self.sd.numpy())
 

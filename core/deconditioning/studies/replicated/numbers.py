@@ -82,7 +82,7 @@ def stored_number(query: Query, folder: Path = FOLDER) -> float:
         return sum(first < second for first, second in pairs)
     if query.take != "p":
         raise InputError(f"`take` is '{query.take}': choose mean, se, median, sum, count, wins or p.")
-    from deconditioning.metrics import pairwise_wilcoxon
+    from deconditioning.metrics.significance import pairwise_wilcoxon
 
     compared = [row for row in found if row["model"] in query.models]
     return float(pairwise_wilcoxon(compared, query.value.removeprefix("scores."))[0].p_value)

@@ -68,7 +68,7 @@ class Represented:
 
     def scores(self, toy: Toy) -> dict[str, float]:
         """RMSE, coverage and CRPS of f on the grid."""
-        from deconditioning.metrics import score_points
+        from deconditioning.metrics.field_scores import score_points
 
         return score_points(toy.truth, self.mean, self.sd)
 

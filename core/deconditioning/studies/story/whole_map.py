@@ -4,15 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deconditioning.datasets import find
+from deconditioning.datasets.entries import find
 from deconditioning.device import one_thread
 from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields import DownscalingProblem, DownscalingSpec, bilinear, constant, make_problem, reaggregate
-from deconditioning.metrics import calibration
+from deconditioning.fields.baselines import bilinear, constant
+from deconditioning.fields.blocks import reaggregate
+from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.metrics.calibrating import calibration
 
 MODEL = "area_to_point_gp"
 

@@ -209,7 +209,7 @@ def inducing_points(roll: SwissRoll, model: str, count: int, seed: int) -> tuple
 
 def score(roll: SwissRoll, mean: Tensor, sd: Tensor) -> dict[str, float]:
     """RMSE, MAE, bias, correlation, coverage and CRPS of the posterior of f against t at every point."""
-    from deconditioning.metrics import score_points
+    from deconditioning.metrics.field_scores import score_points
 
     return score_points(roll.truth.numpy(), mean.numpy(), sd.numpy())
 
