@@ -11,6 +11,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
+from pages.kit.asked import ask
 from pages.kit.state import recall
 from pages.kit.words import sentence_of
 
@@ -24,7 +25,8 @@ Used = tuple[str, str, dict[str, int | str]]
 def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) -> tuple[str, ...]:
     """The numbers that count as missing in the fields ``used`` (key, name, what is selected), as a problem takes them.
 
-    A control is there where a number looks like a mark of missing values, or one is counted already.
+    A control is there where a number looks like a mark of missing values, or one is counted already; each such number
+    that is not counted brings a warning with a button that counts it.
     """
     found = {name: _marks(key, name, json.dumps(select, sort_keys=True), fields_of) for key, name, select in used}
     options = [f"{name}={mark.text}" for name, marks in found.items() for mark in marks]
@@ -34,14 +36,24 @@ def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) ->
     place = st.container()
     chosen = tuple(several("Count as missing", _KEY, options, [], {each: _words(each) for each in options}))
     left = [
-        f"{suspicion(name, mark)}. If they are, choose them below."
+        (name, mark)
         for name, marks in found.items()
         for mark in marks
         if not any(marked(mark.value, value) for value in marks_of(chosen, name))
     ]
-    for sentence in left[:MOST_WARNINGS]:
-        place.warning(sentence_of(sentence))
+    with place:
+        for name, mark in left[:MOST_WARNINGS]:
+            _ask(suspicion(name, mark), f"{name}={mark.text}", chosen)
     return chosen
+
+
+def _ask(doubt: str, entry: str, chosen: tuple[str, ...]) -> None:
+    """A doubt with its answer, which sets the control also where the level hides that."""
+    st.warning(sentence_of(doubt))
+    st.button(
+        f"Count {_words(entry)} as missing", key=f"lab-missing-{entry}", width="stretch", on_click=ask,
+        args=({_KEY: [*chosen, entry]},),
+    )  # fmt: skip
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)

@@ -36,6 +36,20 @@ def test_a_mark_of_the_target_is_asked_and_the_answer_is_a_setting(open_page):
     assert page.multiselect(key="missing").value == [] and any(WARNING in box.value for box in page.warning)
 
 
+def test_the_button_below_a_warning_answers_it(open_page):
+    """Also at the level Essential, which hides the control."""
+    page = uploaded(open_page, t=-999.9, orog=-9999)
+    page.multiselect(key="cov").set_value(["orog"]).run()
+    for left, words in ((1, "-999.9 of t"), (0, "-9999 of orog")):
+        next(one for one in page.button if one.label == f"Count {words} as missing").click().run()
+        assert not page.exception and sum(WARNING in box.value for box in page.warning) == left
+    assert page.multiselect(key="missing").value == ["t=-999.9", "orog=-9999"]
+    assert "30 values of -999.9 are taken as missing, as asked" in told(page)
+    assert not any(one.label.startswith("Count ") for one in page.button)
+    press(page, "undo")
+    assert page.multiselect(key="missing").value == ["t=-999.9"]
+
+
 def test_an_address_answers_and_fields_that_are_not_used_are_not_asked(open_page):
     page = uploaded(open_page, t=-9999, q=1e20)
     key = page.selectbox(key="data").value

@@ -20,6 +20,8 @@ from deconditioning.wording import at_start
 CHUNK = 200_000
 #: Rows below the names that may hold units or what a logger did, not data.
 _MOST_UNITS = 2
+#: A last row is odd beside more rows than these.
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,8 @@ def _columns(
         found[each] = dates if dates is not None else _switches(text) if each in numbers else text
         if said:
             notes.append(f"'{each}': {said}.")
+        elif dates is None and each in numbers and (sums := _row_of_sums(cells)):
+            notes.append(f"'{each}' {sums}")
     for each, values in found.items():
         if isinstance(values, np.ndarray) and values.dtype.kind == "f":
             dates = dates_of_numbers(each, values)
@@ -185,6 +189,18 @@ def _columns(
     if usual == "," and any(column.either for column in numbers.values()):
         notes.append("Numbers have decimal commas, so that 1.234 is one thousand.")
     return found
+
+
+def _row_of_sums(cells: Any) -> str:
+    """What is odd where only the last of many tidy cells is no number or no date; empty where nothing is."""
+    others, last = Column(), str(cells.iloc[-1]) if len(cells) > _FEW else ""
+    others.add(cells.iloc[:-1])
+    if last.lower() in MISSING or not (others.numbers(".") is not None or dates_of(cells.iloc[:-1])[0] is not None):
+        return ""
+    return (
+        f"is read as words, for '{one_line(last)[:40]}' in row {len(cells):,}, its last. That row counts as data: "
+        "remove it where it is a sum or a remark."
+    )
 
 
 def _switches(text: Any) -> Any:

@@ -214,3 +214,23 @@ def test_names_may_stand_in_a_comment_above_rows_of_words_and_numbers() -> None:
 def test_line_numbers_are_the_files() -> None:
     found = read_text(b"# one\na,b\n\n1,2\n# two\n3,4\n", "t.csv", most_rows=9)
     assert found.lines.tolist() == [4, 6]
+
+
+@pytest.mark.parametrize(
+    ("firsts", "last", "odd"),
+    [
+        ([str(n) for n in range(20)], "Total", True),
+        ([f"{n},5" for n in range(20)], "Summe", True),
+        ([f"{n + 1:02}.03.2001" for n in range(20)], "Mittel", True),
+        ([str(n) for n in range(20)], "20", False),
+        ([str(n) for n in range(20)], "n/a", False),
+        (["a", "b"] * 10, "Total", False),
+        (["1", "2"], "Total", False),
+    ],
+)
+def test_a_row_of_sums_at_the_end_is_told(firsts, last, odd):
+    text = "\n".join(["t;v", *(f"{each};{n},25" for n, each in enumerate(firsts)), f"{last};99,5"])
+    found = read_text(text.encode(), "a.csv", most_rows=99)
+    told = [note for note in found.notes if "its last. That row counts as data" in note]
+    assert told == [f"'t' is read as words, for '{last}' in row {len(firsts) + 1}, its last. That row counts as data: "
+                    "remove it where it is a sum or a remark."] * odd  # fmt: skip
