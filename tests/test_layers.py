@@ -17,7 +17,7 @@ LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
 GROUND = {
     "bundled", "errors", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox",
     "seccomp",
-    "sweeps", "versions",
+    "settings", "sweeps", "versions",
 }  # fmt: skip
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
@@ -43,6 +43,7 @@ ALLOWED = {
     "jail": {"errors", "seccomp"},
     "seccomp": set(),
     "sandbox": {"errors", "jail"},
+    "settings": {"errors", "wording"},
     "sweeps": {"errors"},
     "observations": {"errors"},
     "mediator_shift": RECORDS | {"linalg"},

@@ -49,6 +49,12 @@ def signed(value: float | None, places: int) -> str:
     return f"{value:,.{places}f}".replace("-", "−")
 
 
+def slider_text(value: float) -> str:
+    """A log slider's value as its handle and the address say it, to four digits, such as 0.0017 or 1.12e-5."""
+    mantissa, _, exponent = f"{value:.4g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
 #: Beginnings that a spreadsheet takes for a formula, the full-width forms of East Asian keyboards included.
 _FORMULA = re.compile(r"[ \u00a0]*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
 

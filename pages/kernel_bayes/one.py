@@ -1,5 +1,7 @@
 """One observation of one or two dimensions: every rule's answer, its pictures, its distance from the exact one."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 import torch
@@ -8,58 +10,46 @@ from deconditioning.errors import InputError
 from deconditioning.figures.embedding import embedding_map
 from deconditioning.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, Answer, answers, normal_density
-from deconditioning.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, exact_embedding, lengthscale_of
-from pages.kernel_bayes.controls import (
-    choose_by_validation,
-    choose_observation,
-    choose_rule,
-    choose_samples,
-    move_observation,
-    problem_of,
+from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
+from deconditioning.studies.kernel_bayes.study import (
+    GaussianProblem,
+    GaussianSpec,
+    exact_embedding,
+    gaussian_spec,
+    lengthscale_of,
 )
+from pages.kernel_bayes.controls import RULE, choose_by_validation, move_observation, problem_of
 from pages.kernel_bayes.errors import TITLES
-from pages.kit import bound
 from pages.kit.layout import score_table
 from pages.kit.plotly_live import plotly_live
-from pages.kit.state import log_slider
+from pages.kit.settings import controls
 from pages.kit.theme import is_dark
 from pages.kit.weights import weights_said
 from pages.kit.words import sentence_of
 
-FORMS = {"kbr": "(b), on the pairs", "kbr_a": "(a), on the prior", "cme": "conditional mean"}
 
-
-def observed(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...], dict[str, Answer]]:
+def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     """The controls, what the chosen rule says at their values, and its pictures."""
     with st.sidebar:
-        y = choose_observation(dimension)
-        spec = choose_samples(dimension, tests=1)
-        rule = choose_rule(spec)
-        values = *rule, log_slider("Bandwidth of the densities", "k-h", 0.05, 20.0, 0.7)
-        choose_by_validation(spec, rule[3])
-        form = (
-            bound.segmented_control("Shown", list(FORMS), default="kbr", key="k-form", format_func=FORMS.__getitem__)
-            or "kbr"
-        )
-        herded = int(bound.slider("Herded samples", 10, 300, 100, 10, key="k-herd"))
-    problem = problem_of(spec)
-    found = _answers(spec, tuple(y.tolist()), *values)
+        settings = controls(RULE, {"y1": "Observed y"} if dimension == 1 else None, dimension=dimension)
+        choose_by_validation(settings, tests=1)
+        shown = controls(AnswerSettings)
+    spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
+    problem, form = problem_of(spec), shown.form
+    found = _answers(spec, settings.observed, shown.bandwidth, settings.rule)
     if form not in found:
         raise InputError("This rule has no answer at these values: raise ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
     said(found, form, mean, y)
-    (line if spec.dimension == 1 else plane)(problem, found[form], y, herded)
-    return spec, y, values, found
+    (line if spec.dimension == 1 else plane)(problem, found[form], y, shown.herded)
+    return settings, found
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _answers(
-    spec: GaussianSpec, y: tuple[float, ...], scale: float, epsilon: float, delta: float, printed: bool,
-    bandwidth: float,
+    spec: GaussianSpec, y: tuple[float, ...], bandwidth: float, rule: dict[str, Any]
 ) -> dict[str, Answer]:  # fmt: skip
-    return answers(
-        problem_of(spec), np.array(y), scale=scale, epsilon=epsilon, delta=delta, bandwidth=bandwidth, printed=printed
-    )
+    return answers(problem_of(spec), np.array(y), bandwidth=bandwidth, **rule)
 
 
 def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:

@@ -3,22 +3,19 @@
 import numpy as np
 import streamlit as st
 
-from deconditioning.studies.kernel_bayes.study import GaussianSpec
+from deconditioning.studies.kernel_bayes.settings import FEW
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, gaussian_spec
 from pages.kernel_bayes import errors, prior, several
-from pages.kernel_bayes.controls import problem_of
-from pages.kernel_bayes.essentials import ESSENTIALS
+from pages.kernel_bayes.controls import RULE, problem_of
 from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.presets import PRESETS
-from pages.kernel_bayes.sweep import of_dimension
 from pages.kernel_bayes.words import equation
 from pages.kit import bound
 from pages.kit.layout import page_header, refusals
 from pages.kit.picture_first import picture_first
-from pages.kit.study_sweep import offer
+from pages.kit.settings import control, essentials
+from pages.kit.study_sweep import OnPage, offer
 
-#: Where the page opens: several dimensions, in which the rule is worth it; one and two can be drawn.
-SEVERAL = 6
-DIMENSIONS = (1, 2, SEVERAL)
 MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 
 
@@ -28,7 +25,7 @@ def main() -> None:
         "Kernel Bayes' rule",
         "What does an observation tell of its hidden cause, when there are only examples of both and no formula?",
         PRESETS,
-        ESSENTIALS,
+        essentials(RULE),
     )
     with refusals():
         body()
@@ -37,15 +34,16 @@ def main() -> None:
 def body() -> None:
     """When the rule is worth it; one observation; below, measured errors."""
     with st.sidebar:
-        dimension = int(bound.segmented_control("Dimension", DIMENSIONS, default=SEVERAL, key="k-dim") or SEVERAL)
+        dimension = control(RULE.dimension, RULE())
     st.markdown(errors.worth_it())
-    if dimension == SEVERAL:
-        spec, y, values = several.show(dimension)
-    else:
-        spec, y, values, found = picture_first(lambda: observed(dimension))
+    if dimension in FEW:
+        settings, found = picture_first(lambda: observed(dimension))
+        spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
         table(found, problem_of(spec).posterior(y)[0])
-    equation(spec, values)
-    offer(of_dimension(dimension))
+    else:
+        settings, spec, y = several.show(dimension)
+    equation(settings)
+    offer(OnPage("kernel-bayes"))
     more(spec, y)
 
 

@@ -1,27 +1,29 @@
 """Several dimensions: the posterior mean of every coordinate by each rule, and its error over many observations."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from deconditioning.figures.coordinates import coordinates_plot
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
-from deconditioning.studies.kernel_bayes.study import GaussianSpec
-from pages.kernel_bayes.controls import choose_by_validation, choose_rule, choose_samples, problem_of
+from deconditioning.studies.kernel_bayes.settings import OBSERVATIONS, KernelBayesSettings
+from deconditioning.studies.kernel_bayes.study import GaussianSpec, gaussian_spec
+from pages.kernel_bayes.controls import RULE, choose_by_validation, problem_of
 from pages.kernel_bayes.errors import TITLES
-from pages.kit import bound
 from pages.kit.layout import score_table
 from pages.kit.picture_first import picture_first
 from pages.kit.plotly_live import plotly_live
+from pages.kit.settings import controls
 from pages.kit.theme import is_dark
 
-#: Observations of one problem, each with its own exact posterior.
-OBSERVATIONS = 50
 Means = dict[str, np.ndarray]
 
 
-def show(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...]]:
-    """Picture, sentence and table; returns the problem, the observation and the rule's numbers."""
-    spec, index, values, found = picture_first(lambda: observed(dimension))
+def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]:
+    """Picture, sentence and table; returns settings, problem and observation."""
+    settings, found = picture_first(lambda: observed(dimension))
+    spec, index = gaussian_spec(settings, OBSERVATIONS), settings.observation - 1
     problem = problem_of(spec)
     exact = problem.posterior(problem.tests)[0]
     rows = {
@@ -35,18 +37,17 @@ def show(dimension: int) -> tuple[GaussianSpec, np.ndarray, tuple[float, ...]]:
         caption=f"Errors of the posterior mean: MSE over {OBSERVATIONS} observations, distance at the one shown. "
         "Densities and ABC are at their best bandwidth and acceptance given the truth.",
     )
-    return spec, problem.tests[index], values
+    return settings, spec, problem.tests[index]
 
 
-def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Means]:
+def observed(dimension: int) -> tuple[KernelBayesSettings, Means]:
     """The controls, every rule's means at their values, and the picture of one observation."""
     with st.sidebar:
-        index = int(bound.slider("Observation", 1, OBSERVATIONS, 5, key="k-obs")) - 1
-        spec = choose_samples(dimension, OBSERVATIONS)
-        values = choose_rule(spec)
-        choose_by_validation(spec, values[3])
+        settings = controls(RULE, dimension=dimension)
+        choose_by_validation(settings, OBSERVATIONS)
+    spec, index = gaussian_spec(settings, OBSERVATIONS), settings.observation - 1
     problem = problem_of(spec)
-    found = _kernel_means(spec, *values) | _other_means(spec)
+    found = _kernel_means(spec, settings.rule) | _other_means(spec)
     exact, covariance = problem.posterior(problem.tests)
     st.markdown(verdict(spec, _errors(found, exact)))
     shown = {name: found[name][index] for name in ("kbr", "cme", "kde", "abc_few")}
@@ -55,12 +56,12 @@ def observed(dimension: int) -> tuple[GaussianSpec, int, tuple[float, ...], Mean
         title=f"Posterior means at observation {index + 1}", dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "k-coordinates")
-    return spec, index, values, found
+    return settings, found
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _kernel_means(spec: GaussianSpec, scale: float, epsilon: float, delta: float, printed: bool) -> Means:
-    return kernel_means(problem_of(spec), scale=scale, epsilon=epsilon, delta=delta, printed=printed)
+def _kernel_means(spec: GaussianSpec, rule: dict[str, Any]) -> Means:
+    return kernel_means(problem_of(spec), **rule)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from deconditioning.errors import InputError
+from deconditioning.wording import slider_text
 from pages.kit.address import correct
 from pages.kit.essential import called
 from pages.kit.record import saw_control
@@ -151,12 +152,6 @@ def log_stops(low: float, high: float, own: dict[str, float]) -> dict[float, str
     between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in own.values())]
     stops = _by_text(between) | own
     return {value: text for text, value in sorted(stops.items(), key=lambda stop: stop[1])}
-
-
-def slider_text(value: float) -> str:
-    """A log slider's value as its handle and the address say it, to four digits, such as 0.0017 or 1.12e-5."""
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
 
 
 def _by_text(values: Iterable[float]) -> dict[str, float]:

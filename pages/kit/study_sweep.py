@@ -1,7 +1,7 @@
 """A study's sweep on its page: which control shows which of the study's settings."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from deconditioning.errors import InputError
@@ -29,7 +29,8 @@ class OnPage:
     Parameters
     ----------
     study : its name in `deconditioning.studies.sweeping`.
-    controls : key of a control → the number it holds, by the setting's name; those to begin with come first.
+    controls : key of a control → the number it holds, by the setting's name; those to begin with come first. Those
+        of declared settings follow from their declarations.
     others : what the page's controls hold, by key → the settings that are no numbers of one control.
     stops : keys of controls that stand at some values only: they are no axes.
     back : all settings of a sweep → those that adopting one of its rows puts on their controls.
@@ -37,7 +38,7 @@ class OnPage:
     """
 
     study: str
-    controls: Mapping[str, str]
+    controls: Mapping[str, str] = field(default_factory=dict)
     others: Callable[[Held], Settings] = _nothing
     stops: Collection[str] = ()
     back: Callable[[Settings], Collection[str]] = _all
@@ -52,8 +53,9 @@ def offer(page: OnPage) -> None:
 def sweepable(page: OnPage) -> Sweepable | None:
     """What can be swept at the page's controls; None where they make no settings."""
     study, controls = study_of(page.study), seen().controls
+    names_by_key = page.controls or study.held
     held = {key: control.value for key, control in controls.items()}
-    numbers = {name: held[key] for key, name in page.controls.items() if held.get(key) is not None}
+    numbers = {name: held[key] for key, name in names_by_key.items() if held.get(key) is not None}
     try:
         settings = study.complete(numbers | page.others(held))
     except InputError:
@@ -64,7 +66,7 @@ def sweepable(page: OnPage) -> Sweepable | None:
             name_of(controls[key]), float(held[key]), key, study.settings[name].low, study.settings[name].high,
             study.settings[name].log, study.settings[name].whole,
         )
-        for key, name in page.controls.items()
+        for key, name in names_by_key.items()
         if name in names and key in held and key not in page.stops
     }  # fmt: skip
 
@@ -79,7 +81,7 @@ def sweepable(page: OnPage) -> Sweepable | None:
         axes = [axis["name"] for axis in given["axes"]]
         wanted = study.chosen(study.complete(given["settings"] | dict(values)), axes)
         own, back = study.settings, page.back(wanted)
-        found = {key: wanted[name] for key, name in page.controls.items() if name in back and own[name].swept}
+        found = {key: wanted[name] for key, name in names_by_key.items() if name in back and own[name].swept}
         return found | dict(page.more(wanted))
 
     given = {"study": page.study, "settings": settings}

@@ -11,13 +11,14 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
 from deconditioning.studies.sweep_content import Swept, swept
 from deconditioning.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum
+from deconditioning.wording import slider_text
 from pages.kit import bound, history
 from pages.kit.essential import name_of
 from pages.kit.layout import refusal
 from pages.kit.level import KEY
 from pages.kit.record import same, seen
 from pages.kit.run_panel import follow, is_busy, tell_time, tell_whose
-from pages.kit.state import get_engine, offer_only, put, recall, remember, slider_text, take
+from pages.kit.state import get_engine, offer_only, put, recall, remember, take
 from pages.kit.sweep_results import draw, titled
 from pages.kit.words import plain, sentence_of
 

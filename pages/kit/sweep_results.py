@@ -8,8 +8,9 @@ from deconditioning.figures.small import small_curves, small_map, small_multiple
 from deconditioning.figures.sweep import sweep_plot
 from deconditioning.studies.sweep_content import Swept
 from deconditioning.sweeps import Axis, Row, Values, choosing, erring, optimum
+from deconditioning.wording import slider_text
 from pages.kit.plotly_live import plotly_live
-from pages.kit.state import recall, remember, slider_text
+from pages.kit.state import recall, remember
 from pages.kit.theme import is_dark
 from pages.kit.words import plain
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.state import STEP, log_stops, on_sliders, slider_text
+from deconditioning.wording import slider_text
+from pages.kit.state import STEP, log_stops, on_sliders
 from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """

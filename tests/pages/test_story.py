@@ -13,7 +13,7 @@ from deconditioning.studies.story import mediated
 from deconditioning.studies.story.checked import SECRETS, Checked
 from deconditioning.studies.story.whole_map import Solved
 from deconditioning.teaching.lesson import ANSWERS
-from pages.kit.state import slider_text
+from deconditioning.wording import slider_text
 from pages.story import fields, guesses, maps, mediator, simulators
 from pages.story.step import Guess, Question, number, percent, verdict, within
 from pages.story.stories import FIRST, STORIES, step_key

@@ -11,6 +11,7 @@ from typing import Any
 from deconditioning.downscaling.kept_map import THUMBNAIL
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.sweep import sweep_thumbnail
+from deconditioning.settings import setting as declared
 from deconditioning.sweeps import (
     Axis,
     Row,
@@ -43,14 +44,14 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of a study: its ``title``, its ``usual`` value and, where it can be swept, between which ends.
+    """A setting of a study without declarations: its ``title``, ``default`` and, where it can be swept, its ends.
 
     ``log``: evenly in logarithms; ``whole``: a whole number; ``draws``: what is drawn depends on it (it costs most, so
     it changes least often); ``only``: the values of other settings with which it means something.
     """
 
     title: str
-    usual: Any
+    default: Any
     low: float | None = None
     high: float | None = None
     log: bool = True
@@ -62,6 +63,28 @@ class Setting:
     def swept(self) -> bool:
         """Whether it can be an axis."""
         return self.low is not None
+
+    def applies(self, values: Mapping[str, Any]) -> bool:
+        """Whether it means something at these values of other settings."""
+        return all(values[other] in allowed for other, allowed in self.only.items())
+
+    def like(self, value: Any) -> Any:
+        """A value of the default's kind: a whole number, a number, text, or yes and no."""
+        if isinstance(self.default, float) and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if type(self.default) is int and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if type(value) is not type(self.default):
+            raise InputError(f"`{self.title}` is {value!r}: give a value such as {self.default!r}.")
+        return value
+
+    def read(self, text: str) -> Any:
+        """The value that an address says."""
+        return text == "true" if isinstance(self.default, bool) else type(self.default)(text)
+
+
+#: What a setting of a study is: declared beside it, or listed in its ``SWEEP``.
+AnySetting = Setting | declared.Setting[Any]
 
 
 @dataclass(frozen=True)
@@ -79,37 +102,34 @@ class Study:
     """
 
     title: str
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, AnySetting]
     scores: Mapping[str, Score]
     row: Callable[[Settings], dict[str, Any]]
     chosen: Callable[[Settings, Sequence[str]], Settings] = lambda settings, names: settings
     setting_s: float = 0.05
 
+    @property
+    def declared(self) -> dict[str, declared.Setting[Any]]:
+        """Those of its settings that are declarations, by name."""
+        return {name: each for name, each in self.settings.items() if isinstance(each, declared.Setting)}
+
+    @property
+    def held(self) -> dict[str, str]:
+        """Key of a page's address → the name of the declared setting that it holds, first axes first."""
+        own = sorted(self.declared.values(), key=lambda each: each.first or len(self.settings))
+        return {each.address: each.name for each in own if each.address is not None}
+
     def names(self, given: Mapping[str, Any]) -> list[str]:
         """What can be an axis at these settings."""
-        return [
-            name for name, setting in self.settings.items()
-            if setting.swept and all(given[other] in values for other, values in setting.only.items())
-        ]  # fmt: skip
+        return [name for name, setting in self.settings.items() if setting.swept and setting.applies(given)]
 
     def complete(self, given: Mapping[str, Any]) -> Settings:
         """All settings, the usual ones where none is given; ``InputError`` for unknown ones and wrong kinds."""
         for name in given:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}` here: choose among {', '.join(self.settings)}.")
-        usual = {name: setting.usual for name, setting in self.settings.items()}
-        return usual | {name: _like(name, usual[name], value) for name, value in given.items()}
-
-
-def _like(name: str, usual: Any, value: Any) -> Any:
-    """A value of the usual one's kind: a whole number, a number, text, or yes and no."""
-    if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(usual) is int and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if type(value) is not type(usual):
-        raise InputError(f"`{name}` is {value!r}: give a value such as {usual!r}.")
-    return value
+        defaults = {name: setting.default for name, setting in self.settings.items()}
+        return defaults | {name: self.settings[name].like(value) for name, value in given.items()}
 
 
 def study_of(name: str) -> Study:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import Check, never
-from deconditioning.studies.sweeping import Settings, study_of
+from deconditioning.studies.sweeping import Settings, Study, study_of
 from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdict
 
 #: Key of an address → the study's setting that it holds; keys that only choose what is shown are none.
 HELD = {
     "o-n": "n", "o-m": "m", "o-lam": "regularisation", "o-k-scale": "k_scale", "t-eps": "second_regularisation",
-    "s-places": "places", "s-points": "points", "r-bags": "slices", "e-unequal": "unequal", "k-dim": "dimension",
-    "k-eps": "epsilon", "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
+    "s-places": "places", "s-points": "points", "r-bags": "slices", "e-unequal": "unequal",
+    "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
 }  # fmt: skip
 #: The worked example of page Downscaling, its model, and what its settings are called.
 EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
@@ -27,8 +27,6 @@ FIELD = {
 }  # fmt: skip
 #: Words of an address that read otherwise on paper.
 SAID = {"true": "yes", "false": "no"}
-#: Bandwidth of the densities beside kernel Bayes' rule, as its page begins.
-BANDWIDTH = 0.7
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,14 @@ def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Ve
 def settings_at(way: Way, address: Address) -> Settings:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
-    given = {HELD[key]: _read(text, study.settings[HELD[key]].usual) for key, text in address.items() if key in HELD}
+    held = _held(study)
+    given = {held[key]: study.settings[held[key]].read(text) for key, text in address.items() if key in held}
     return study.complete({**way.usual, **given})
 
 
-def _read(text: str, usual: Any) -> Any:
-    return text == "true" if isinstance(usual, bool) else type(usual)(text)
+def _held(study: Study) -> dict[str, str]:
+    """Key of an address → the study's setting: as they are declared, or else as listed here."""
+    return study.held or HELD
 
 
 def opens_on(exercise: Exercise) -> str:
@@ -75,8 +75,11 @@ def solution_words(exercise: Exercise) -> str:
     """What the solution changes of the settings that the exercise opens with, such as "λ = 0.002"."""
     changed = {key: text for key, text in exercise.solution.items() if exercise.opening.get(key) != text}
     study = WAYS[exercise.key].study
-    own = {} if study is None else study_of(study).settings
-    names = {key: FIELD[key] if study is None else own[HELD[key]].title for key in changed}
+    if study is None:
+        names: Mapping[str, str] = FIELD
+    else:
+        own = study_of(study)
+        names = {key: own.settings[name].title for key, name in _held(own).items() if name in own.settings}
     return "; ".join(f"{names[key]} = {SAID.get(text, text)}" for key, text in changed.items())
 
 
@@ -109,13 +112,14 @@ def _few_points(given: Settings) -> tuple[float, ...]:
 
 def _rule(given: Settings) -> tuple[float, ...]:
     from deconditioning.studies.kernel_bayes.one_observation import answers
-    from deconditioning.studies.kernel_bayes.study import GaussianSpec
+    from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
+    from deconditioning.studies.kernel_bayes.study import gaussian_spec
     from deconditioning.studies.kernel_bayes.sweep import problem_at
 
-    problem = problem_at(GaussianSpec(given["dimension"], given["pairs"], given["prior"], 1, given["seed"]))
-    y = np.array([given["y1"], given["y2"]][: given["dimension"]])
-    numbers = {name: given[name] for name in ("scale", "epsilon", "delta")}
-    found, exact = answers(problem, y, bandwidth=BANDWIDTH, **numbers), problem.posterior(y)[0]
+    settings = KernelBayesSettings(**given)
+    problem, y = problem_at(gaussian_spec(settings, 1)), np.array(settings.observed)
+    found = answers(problem, y, bandwidth=AnswerSettings().bandwidth, **settings.rule)
+    exact = problem.posterior(y)[0]
     return tuple(float(np.linalg.norm(found[name].mean - exact)) for name in ("kbr", "kde"))
 
 

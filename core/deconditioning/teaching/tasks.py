@@ -1,5 +1,6 @@
 """The exercises, in the order in which they are offered."""
 
+from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from deconditioning.teaching.exercises import Exercise, Verdict
 
 
@@ -70,6 +71,7 @@ _TRIP = {"o-view": "There and back"}
 #: Where the control that is asked for is not an essential one.
 _ALL = {"level": "All"}
 _DOUBT = _ALL | _CELLS | {"withhold": "0.5"}
+_RULE = KernelBayesSettings
 EXERCISES = (
     Exercise(
         "band", "one_dimension", "A band that keeps its word",
@@ -133,7 +135,7 @@ EXERCISES = (
         "Move *How cautious the rule is* (ε) until kernel Bayes' rule comes nearer to the exact posterior mean than "
         "estimated densities do.",
         "ε regularises the step from the prior's draws to the pairs.",
-        {"k-dim": "1", "k-eps": "1"}, {"k-dim": "1", "k-eps": "0.001"},
+        _RULE.address(dimension=1, epsilon=1), _RULE.address(dimension=1, epsilon=0.001),
         "A large ε shrinks the prior's weights and, with them, the answer; a very small one follows the noise of the "
         "samples.",
         ("kbr.distance", "kde.distance"), _nearer_than_densities,

@@ -6,26 +6,26 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, check_writable, document, write
-from deconditioning.cli.options import add_output_options, add_runs_options, seeds_asked
+from deconditioning.cli.flags import add_flags
+from deconditioning.cli.options import add_output_options, add_runs_options, chosen, seeds_asked
 from deconditioning.cli.talk import say, stdout_kept_clean
+from deconditioning.studies.kernel_bayes.settings import ComparisonSettings, KernelBayesSettings
 
 if TYPE_CHECKING:
     from deconditioning.studies.kernel_bayes.study import GaussianSpec
 
+#: Settings of one observation on the page; the command takes many, seeds by ``--seeds``, μ̂ by ``--methods``.
+_OF_THE_PAGE = ("y1", "y2", "observation", "seed", "prior_weights")
 HELP = "find posterior means by kernel Bayes' rule, beside density estimation and the conditional mean embedding"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument(
-        "--dimension", nargs="+", type=int, default=[2], metavar="D", help="of X and of Y, one or several"
-    )
-    parser.add_argument("--pairs", nargs="+", type=int, default=[200], metavar="N", help="pairs (X, Y), one or several")
-    parser.add_argument("--prior", type=int, help="draws of the prior (as many as pairs)")
-    parser.add_argument(
-        "--simulations", nargs="+", type=int, default=[20_000], metavar="S", help="of rejection ABC, one or several"
-    )
-    parser.add_argument("--tests", type=int, default=1000, help="values of y at which means are compared")
+    add_flags(
+        parser, KernelBayesSettings, without=_OF_THE_PAGE, several=("dimension", "pairs"), defaults={"dimension": 2},
+        unset={"prior": "as many as pairs", "epsilon": "0.01/n", "delta": "2ε"},
+    )  # fmt: skip
+    add_flags(parser, ComparisonSettings, several=("simulations",))
     add_runs_options(parser, 3, "drawn problems")
     parser.add_argument(
         "--methods",
@@ -55,10 +55,16 @@ def run(options: argparse.Namespace) -> None:
                     say(f"d = {dimension}, {row['model']} of {size}, run {seed}: MSE {row['scores']['mse']:.4g}")
     settings = {
         name: getattr(options, name)
-        for name in ("dimension", "pairs", "prior", "simulations", "tests", "runs", "seeds")
+        for name in (*_names(), "runs", "seeds")
     }
     said = document(options.command, {"methods": list(methods), **settings}, results, by=("dimension", "size"))
     write(said, options.json)
+
+
+def _names() -> list[str]:
+    """The settings that are flags."""
+    every = (*KernelBayesSettings.declared(), *ComparisonSettings.declared())
+    return [name for name in every if name not in _OF_THE_PAGE]
 
 
 def _rows(
@@ -67,7 +73,7 @@ def _rows(
     """Each row with its size: pairs, or the simulations of ABC, which are run beside the first number of pairs only."""
     by_pairs = tuple(name for name in methods if name != "abc")
     if by_pairs:
-        for row in compare_rules(spec, by_pairs):
+        for row in compare_rules(spec, by_pairs, rule=chosen(options, ("scale", "epsilon", "delta"))):
             yield spec.pairs, row
     if "abc" in methods and spec.pairs == options.pairs[0]:
         for simulations in options.simulations:

@@ -19,6 +19,7 @@ from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import GaussianProblem
 
 RULES = ("kbr", "kbr_a", "dme")
@@ -45,7 +46,8 @@ class PriorEffect:
 
 @one_thread()
 def prior_effect(
-    problem: GaussianProblem, y: float, *, scale: float = 1.0, shift: float = 1.0, steps: Sequence[float] = STEPS
+    problem: GaussianProblem, y: float, *, scale: float = KernelBayesSettings.scale.default, shift: float = 1.0,
+    steps: Sequence[float] = STEPS,
 ) -> PriorEffect:
     """Every rule at every δ; ``scale`` of the lengthscales in median distances, ``shift`` of the prior in its own sd.
 

@@ -4,7 +4,7 @@
 Fukumizu et al. 2013, §5.1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -21,6 +21,7 @@ from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.plain_data import check_seed
+from deconditioning.studies.kernel_bayes.settings import ComparisonSettings, KernelBayesSettings
 
 METHODS = ("kbr", "kde", "cme", "abc")
 #: What cross-validation tries.
@@ -34,7 +35,7 @@ PRINTED = "kbr_printed"
 LEAST_SQUARES, FOLDED, FOLDED_OWN = "kde_lscv", "kbr_cv", "kbr_cv_own"
 OTHERS = (THEOREM, PRINTED, LEAST_SQUARES, FOLDED, FOLDED_OWN)
 #: Draws kept by rejection ABC, the best given the truth, and how many are simulated unless told otherwise.
-KEPT, SIMULATIONS = (10, 30, 100, 300, 1000), 20_000
+KEPT, SIMULATIONS = (10, 30, 100, 300, 1000), ComparisonSettings.simulations.default
 #: Bandwidths that density estimation may choose from (the paper's).
 BANDWIDTHS = tuple(2.0 * i for i in range(1, 11))
 
@@ -44,20 +45,25 @@ class GaussianSpec:
     """``dimension`` d of X and of Y, ``pairs`` n, ``prior`` ℓ draws of the prior, ``tests`` values of y, seed."""
 
     dimension: int = 2
-    pairs: int = 200
-    prior: int = 200
-    tests: int = 1000
+    pairs: int = KernelBayesSettings.pairs.default
+    prior: int = KernelBayesSettings.prior.default
+    tests: int = ComparisonSettings.tests.default
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        for name, least in (("dimension", 1), ("pairs", 4), ("prior", 1), ("tests", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"`{name}` is {getattr(self, name)}: give at least {least}.")
+        for name in ("dimension", "pairs", "prior"):
+            KernelBayesSettings.declaration(name).like(getattr(self, name))
+        ComparisonSettings.tests.like(self.tests)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
+
+
+def gaussian_spec(settings: KernelBayesSettings, tests: int) -> GaussianSpec:
+    """The problem of these settings, with so many values of y."""
+    return GaussianSpec(settings.dimension, settings.pairs, settings.prior, tests, settings.seed)
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,9 @@ def make_gaussian(spec: GaussianSpec) -> GaussianProblem:
     )  # fmt: skip
 
 
-def gaussian_rule(problem: GaussianProblem, scale: float = 1.0, tolerance: float = 0.0) -> KernelBayes:
+def gaussian_rule(
+    problem: GaussianProblem, scale: float = KernelBayesSettings.scale.default, tolerance: float = 0.0
+) -> KernelBayes:
     """Kernel Bayes' rule with Gaussian kernels of ``scale`` × the median distance, ``ε = 0.01/n``, ``δ = 2ε``."""
     x, y = torch.from_numpy(problem.inputs), torch.from_numpy(problem.observations)
     names = tuple(f"c{index}" for index in range(problem.spec.dimension))
@@ -130,7 +138,7 @@ def validated(
     """
     epsilons = epsilons or EPSILONS
     judge = None if own else gaussian_rule(problem).kernel
-    best, chosen = np.inf, (1.0, epsilons[0])
+    best, chosen = np.inf, (KernelBayesSettings.scale.default, epsilons[0])
     for scale, epsilon in product(SCALES, epsilons):
         check()
         rule = replace(gaussian_rule(problem, scale), regularisation=epsilon, second_regularisation=2 * epsilon,
@@ -158,7 +166,7 @@ def kernel_bayes_weights(problem: GaussianProblem, rule: KernelBayes) -> torch.T
     return rule.update(weights, rule.near(torch.from_numpy(problem.tests)))
 
 
-def conditional_rule(problem: GaussianProblem, scale: float = 1.0) -> KernelBayes:
+def conditional_rule(problem: GaussianProblem, scale: float = KernelBayesSettings.scale.default) -> KernelBayes:
     """For the conditional kernel mean: pairs (U, Y) simulated at the prior's own draws, ``ε = 0.01/√n``."""
     pairs = gaussian_rule(replace(problem, inputs=problem.draws, observations=problem.simulated), scale)
     return replace(pairs, regularisation=0.01 / len(pairs.inputs) ** 0.5)
@@ -279,10 +287,14 @@ def _error(found: np.ndarray, exact: np.ndarray) -> float:
 
 @one_thread()
 def compare_rules(
-    spec: GaussianSpec, methods: tuple[str, ...] = METHODS, simulations: int = SIMULATIONS
-) -> list[dict[str, Any]]:
+    spec: GaussianSpec, methods: tuple[str, ...] = METHODS, simulations: int = SIMULATIONS,
+    rule: Mapping[str, float] | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
     """One run of every method over all test y: mean square error ``mse`` of the posterior mean, ``embedding_mse`` of
-    expectations of RKHS functions (kernel methods), CPU seconds of the estimate alone."""
+    expectations of RKHS functions (kernel methods), CPU seconds of the estimate alone.
+
+    ``rule``: ``scale``, ``epsilon`` (0.01/n) and ``delta`` (2ε) of the rules ``kbr`` and ``kbr_printed``.
+    """
     unknown = [name for name in methods if name not in (*METHODS, *OTHERS)]
     if unknown:
         raise InputError(f"The method '{unknown[0]}' is unknown: choose among {', '.join((*METHODS, *OTHERS))}.")
@@ -290,7 +302,7 @@ def compare_rules(
     exact = problem.posterior(problem.tests)[0]
     for name in methods:
         watch = Stopwatch()
-        weights, rule, words = None, None, None
+        weights, kernels, words = None, None, None
         if name == "kde":
             means, bandwidth = best_density_means(problem)
             words = f"bandwidth {bandwidth:g}, the best of {BANDWIDTHS[0]:g} to {BANDWIDTHS[-1]:g} given the truth"
@@ -304,24 +316,31 @@ def compare_rules(
             means, kept = rejection_means(problem, simulations)
             words = f"{simulations} simulations, the nearest {kept}, the best of {KEPT} given the truth"
         else:
-            weights, rule, words = _by_kernels(problem, name)
-            means = (weights.T @ rule.inputs).numpy()
+            weights, kernels, words = _by_kernels(problem, name, rule or {})
+            means = (weights.T @ kernels.inputs).numpy()
         spent = watch.seconds()
         score = {"mse": _error(means, exact)}
-        if weights is not None and rule is not None:
-            score["embedding_mse"] = embedding_error(problem, weights, rule)
+        if weights is not None and kernels is not None:
+            score["embedding_mse"] = embedding_error(problem, weights, kernels)
         rows.append({"model": name, "seed": spec.seed, "scores": score, "message": words, "seconds": spent})
     return rows
 
 
-def _by_kernels(problem: GaussianProblem, name: str) -> tuple[torch.Tensor, KernelBayes, str | None]:
+def _by_kernels(
+    problem: GaussianProblem, name: str, given: Mapping[str, float]
+) -> tuple[torch.Tensor, KernelBayes, str | None]:
     if name == "cme":
         rule = conditional_rule(problem)
         return conditional_weights(problem, rule), rule, None
-    scale, words = 1.0, None
+    scale, words = KernelBayesSettings.scale.default, None
+    if name in ("kbr", PRINTED):
+        scale = given.get("scale", scale)
     if name in (FOLDED, FOLDED_OWN):
         scale, _ = validated(problem, epsilons=(0.01 / problem.spec.pairs,), own=name == FOLDED_OWN)
         words = f"{scale:g} × the median distance by 10-fold cross-validation"
     rule = theorem_rule(problem) if name == THEOREM else gaussian_rule(problem, scale, 1e-10)
+    if name in ("kbr", PRINTED):
+        epsilon = given.get("epsilon", rule.regularisation)
+        rule = replace(rule, regularisation=epsilon, second_regularisation=given.get("delta", 2 * epsilon))
     rule = replace(rule, printed=name == PRINTED)
     return kernel_bayes_weights(problem, rule), rule, words

@@ -12,18 +12,18 @@ from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation
 from deconditioning.embeddings.kernel_mean import empirical
 from deconditioning.figures.small import small_lines
 from deconditioning.studies.kernel_bayes.one_observation import kernel_means
+from deconditioning.studies.kernel_bayes.settings import FEW, OBSERVATIONS, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import (
     GaussianProblem,
     GaussianSpec,
     exact_embedding,
     gaussian_rule,
+    gaussian_spec,
     lengthscale_of,
     make_gaussian,
 )
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sweeping import Score, Settings, Study
 
-#: Dimensions in which one chosen observation is answered; in more, so many observations are.
-FEW, OBSERVATIONS = 2, 50
 #: Points of a small picture.
 POINTS = 60
 
@@ -37,19 +37,19 @@ def problem_at(spec: GaussianSpec) -> GaussianProblem:
 @one_thread()
 def row(given: Settings) -> dict[str, Any]:
     """Error of the posterior mean against the exact one, that of left-out states, and the posterior."""
-    few = given["dimension"] <= FEW
-    spec = GaussianSpec(given["dimension"], given["pairs"], given["prior"], 1 if few else OBSERVATIONS, given["seed"])
-    problem = problem_at(spec)
+    settings = KernelBayesSettings(**given)
+    few = settings.dimension in FEW
+    problem = problem_at(gaussian_spec(settings, 1 if few else OBSERVATIONS))
     rule = replace(
-        gaussian_rule(problem, given["scale"]), regularisation=given["epsilon"],
-        second_regularisation=given["delta"], printed=given["prior_weights"] == "n",
+        gaussian_rule(problem, settings.scale), regularisation=settings.epsilon,
+        second_regularisation=settings.delta, printed=settings.printed,
     )  # fmt: skip
-    told: dict[str, Any] = {"left_out": cross_validation(rule)}
-    return told | (_one(problem, rule, given) if few else _several(problem, given))
+    scores: dict[str, Any] = {"left_out": cross_validation(rule)}
+    return scores | (_one(problem, rule, settings) if few else _several(problem, settings))
 
 
-def _one(problem: GaussianProblem, rule: KernelBayes, given: Settings) -> dict[str, Any]:
-    y = np.array([given["y1"], given["y2"]][: problem.spec.dimension], dtype=float)
+def _one(problem: GaussianProblem, rule: KernelBayes, settings: KernelBayesSettings) -> dict[str, Any]:
+    y = np.array(settings.observed)
     sample = rule.posterior(empirical(torch.from_numpy(problem.draws), rule.kernel), torch.from_numpy(y))
     exact = problem.posterior(y)[0]
     told = {
@@ -67,10 +67,9 @@ def _one(problem: GaussianProblem, rule: KernelBayes, given: Settings) -> dict[s
     return told | {"picture": small_lines(grid[:, 0], lines)}
 
 
-def _several(problem: GaussianProblem, given: Settings) -> dict[str, Any]:
-    numbers, printed = {name: given[name] for name in ("scale", "epsilon", "delta")}, given["prior_weights"] == "n"
-    found = kernel_means(problem, **numbers, printed=printed)["kbr"]
-    exact, index = problem.posterior(problem.tests)[0], given["observation"] - 1
+def _several(problem: GaussianProblem, settings: KernelBayesSettings) -> dict[str, Any]:
+    found = kernel_means(problem, **settings.rule)["kbr"]
+    exact, index = problem.posterior(problem.tests)[0], settings.observation - 1
     coordinates = np.arange(1, problem.spec.dimension + 1)
     return {
         "mse": float(((found - exact) ** 2).sum(1).mean()),
@@ -81,19 +80,7 @@ def _several(problem: GaussianProblem, given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "Kernel Bayes' rule",
-    {
-        "dimension": Setting("Dimension", 6),
-        "pairs": Setting("Pairs (X, Y)", 200, 10, 500, whole=True, draws=True),
-        "prior": Setting("Draws of the prior", 200, 10, 500, whole=True, draws=True),
-        "seed": Setting("Seed", 26),
-        "observation": Setting("Observation", 5),
-        "y1": Setting("Observed y₁", 4.0, -8.0, 8.0, log=False, only={"dimension": (1, 2)}),
-        "y2": Setting("Observed y₂", 4.0, -8.0, 8.0, log=False, only={"dimension": (2,)}),
-        "scale": Setting("Lengthscales, in median distances", 1.0, 0.05, 5.0),
-        "epsilon": Setting("ε", 5e-5, 1e-8, 1.0),
-        "delta": Setting("δ", 1e-4, 1e-10, 1.0),
-        "prior_weights": Setting("Prior's weights μ̂, 'one' or 'n'", "one"),
-    },
+    KernelBayesSettings.declared(),
     {
         "left_out": Score("Error of left-out states, in the kernel's space", truth=False),
         "mse": Score(f"MSE of the posterior mean, {OBSERVATIONS} observations"),

@@ -1,0 +1,232 @@
+"""A setting of a study, declared once: its names, its default, its ends, and where it can be changed.
+
+Widgets, flags, sweep axes, addresses, checks of presets and JSON schemas are all read off these declarations.
+"""
+
+import math
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+
+from deconditioning.errors import InputError
+from deconditioning.wording import slider_text
+
+T = TypeVar("T")
+#: A tooltip, or a function that makes one of the settings drawn so far (an instance of their class).
+Help = str | Callable[[Any], str]
+
+
+@dataclass(eq=False)
+class Setting(Generic[T]):
+    """A class attribute of `Settings`; on an instance it reads as its value.
+
+    Parameters
+    ----------
+    title : in the field's terms.
+    default : the value to begin with.
+    symbol : the letter that stands for it in formulas.
+    unit : follows the title after a comma.
+    about : what it does: the help of its flag, its description in the schema.
+    help : the tooltip on a page.
+    plain, plain_help : label and tooltip in plain words; a setting with them is essential.
+    low, high : the ends of its slider and of a sweep; a command may go beyond them.
+    address : its key in the address, by default ``prefix-name``; None where no page shows it.
+    sweep : whether it can be an axis of a sweep, evenly in logarithms where ``log``.
+    first : 1, 2, … for those that a sweep offers first, in this order.
+    draws : whether the sample that is drawn depends on it; a sweep changes such a setting least often.
+    only : values of other settings with which it means something.
+    """
+
+    title: str
+    default: T
+    _: KW_ONLY
+    symbol: str = ""
+    unit: str = ""
+    about: str = ""
+    help: Help = ""
+    plain: str = ""
+    plain_help: str = ""
+    low: float | None = None
+    high: float | None = None
+    address: str | None = ""
+    sweep: bool = True
+    log: bool = False
+    first: int = 0
+    draws: bool = False
+    only: Mapping[str, Container[Any]] = field(default_factory=dict)
+    name: str = field(default="", init=False)
+
+    whole: ClassVar[bool] = False
+    json_type: ClassVar[str] = "number"
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self.name = name
+        if self.address == "":
+            self.address = f"{owner.prefix}-{name.replace('_', '-')}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        """The declaration on the class; instances hold their values."""
+        return self if instance is None else self.default
+
+    @property
+    def label(self) -> str:
+        """Title and unit."""
+        return f"{self.title}, in {self.unit}" if self.unit else self.title
+
+    @property
+    def swept(self) -> bool:
+        """Whether it can be the axis of a sweep."""
+        return self.sweep and self.low is not None
+
+    @property
+    def key(self) -> str:
+        """Its key in the address; only of one that a page shows."""
+        assert self.address is not None, self.name
+        return self.address
+
+    def applies(self, values: Mapping[str, Any]) -> bool:
+        """Whether it means something at these values of other settings."""
+        return all(values[other] in allowed for other, allowed in self.only.items())
+
+    def tooltip(self, values: Any) -> str | None:
+        """The tooltip at these settings; None where it has none."""
+        return (self.help if isinstance(self.help, str) else self.help(values)) or None
+
+    def like(self, value: Any) -> T:
+        """The value in this setting's type; raises ``InputError`` for anything that is none of its values."""
+        raise NotImplementedError
+
+    def refused(self, value: Any, wanted: str = "") -> InputError:
+        """The sentence for a value that is refused."""
+        return InputError(f"`{self.name}` is {value!r}: give {wanted or f'a value such as {self.default!r}'}.")
+
+    def inside(self, value: Any) -> T:
+        """The same, and inside the ends."""
+        found = self.like(value)
+        if self.low is not None and self.high is not None and not self.low <= float(value) <= self.high:
+            raise self.refused(found, f"{self.low:g} to {self.high:g}")
+        return found
+
+    def text(self, value: T) -> str:
+        """A value as an address says it."""
+        return str(value)
+
+    def read(self, text: str) -> T:
+        """The value that an address says; raises ``InputError`` for words that say none."""
+        try:
+            number = float(text)
+        except ValueError:
+            raise self.refused(text) from None
+        return self.like(number)
+
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of its values; ``ends`` are those of its slider."""
+        found = {"title": self.label, "description": self.about, "type": self.json_type, "default": self.default}
+        ends = {"ends": [self.low, self.high]} if self.low is not None else {}
+        return {name: value for name, value in (found | ends).items() if value != ""}
+
+
+@dataclass(eq=False)
+class Integer(Setting[int]):
+    """A whole number of at least ``least``.
+
+    ``step`` of its slider; ``offered``: a page offers these values
+    alone; ``typed``: it is typed, as a seed is, rather than slid.
+    """
+
+    step: int = 1
+    least: int | None = None
+    offered: Sequence[int] = ()
+    typed: bool = False
+
+    whole: ClassVar[bool] = True
+    json_type: ClassVar[str] = "integer"
+
+    def like(self, value: Any) -> int:
+        """A whole number; one that is written as a decimal too."""
+        whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not whole or value != int(value):
+            raise self.refused(value)
+        if self.least is not None and value < self.least:
+            raise self.refused(int(value), f"at least {self.least}")
+        return int(value)
+
+    def schema(self) -> dict[str, Any]:
+        """With the least value that is allowed."""
+        return super().schema() | ({} if self.least is None else {"minimum": self.least})
+
+
+@dataclass(eq=False)
+class Linear(Setting[float]):
+    """A number on a slider with even steps."""
+
+    step: float | None = None
+
+    def like(self, value: Any) -> float:
+        """A finite number."""
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+            raise self.refused(value)
+        return float(value)
+
+
+@dataclass(eq=False)
+class Log(Linear):
+    """A positive number on a slider over orders of magnitude."""
+
+    log: bool = True
+
+    def text(self, value: float) -> str:
+        """To four digits."""
+        return slider_text(value)
+
+
+@dataclass(eq=False)
+class Choice(Setting[str]):
+    """One of several ``options``: value → what a page calls it, which an address says too."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    json_type: ClassVar[str] = "string"
+
+    def like(self, value: Any) -> str:
+        """One of the options."""
+        if not isinstance(value, str) or value not in self.options:
+            raise self.refused(value, " or ".join(map(repr, self.options)))
+        return value
+
+    def text(self, value: str) -> str:
+        """What the page calls it."""
+        return self.options[value]
+
+    def read(self, text: str) -> str:
+        """By what the page calls it."""
+        return self.like(next((value for value, words in self.options.items() if words == text), text))
+
+    def schema(self) -> dict[str, Any]:
+        """With the values that there are."""
+        return super().schema() | {"enum": list(self.options)}
+
+
+@dataclass(eq=False)
+class Switch(Setting[bool]):
+    """Yes or no."""
+
+    json_type: ClassVar[str] = "boolean"
+
+    def like(self, value: Any) -> bool:
+        """True or false."""
+        if not isinstance(value, bool):
+            raise self.refused(value)
+        return value
+
+    def text(self, value: bool) -> str:
+        """As an address says it."""
+        return "true" if value else "false"
+
+    def read(self, text: str) -> bool:
+        """From "true" or "false"."""
+        return self.like({"true": True, "false": False}.get(text.lower(), text))

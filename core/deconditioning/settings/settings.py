@@ -1,0 +1,89 @@
+"""All settings of a study: a class of declarations, an instance of values."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn, Self
+
+from deconditioning.errors import InputError
+from deconditioning.settings.setting import Setting
+
+
+class Settings:
+    """Values of the settings that a subclass declares, the defaults where none is given; they do not change.
+
+    ``prefix`` begins their keys in the address. A subclass has the settings of its base too. Raises ``InputError`` for
+    unknown names and for values that are none.
+    """
+
+    prefix: ClassVar[str] = ""
+    _declared: ClassVar[Mapping[str, Setting[Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._declared = {
+            **cls._declared, **{name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
+        }  # fmt: skip
+
+    def __init__(self, **values: Any) -> None:
+        defaults = {name: setting.default for name, setting in self._declared.items()}
+        self.__dict__.update(defaults | {name: self.declaration(name).like(value) for name, value in values.items()})
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"Settings do not change: make {type(self).__name__}({name}={value!r}, …).")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.items()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values by name."""
+        return dict(self.__dict__)
+
+    @classmethod
+    def declared(cls) -> dict[str, Setting[Any]]:
+        """The declarations by name, in their order."""
+        return dict(cls._declared)
+
+    @classmethod
+    def declaration(cls, name: str) -> Setting[Any]:
+        """That of a name; raises ``InputError`` with the names that there are."""
+        if name not in cls._declared:
+            raise InputError(f"There is no setting `{name}` here: choose among {', '.join(cls._declared)}.")
+        return cls._declared[name]
+
+    @classmethod
+    def by_key(cls) -> dict[str, Setting[Any]]:
+        """The declarations of what stands in the address, by their keys."""
+        return {each.address: each for each in cls._declared.values() if each.address is not None}
+
+    @classmethod
+    def from_address(cls, words: Mapping[str, str]) -> Self:
+        """The settings that an address says, inside their ends; its other keys are left alone."""
+        known = cls.by_key()
+        return cls(**{known[key].name: known[key].inside(known[key].read(text)) for key, text in words.items()
+                      if key in known})  # fmt: skip
+
+    @classmethod
+    def on_controls(cls, **values: Any) -> dict[str, Any]:
+        """Key in the address → value, for a preset; ``InputError`` for what no control can hold."""
+        return {cls.declaration(name).key: cls.declaration(name).inside(value) for name, value in values.items()}
+
+    @classmethod
+    def address(cls, **values: Any) -> dict[str, str]:
+        """The address that says these values; ``InputError`` for what no control can hold."""
+        return {key: cls.by_key()[key].text(value) for key, value in cls.on_controls(**values).items()}
+
+
+def schema(title: str, declarations: Mapping[str, Setting[Any]]) -> dict[str, Any]:
+    """JSON schema (draft 2020-12) of the values of these settings."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "type": "object",
+        "properties": {name: setting.schema() for name, setting in declarations.items()},
+        "additionalProperties": False,
+    }
