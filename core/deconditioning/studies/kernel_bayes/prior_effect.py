@@ -46,7 +46,11 @@ class PriorEffect:
 
 @one_thread()
 def prior_effect(
-    problem: GaussianProblem, y: float, *, scale: float = KernelBayesSettings.scale.default, shift: float = 1.0,
+    problem: GaussianProblem,
+    y: float,
+    *,
+    scale: float = KernelBayesSettings.scale.default,
+    shift: float = 1.0,
     steps: Sequence[float] = STEPS,
 ) -> PriorEffect:
     """Every rule at every δ; ``scale`` of the lengthscales in median distances, ``shift`` of the prior in its own sd.
