@@ -68,16 +68,6 @@ class Setting:
         """Whether it means something at these values of other settings."""
         return all(values[other] in allowed for other, allowed in self.only.items())
 
-    def like(self, value: Any) -> Any:
-        """A value of the default's kind: a whole number, a number, text, or yes and no."""
-        if isinstance(self.default, float) and isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
-        if type(self.default) is int and isinstance(value, float) and value.is_integer():
-            return int(value)
-        if type(value) is not type(self.default):
-            raise InputError(f"`{self.title}` is {value!r}: give a value such as {self.default!r}.")
-        return value
-
     def read(self, text: str) -> Any:
         """The value that an address says."""
         return text == "true" if isinstance(self.default, bool) else type(self.default)(text)
@@ -129,7 +119,21 @@ class Study:
             if name not in self.settings:
                 raise InputError(f"There is no setting `{name}` here: choose among {', '.join(self.settings)}.")
         defaults = {name: setting.default for name, setting in self.settings.items()}
-        return defaults | {name: self.settings[name].like(value) for name, value in given.items()}
+        return defaults | {name: _like(name, self.settings[name], value) for name, value in given.items()}
+
+
+def _like(name: str, setting: AnySetting, value: Any) -> Any:
+    """A value as the setting declares it, or else of its default's kind."""
+    if isinstance(setting, declared.Setting):
+        return setting.like(value)
+    default = setting.default
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(default) is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if type(value) is not type(default):
+        raise InputError(f"`{name}` is {value!r}: give a value such as {default!r}.")
+    return value
 
 
 def study_of(name: str) -> Study:
