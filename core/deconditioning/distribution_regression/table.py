@@ -11,7 +11,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.sandbox import read_apart
 from deconditioning.tables.cells import MISSING
-from deconditioning.tables.gaps import said_of_marks
+from deconditioning.tables.gaps import said_of_marks, without_marks
 
 if TYPE_CHECKING:
     from deconditioning.distribution_regression.subjects import Subjects
@@ -110,7 +110,36 @@ def read_table(source: str | Path | bytes, roles: Roles) -> "Subjects":
 
 def gather(source: str | Path | bytes, roles: Roles) -> "Gathered":
     """The numbers of a table; ``InputError`` as ``read_table``."""
-    frame, lines, notes = _frame(_checked(source), roles)
+    return _gathered(*_frame(_checked(source), roles), roles)
+
+
+def subjects_of_frame(frame: Any, roles: Roles) -> "Subjects":
+    """Subjects of a pandas data frame, one row a measurement, checked as ``read_table`` checks a file."""
+    return _subjects(gather_frame(frame, roles), roles)
+
+
+def gather_frame(frame: Any, roles: Roles) -> "Gathered":
+    """The numbers of a pandas data frame, whose rows count from 1 in sentences; ``InputError`` as ``read_table``."""
+    missing = [name for name in (roles.subject, *roles.values, roles.outcome, *roles.covariates) if name not in frame]
+    if missing:
+        there = ", ".join(map(str, frame.columns))
+        raise InputError(f"The table has no column '{missing[0]}', it has {there}: choose among those.")
+    if len(frame) > MOST_ROWS:
+        raise InputError(f"The table has {len(frame):,} rows, at most {MOST_ROWS:,} are read: thin it out.")
+    numbers = {name: frame[name] for name in (*roles.values, roles.outcome, *roles.covariates)}
+    found, notes = without_marks({n: _floats(v) for n, v in numbers.items()}, roles.missing)
+    names = frame[roles.subject]
+    found[roles.subject] = names.astype(str).where(names.notna())
+    plain = names.reset_index(drop=True).to_frame().assign(**{n: np.asarray(v) for n, v in found.items()})
+    return _gathered(plain, np.arange(1, len(frame) + 1), tuple(notes), roles)
+
+
+def _floats(column: Any) -> Any:
+    """A column of numbers as float64; others as they are."""
+    return column.to_numpy(dtype=float, na_value=np.nan) if column.dtype.kind in "fiub" else column
+
+
+def _gathered(frame: Any, lines: np.ndarray, notes: tuple[str, ...], roles: Roles) -> "Gathered":
     gathered = _Gathering(roles, notes)
     for first in range(0, len(frame), CHUNK):
         gathered.add(frame.iloc[first : first + CHUNK].reset_index(drop=True), lines[first : first + CHUNK])
@@ -144,7 +173,12 @@ def load_gathered(path: Path) -> Gathered:
 def _subjects(gathered: Gathered, roles: Roles) -> "Subjects":
     from deconditioning.distribution_regression.subjects import make_subjects
 
-    known = gathered.known
+    known, values = gathered.known, gathered.values
+    if len(values) and not np.ptp(values, axis=0).any():
+        raise InputError(
+            f"Every measurement of '{roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told apart; choose "
+            "another column."
+        )
     made = make_subjects(
         gathered.values, gathered.owner, known[:, 0], covariates=known[:, 1:], names=gathered.names.tolist(),
         columns=roles.values, covariate_names=roles.covariates, outcome_name=roles.outcome,
@@ -230,11 +264,6 @@ class _Gathering:
         known = np.full((len(self.number), 1 + len(self.roles.covariates)), np.nan)
         known[: len(self.told[-1])] = self.told[-1]
         values, owner = np.concatenate(self.values), np.concatenate(self.owner)
-        if len(values) and not np.ptp(values, axis=0).any():
-            raise InputError(
-                f"Every measurement of '{self.roles.values[0]}' is {values[0, 0]:g}: the subjects cannot be told "
-                "apart; choose another column."
-            )
         names = list(self.number)
         empty = [names[i] for i in np.flatnonzero(np.bincount(owner, minlength=len(names)) == 0)]
         if empty:

@@ -1,0 +1,1 @@
+"""Estimators with scikit-learn's manners over the library: what `deconditioning` hands out by name."""

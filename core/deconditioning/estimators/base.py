@@ -1,0 +1,64 @@
+"""What all estimators share: plain parameters, a readable form, and a refusal before they are fitted."""
+
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from deconditioning.errors import InputError
+
+
+class Estimator:
+    """Base of the estimators, which are dataclasses: their fields are the parameters, as scikit-learn's are.
+
+    Parameters are kept as given and checked in ``fit``; what is learned ends in ``_``. scikit-learn's ``clone``
+    works on every estimator.
+    """
+
+    #: Name of an attribute that ``fit`` sets.
+    _fitted_by: ClassVar[str]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; ``deep`` changes nothing, it is there for scikit-learn."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters and return the estimator; ``InputError`` for one that it does not have."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter '{name}': choose among {', '.join(sorted(known))}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{item.name}={getattr(self, item.name)!r}" for item in fields(self)  # type: ignore[arg-type]
+            if getattr(self, item.name) != item.default
+        ]  # fmt: skip
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._fitted_by):
+            raise InputError(f"This {type(self).__name__} is not fitted yet: call `fit` first.")
+
+
+def matrix(values: Any, name: str, *, gaps: bool = False) -> np.ndarray:
+    """Rows of numbers as float64 (n, d); a vector is one column. ``gaps`` lets missing numbers (NaN) pass.
+
+    Raises ``InputError`` for words, more than two dimensions, no rows, and missing or infinite numbers.
+    """
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` holds something that is no number: give an array of numbers.") from None
+    if found.ndim not in (1, 2) or not found.size:
+        raise InputError(f"`{name}` has shape {found.shape}: give one row of numbers for each case.")
+    found = found[:, None] if found.ndim == 1 else found
+    bad = np.isinf(found) if gaps else ~np.isfinite(found)
+    if bad.any():
+        what = "infinite" if gaps else "missing or infinite"
+        raise InputError(f"{int(bad.sum())} numbers of `{name}` are {what}: leave those rows out or fill them in.")
+    return np.ascontiguousarray(found)

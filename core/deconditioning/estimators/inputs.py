@@ -1,0 +1,176 @@
+"""What an estimator is given, as a downscaling problem: xarray objects, files, and fields that are open already."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+import xarray as xr
+
+from deconditioning.errors import InputError, short
+from deconditioning.fields import (
+    DownscalingProblem,
+    DownscalingSpec,
+    Fields,
+    make_problem,
+    make_problem_from_files,
+    open_fields,
+)
+from deconditioning.fields.decoding import Decoded
+from deconditioning.fields.opening import fields_from_decoded, is_large, lazily_decoded
+
+#: What may be given as a field.
+Gridded = xr.DataArray | xr.Dataset | Fields | str | Path
+
+
+class DataSettings(TypedDict, total=False):
+    """What ``fit`` and ``downscale`` may be told of the data; see `Downscaler.fit`."""
+
+    target: str
+    covariate_names: Sequence[str]
+    mediator_names: Sequence[str]
+    coarsen: tuple[int, int]
+    block: tuple[int, int]
+    withhold: float
+    matching: str
+    coordinates: bool
+    select: Mapping[str, int | str]
+    coarse_select: Mapping[str, int | str]
+    hide: Sequence[tuple[int, int]]
+    reveal: Sequence[tuple[int, int]]
+    region: tuple[int, int, int, int]
+    reweigh: bool
+    missing: Sequence[str]
+
+
+def problem_of(
+    coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
+) -> DownscalingProblem:
+    """The problem of what is given, with the command line's defaults.
+
+    Raises ``InputError`` where the fields lie on no grid, do not meet, or a name or a setting is unknown.
+    """
+    unknown = sorted(set(data) - set(DataSettings.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(DataSettings.__annotations__))
+        raise InputError(f"The setting '{unknown[0]}' of the data is unknown: choose among {known}.")
+    if data.get("coarsen") is not None:
+        return _coarsened(coarse, covariates, mediator, seed, data)
+    fine, rough = fields_of(covariates, "covariates"), fields_of(coarse, "coarse")
+    beside = None if mediator is None else fields_of(mediator, "mediator")
+    target = _target(rough, data.get("target"))
+    mediators = _names(beside, data.get("mediator_names"), (target,))
+    names = _names(fine, data.get("covariate_names"), (target, *mediators))
+    settings = {"withhold": 0.0, **_others(data)}
+    spec = DownscalingSpec(target, tuple(names), tuple(mediators), seed=seed, **settings)
+    return make_problem_from_files(fine, rough, beside, spec)
+
+
+def _coarsened(
+    coarse: Gridded, covariates: Gridded, mediator: Gridded | None, seed: int, data: DataSettings
+) -> DownscalingProblem:
+    """The problem of a target that lies on the covariates' grid and is averaged over blocks."""
+    if mediator is not None or "block" in data:
+        other = "mediator" if mediator is not None else "block"
+        raise InputError(f"`{other}` goes with a target on its own coarse grid: leave it out, or leave out `coarsen`.")
+    fields, target = _together(coarse, covariates, data.get("target"))
+    mediators = list(data.get("mediator_names", ()))
+    names = _names(fields, data.get("covariate_names"), (target, *mediators))
+    spec = DownscalingSpec(target, tuple(names), tuple(mediators), data["coarsen"], seed=seed, **_others(data))
+    return make_problem(fields, spec)
+
+
+def _others(data: DataSettings) -> dict[str, Any]:
+    """The settings that are the problem's own."""
+    return {k: v for k, v in data.items() if k not in ("target", "covariate_names", "mediator_names", "coarsen")}
+
+
+def fields_of(value: Gridded, role: str) -> Fields:
+    """The fields of an xarray object, a file or an address, checked as those of a file; ``role`` names it.
+
+    Raises ``InputError`` with a sentence for anything else, and for fields that lie on no grid.
+    """
+    if isinstance(value, Fields):
+        return value
+    if isinstance(value, str | Path):
+        return open_fields(value)
+    dataset = dataset_of(value, role)
+    source = Path(str(dataset.encoding.get("source") or "")).name or f"`{role}`"
+    try:
+        if is_large(dataset) or any(variable.chunks for variable in dataset.variables.values()):
+            return lazily_decoded(dataset, source)
+        return fields_from_decoded(Decoded(dataset), source)
+    except InputError as error:
+        raise InputError(f"`{role}` cannot be used. {error}") from error
+
+
+def dataset_of(value: Any, role: str) -> xr.Dataset:
+    """An xarray object as a dataset of its own, whose bounds are named where the reader looks for them.
+
+    A ``DataArray`` without a name gets that of its role.
+    """
+    if isinstance(value, xr.DataArray):
+        name = role if value.name is None else str(value.name)
+        if name in value.coords:
+            raise InputError(f"`{role}` is the coordinate `{name}`, no field on the grid: give a data variable.")
+        value = value.to_dataset(name=name)
+        value.encoding["source"] = value[name].encoding.get("source")
+    if not isinstance(value, xr.Dataset):
+        raise InputError(
+            f"`{role}` is a {type(value).__name__}: give an xarray DataArray or Dataset, a file's name, or what "
+            "`open_fields` returns."
+        )
+    stacked = [str(name) for name, index in value.xindexes.items() if isinstance(index, xr.indexes.PandasMultiIndex)]
+    if stacked:
+        raise InputError(f"`{role}` has the stacked index `{stacked[0]}`: call `unstack` first.")
+    found = value.copy(deep=False)
+    found.encoding = dict(value.encoding)
+    mappings = [name for name in found.coords if {"grid_mapping_name", "crs_wkt"} & set(found[name].attrs)]
+    found = found.reset_coords(mappings)
+    for key, variable in found.variables.items():
+        # xarray's decode_coords="all" moves these from the attributes to the encoding
+        moved = {k: variable.encoding[k] for k in ("bounds", "grid_mapping") if k in variable.encoding}
+        if moved:
+            found[key].attrs = moved | variable.attrs
+    return found
+
+
+def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple[Fields, str]:
+    """A fine target and its covariates as fields of one grid, and the target's name."""
+    plain = isinstance(coarse, str | Path) and isinstance(covariates, str | Path) and str(coarse) == str(covariates)
+    if plain or coarse is covariates:
+        fields = fields_of(covariates, "covariates")
+        return fields, _target(fields, target)
+    if any(isinstance(each, Fields | str | Path) for each in (coarse, covariates)):
+        raise InputError("With `coarsen`, give the target and the covariates as xarray objects, or both in one file.")
+    fine, given = dataset_of(covariates, "covariates"), dataset_of(coarse, "coarse")
+    name = _target(fields_of(given, "coarse"), target)
+    try:
+        fine, given = xr.align(fine, given, join="exact", copy=False)
+        held = [name, *(n for n in given.data_vars if n not in fine.variables and given[n].ndim < 2)]
+        joined = fine.drop_vars(name, errors="ignore").merge(given[held], join="exact", compat="no_conflicts")
+    except ValueError as error:
+        raise InputError(
+            f"With `coarsen` the target lies on the covariates' grid, and it does not ({short(error)}): leave "
+            "`coarsen` out for a target on a grid of its own."
+        ) from error
+    return fields_of(joined, "covariates"), name
+
+
+def _target(fields: Fields, target: str | None) -> str:
+    """The target's name: the only field there is, unless it is named."""
+    there = list(fields.variables())
+    if target is not None:
+        fields.check(target)
+        return target
+    if len(there) != 1:
+        raise InputError(f"The target is one of {', '.join(there) or 'no fields'}: name it by `target`.")
+    return there[0]
+
+
+def _names(fields: Fields | None, names: Sequence[str] | None, without: Sequence[str]) -> list[str]:
+    """The names that are given, else those of all fields; ``without`` some."""
+    if isinstance(names, str):
+        raise InputError(f"Names of variables are given as a list: write ['{names}'].")
+    if names is not None:
+        return list(names)
+    return [] if fields is None else [name for name in fields.variables() if name not in without]

@@ -1,0 +1,180 @@
+"""Kernel Bayes' rule and the kernel Bayes filter as estimators on arrays."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from deconditioning.device import one_thread
+from deconditioning.embeddings.bayes_rule import KernelBayes, median_distance
+from deconditioning.embeddings.kernel_mean import KernelMean, empirical
+from deconditioning.errors import InputError
+from deconditioning.estimators.base import Estimator, matrix
+from deconditioning.filtering.series import Scaling
+from deconditioning.likelihood_free.inference import gaussian_kernel
+from deconditioning.studies.filtering.study import FilterSettings, estimates, train
+
+
+@dataclass(frozen=True)
+class WeightedSample:
+    """A posterior as a weighted sample: ``mean`` (d,) is ``Σ_i w_i x_i`` of its ``points`` (n, d) and ``weights`` (n,).
+
+    Weights may be negative and sum to about one; ``embedding`` is ``Σ_i w_i k(x_i, ·)`` itself.
+    """
+
+    mean: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    embedding: KernelMean
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class KernelBayesRule(Estimator):
+    """Kernel Bayes' rule: the posterior of X given Y = y, from pairs that show the likelihood and draws of the prior.
+
+    ``w = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag((G_X + nεI)⁻¹ m_Π)``; Gaussian kernels.
+
+    Parameters
+    ----------
+    scale : lengthscale of each kernel in median distances of its points.
+    regularisation, second_regularisation : ε (inside nε) and δ; None for ``0.01/n`` and ``2ε``.
+    tolerance : share of the trace that low-rank factors may leave out; 0 for dense matrices.
+
+    Attributes
+    ----------
+    rule_ : the fitted `deconditioning.embeddings.bayes_rule.KernelBayes`.
+    prior_ : the embedding of the prior.
+
+    Source: Fukumizu, Song and Gretton 2013, §3.
+    """
+
+    _fitted_by = "rule_"
+
+    scale: float = 1.0
+    regularisation: float | None = None
+    second_regularisation: float | None = None
+    tolerance: float = 0.0
+
+    def fit(self, X: Any, Y: Any, prior: Any = None) -> Self:
+        """Learn from pairs ``X`` (n, d) and ``Y`` (n, q), rows belonging together, and draws ``prior`` (m, d) of X.
+
+        Without ``prior`` the pairs' own X are it. Raises ``InputError`` for missing numbers, lengths that differ, and
+        numbers that are not positive.
+        """
+        x, y = matrix(X, "X"), matrix(Y, "Y")
+        draws = x if prior is None else matrix(prior, "prior")
+        if draws.shape[1] != x.shape[1]:
+            raise InputError(f"`prior` has {draws.shape[1]} columns and `X` {x.shape[1]}: give draws of X.")
+        if not self.scale > 0:
+            raise InputError(f"`scale` is {self.scale}: give a positive number.")
+        states, observations = torch.from_numpy(x), torch.from_numpy(y)
+        kernels = [gaussian_kernel((self.scale * median_distance(v),) * v.shape[1]) for v in (states, observations)]
+        epsilon = 0.01 / len(x) if self.regularisation is None else self.regularisation
+        delta = 2 * epsilon if self.second_regularisation is None else self.second_regularisation
+        self.rule_ = KernelBayes(states, observations, kernels[0], kernels[1], epsilon, delta, self.tolerance)
+        self.prior_ = empirical(torch.from_numpy(draws), kernels[0])
+        return self
+
+    def posterior(self, y: Any) -> WeightedSample:
+        """The posterior of X given one observation ``y`` (q,), as weights on the pairs' X."""
+        self._check_fitted()
+        seen = torch.from_numpy(matrix(np.atleast_1d(np.asarray(y, dtype=float)), "y")[:, 0])
+        with one_thread():
+            found = self.rule_.posterior(self.prior_, seen)
+        mean = found.expectation(found.points)
+        return WeightedSample(mean.numpy(), found.points.numpy(), found.weights.numpy(), found)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A followed series: ``mean`` (n, d) of the state at each step, as ``weights`` (n, T) on ``points`` (T, d).
+
+    ``lost`` (n,): the prediction had lost its mass and the state was found anew from the observation alone; ``far``
+    (n,): no training observation is near.
+    """
+
+    mean: np.ndarray
+    points: np.ndarray
+    weights: np.ndarray
+    lost: np.ndarray
+    far: np.ndarray
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class KernelBayesFilter(Estimator):
+    """The kernel Bayes filter: follows a hidden state by a series of states and observations, without a noise model.
+
+    Each step predicts, ``μ = (G_X + TεI)⁻¹ G_{XX₊} (G_X + TεI)⁻¹ G_X α``, and weighs by the observation with kernel
+    Bayes' rule; Gaussian kernels, ``δ = 2ε``.
+
+    Parameters
+    ----------
+    scale : β, the lengthscales in median distances; None: by split-half validation.
+    regularisation : ε; None: by split-half validation.
+    tolerance : share of the trace that low-rank factors may leave out; 0 for dense matrices.
+    standardise : whether each column is scaled by its mean and standard deviation in training.
+    device : "auto", "cpu" or "cuda".
+
+    Attributes
+    ----------
+    filter_ : the trained `deconditioning.filtering.kernel_bayes_filter.KernelBayesFilter`.
+    scale_, regularisation_ : β and ε in use.
+
+    Source: Fukumizu, Song and Gretton 2013, §4.3.
+    """
+
+    _fitted_by = "filter_"
+
+    scale: float | None = None
+    regularisation: float | None = None
+    tolerance: float = FilterSettings.tolerance
+    standardise: bool = True
+    device: str = FilterSettings.device
+
+    def fit(self, states: Any, observations: Any) -> Self:
+        """Train on one series: ``states`` (T + 1, d) and ``observations`` (T, q) or (T + 1, q), in order.
+
+        Steps with a missing number (NaN) teach nothing. Of as many observations as states the last is not used: nothing
+        follows it. Raises ``InputError`` for fewer than 10 steps, 20 without β or ε, or lengths that do not agree.
+        """
+        x, y = matrix(states, "states", gaps=True), matrix(observations, "observations", gaps=True)
+        y = y[:-1] if len(y) == len(x) else y
+        if len(x) != len(y) + 1:
+            raise InputError(f"There are {len(x)} states and {len(y)} observations: give as many, or one state more.")
+        unit = np.zeros(1), np.ones(1)
+        self._states, self._observations = Scaling(*unit), Scaling(*unit)
+        if self.standardise:
+            self._states = Scaling.of(x, _numbered("state", x)).shared()
+            self._observations = Scaling.of(y, _numbered("observation", y))
+        settings = FilterSettings(self.scale, self.regularisation, self.tolerance, self.device)
+        with one_thread():
+            trained = train(self._states.scaled(x), self._observations.scaled(y), settings)
+        self.filter_, self.scale_, self.regularisation_ = trained.filter, trained.scale, trained.regularisation
+        return self
+
+    def filter(self, y: Any) -> Filtered:
+        """Follow ``y`` (n, q), a new series of observations; steps with a missing number are predicted through.
+
+        Returns the states in their own units.
+        """
+        self._check_fitted()
+        seen = matrix(y, "y", gaps=True)
+        if seen.shape[1] != self.filter_.observations.shape[1]:
+            raise InputError(
+                f"`y` has {seen.shape[1]} columns, training observations have {self.filter_.observations.shape[1]}."
+            )
+        kept = self.filter_
+        with one_thread():
+            series = torch.as_tensor(self._observations.scaled(seen)[None], device=kept.states.device)
+            steps = kept.run(series)
+            mean = estimates(kept, steps)[0].cpu().numpy()
+        weights, lost, far = (
+            np.stack([getattr(step, name)[0].cpu().numpy() for step in steps]) for name in ("weights", "lost", "far")
+        )
+        points = self._states.original(kept.now.cpu().numpy())
+        return Filtered(self._states.original(mean), points, weights, lost, far)
+
+
+def _numbered(name: str, values: np.ndarray) -> tuple[str, ...]:
+    return tuple(f"{name} {index}" for index in range(values.shape[1]))

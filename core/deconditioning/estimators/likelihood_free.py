@@ -1,0 +1,94 @@
+"""Likelihood-free inference as an estimator: simulations in, the posterior of the parameters out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.estimators.base import Estimator, matrix
+from deconditioning.likelihood_free.inference import Answer
+from deconditioning.likelihood_free.prior import Prior
+from deconditioning.likelihood_free.table import MOST_ROWS, Table, problem_of_table
+from deconditioning.studies.likelihood_free.study import infer
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LikelihoodFree(Estimator):
+    """The posterior of a simulator's parameters given data, from runs at parameters of known density.
+
+    ``μ = Σ_j w_j ℓ(ũ_j, ·)``, ``w = (AᵀKA + mδI)⁻¹Aᵀk(y)``, ``A = (L + nλI)⁻¹L̃`` (the deconditional mean embedding);
+    kernels and regularisation are learned from the simulations for each observation.
+
+    Parameters
+    ----------
+    method : "dme" (deconditional mean embedding), "kbr" (kernel Bayes' rule), "cme" (conditional mean), "abc"
+        (rejection) or "kelfi" (kernel embedding likelihood).
+    log : columns of the parameters, by name, that are worked with as logarithms.
+    drawn_from_prior : whether the runs' parameters are draws of ``prior``; else uniform over their range.
+    samples : how many samples the posterior has.
+    seed : of the prior's draws.
+
+    Attributes
+    ----------
+    parameter_names_, summary_names_ : names of the columns.
+    inference_ : after ``posterior``, all there is to know of the last one, hyperparameters too.
+
+    Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
+    """
+
+    _fitted_by = "parameter_names_"
+
+    method: str = "dme"
+    log: tuple[str, ...] = ()
+    drawn_from_prior: bool = False
+    samples: int = 200
+    seed: int = 0
+
+    def fit(self, parameters: Any, summaries: Any, prior: Prior | None = None) -> Self:
+        """Keep the runs: ``parameters`` θ (n, p) and ``summaries`` x (n, q), rows belonging together.
+
+        Data frames keep the names of their columns, arrays get "theta1" … and "x1" …. ``prior``: independent marginals
+        (`deconditioning.likelihood_free.prior.Prior`); None: uniform over the range of the parameters. Raises
+        ``InputError`` for fewer than 10 runs, more than 3,000, and missing numbers.
+        """
+        theta, x = matrix(parameters, "parameters"), matrix(summaries, "summaries")
+        if len(theta) != len(x):
+            raise InputError(f"There are {len(theta)} parameters and {len(x)} summaries: give one row of each a run.")
+        if not 10 <= len(theta) <= MOST_ROWS:
+            raise InputError(f"There are {len(theta):,} runs: give 10 to {MOST_ROWS:,}, a matrix has a row for each.")
+        names, of_summaries = _names(parameters, "theta", theta), _names(summaries, "x", x)
+        if both := sorted(set(names) & set(of_summaries)):
+            raise InputError(f"The column '{both[0]}' is both parameter and summary: rename one.")
+        self._values, self._prior = np.hstack([theta, x]), prior
+        self.parameter_names_, self.summary_names_ = names, of_summaries
+        return self
+
+    def posterior(self, observed: Any) -> Answer:
+        """The posterior given ``observed`` summaries (q,): ``mean`` (p,), middle 95 % ``interval`` (p, 2), ``samples``.
+
+        All in the parameters' own units. Raises ``InputError`` where the method has none, with the reason.
+        """
+        self._check_fitted()
+        y = matrix(np.atleast_1d(np.asarray(observed, dtype=float)), "observed")[:, 0]
+        if len(y) != len(self.summary_names_):
+            raise InputError(
+                f"`observed` has {len(y)} numbers, there are {len(self.summary_names_)} summaries: give one each."
+            )
+        columns = (*self.parameter_names_, *self.summary_names_)
+        own = dict(zip(self.summary_names_, y.tolist(), strict=True))
+        table = Table(columns, self._values, own, self.parameter_names_)
+        problem, simulations = problem_of_table(
+            table, self.parameter_names_, self._prior, logs=self.log, drawn_from_prior=self.drawn_from_prior
+        )
+        found = infer(problem, simulations, seed=self.seed, methods=(self.method,), herded=self.samples)
+        if self.method in found.refused:
+            raise InputError(found.refused[self.method])
+        self.inference_ = found
+        return found.answers[self.method]
+
+
+def _names(given: Any, start: str, values: np.ndarray) -> tuple[str, ...]:
+    columns: Sequence[Any] = getattr(given, "columns", [f"{start}{index + 1}" for index in range(values.shape[1])])
+    return tuple(str(column) for column in columns)
