@@ -20,7 +20,7 @@ export STREAMLIT_SERVER_HEADLESS := true
 endif
 endif
 
-.PHONY: run serve test check format bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
+.PHONY: run serve test check format docs bench bench-latency bench-load soak bench-swiss-roll bench-downscaling bench-trust fuzz audit clean
 
 run:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh
@@ -55,6 +55,11 @@ format:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(VENV) -m ruff check --fix
 	$(VENV) -m ruff format
+
+# The reference of what `import deconditioning` offers, as pages: build/docs/index.html.
+docs:
+	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
+	$(VENV) -m scripts.reference build/docs
 
 # Benchmarks are the functions bench_* of tests/benchmarks. They end in one table and are kept in
 # tests/benchmarks/results, which the page Benchmarks shows. Only some: make bench ARGS="-k bench_models".

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import deconditioning
 from deconditioning.cli import commands
+from deconditioning.cli.extras import missing_extra
+from deconditioning.cli.threads import set_threads
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.plain_data import check_seed
 
@@ -45,6 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code: 0, 2 for bad input, 1 for a failure of ours, 130 when interrupted."""
+    set_threads()
     words = list(sys.argv[1:] if arguments is None else arguments)
     options = make_parser().parse_args(words, argparse.Namespace(words=words))
     try:
@@ -61,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
+        missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else ""
+        if missing:
+            return _fail(options, missing, BAD_INPUT)
         text = " ".join(str(error).split())
         return _fail(
             options, f"The computation stopped with {type(error).__name__}: {text} (--traceback tells more)", 1

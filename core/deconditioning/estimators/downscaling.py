@@ -17,7 +17,8 @@ from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
 from deconditioning.estimators.inputs import DataSettings, Gridded, problem_of
-from deconditioning.fields import Delivery, with_draws
+from deconditioning.fields.delivery import Delivery
+from deconditioning.fields.uncertain import with_draws
 
 _DEFAULT = DownscaleSettings
 

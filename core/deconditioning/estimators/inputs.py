@@ -7,16 +7,13 @@ from typing import Any, TypedDict
 import xarray as xr
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields import (
-    DownscalingProblem,
-    DownscalingSpec,
-    Fields,
-    make_problem,
-    make_problem_from_files,
-    open_fields,
-)
+from deconditioning.fields.coarsened import make_problem
 from deconditioning.fields.decoding import Decoded
-from deconditioning.fields.opening import fields_from_decoded, is_large, lazily_decoded
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.opening import fields_from_decoded, is_large, lazily_decoded, open_fields
+from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 
 #: What may be given as a field.
 Gridded = xr.DataArray | xr.Dataset | Fields | str | Path

@@ -1,0 +1,91 @@
+"""What `pip install .` gives: the wheel, unpacked and used without the app's packages."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import deconditioning
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Packages of the extras: the library works without them.
+EXTRAS = "streamlit plotly cartopy matplotlib cmocean cmcrameri dask distributed psutil eccodes".split()
+WITHOUT = f"""
+import sys
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in {EXTRAS!r} else self.finder.find_spec(name, path, target)
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's content in a folder, built by the pinned hatchling without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, check=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    (folder / "site" / "sitecustomize.py").write_text(WITHOUT)
+    return folder / "site"
+
+
+def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python with the unpacked wheel in front of everything, in a folder of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_the_wheel_is_what_runs(installed: Path, tmp_path: Path) -> None:
+    code = "import deconditioning; print(deconditioning.__file__)"
+    assert run(installed, tmp_path, "-c", code).stdout.strip() == str(installed / "deconditioning" / "__init__.py")
+    refused = run(installed, tmp_path, "-c", "import streamlit")
+    assert refused.returncode == 1 and "No module named 'streamlit'" in refused.stderr
+    assert (installed / "deconditioning" / "py.typed").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--version",), deconditioning.__version__),
+        (("--help",), "downscale"),
+        (("datasets",), "ukv-645m"),
+        (("fields", "{data}/ukv_20091119.nc"), "air_potential_temperature"),
+        (("fields", "{data}/era5_1995-07-14T12.nc"), "t2m"),
+        (("kernel-bayes", "--runs", "1", "--pairs", "20", "--quiet"), "kbr"),
+    ],
+)
+def test_commands_need_no_extra(installed: Path, tmp_path: Path, words: tuple[str, ...], expected: str) -> None:
+    data = installed / "deconditioning" / "data"
+    answer = run(installed, tmp_path, "-m", "deconditioning", *(word.format(data=data) for word in words))
+    assert answer.returncode == 0 and expected in answer.stdout + answer.stderr, answer.stderr
+
+
+@pytest.mark.slow
+def test_the_readmes_example_needs_no_extra(installed: Path, tmp_path: Path) -> None:
+    block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block
+    (tmp_path / "data").symlink_to(installed / "deconditioning" / "data")
+    answer = run(installed, tmp_path, "-c", block[1])
+    assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "out.nc").stat().st_size > 10_000
+
+
+def test_what_needs_an_extra_names_it(installed: Path, tmp_path: Path) -> None:
+    answer = run(installed, tmp_path, "-m", "deconditioning", "handout", "lesson.pdf")
+    assert answer.returncode == 2
+    sentence = (
+        r"This needs (matplotlib|cartopy|segno), which is not installed: pip install 'deconditioning\[(maps|app)\]'."
+    )
+    assert re.fullmatch(sentence, answer.stderr.strip().splitlines()[-1]), answer.stderr
