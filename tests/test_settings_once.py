@@ -8,12 +8,14 @@ import pytest
 
 from deconditioning.settings.settings import Settings
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, ComparisonSettings, KernelBayesSettings
+from deconditioning.studies.sparse_representation.settings import LearningSettings, RepresentationSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "core" / "deconditioning"
 #: Topic → its settings, the folder of its page.
 TOPICS: dict[str, tuple[tuple[type[Settings], ...], str]] = {
     "kernel_bayes": ((KernelBayesSettings, AnswerSettings, ComparisonSettings), "kernel_bayes"),
+    "sparse_representation": ((RepresentationSettings, LearningSettings), "sparse_representation"),
 }
 #: Calls that use a value and check it against the declaration.
 USES = {"at", "address"}

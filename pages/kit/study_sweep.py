@@ -68,6 +68,7 @@ def sweepable(page: OnPage) -> Sweepable | None:
         )
         for key, name in names_by_key.items()
         if name in names and key in held and key not in page.stops
+        and not getattr(study.settings[name], "offered", ())
     }  # fmt: skip
 
     def fits(given: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from deconditioning.figures.line import function_plot
 from deconditioning.models.learning_time import expected_seconds
 from deconditioning.models.sparse_representation import SparseRepresentation
 from deconditioning.studies.run_content import locations, readable_runs
+from deconditioning.studies.sparse_representation.settings import PlacedSettings
 from deconditioning.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
 from pages.kit import run_panel
 from pages.kit.plotly_live import plotly_live
@@ -87,8 +88,9 @@ def watch(toy: ToySpec, count: int) -> None:
             return None
         spec = spec_from_dict(learned)
         term = spec.kernel.terms[0]
-        values = {"s-scale": term.factors[0].lengthscales[0], "s-size": term.scale, "s-n": spec.noise}
-        return on_sliders(values) | {"s-places": "learned"}
+        scale, own = term.factors[0].lengthscales[0], PlacedSettings
+        values = {own.k_scale.key: scale, own.k_size.key: term.scale, own.noise.key: spec.noise}
+        return on_sliders(values) | own.on_controls(places="learned")
 
     run_panel.watch(TASK, take, draw=moving, cancelled="the best so far is shown")
 

@@ -2,21 +2,26 @@
 
 import streamlit as st
 
+from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from pages.kit.layout import page_header, refusals
+from pages.kit.settings import essentials
 from pages.kit.state import recall
-from pages.kit.study_sweep import offer
+from pages.kit.study_sweep import OnPage, offer
 from pages.sparse_representation.controls import choose_learning, choose_toy
-from pages.sparse_representation.essentials import ESSENTIALS
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
 from pages.sparse_representation.picture import pictures
 from pages.sparse_representation.presets import PRESETS
-from pages.sparse_representation.sweep import SWEEP
 from pages.sparse_representation.words import equation, table
 
 
 def main() -> None:
     """Read the controls, represent, draw."""
-    page_header("Sparse representation", "How few points can stand for all the data?", PRESETS, ESSENTIALS)
+    page_header(
+        "Sparse representation",
+        "How few points can stand for all the data?",
+        PRESETS,
+        essentials(RepresentationSettings),
+    )
     with refusals():
         body()
 
@@ -34,8 +39,8 @@ def body() -> None:
         watch(toy_spec, count)
     table(toy, count, here, kept)
     equation(toy, count, here)
-    if recall("s-places") != "learned":
-        offer(SWEEP)
+    if recall(RepresentationSettings.places.key) != "learned":
+        offer(OnPage("sparse-representation"))
 
 
 main()

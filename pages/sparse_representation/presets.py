@@ -1,10 +1,12 @@
 """Named settings of page Sparse representation, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed
+from deconditioning.studies.sparse_representation.settings import RepresentationSettings as S
+from pages.kit.settings import at
+from pages.kit.tools import Preset
 
 PRESETS = (
-    Preset("As many as made it", "Five points made the function: five can stand for it.", fixed(s_points=5, s_made=5)),
-    Preset("One point too few", "Four points for a function made of five.", fixed(s_points=4, s_made=5)),
-    Preset("Too short", "A lengthscale at which each point speaks for itself alone.", fixed(s_scale=0.1)),
-    Preset("Noisy data", "Noise as large as the function: what is learned wanders.", fixed(s_noise=1.0)),
+    Preset("As many as made it", "Five points made the function: five can stand for it.", at(S, points=5, made_of=5)),
+    Preset("One point too few", "Four points for a function made of five.", at(S, points=4, made_of=5)),
+    Preset("Too short", "A lengthscale at which each point speaks for itself alone.", at(S, k_scale=0.1)),
+    Preset("Noisy data", "Noise as large as the function: what is learned wanders.", at(S, data_noise=1.0)),
 )

@@ -20,7 +20,8 @@ class Settings:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._declared = {
-            **cls._declared, **{name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
+            **{name: each for base in cls.__bases__ for name, each in getattr(base, "_declared", {}).items()},
+            **{name: each for name, each in vars(cls).items() if isinstance(each, Setting)}
         }  # fmt: skip
 
     def __init__(self, **values: Any) -> None:

@@ -16,7 +16,7 @@ from deconditioning.teaching.exercises import Address, Exercise, Numbers, Verdic
 #: Key of an address → the study's setting that it holds; keys that only choose what is shown are none.
 HELD = {
     "o-n": "n", "o-m": "m", "o-lam": "regularisation", "o-k-scale": "k_scale", "t-eps": "second_regularisation",
-    "s-places": "places", "s-points": "points", "r-bags": "slices", "e-unequal": "unequal",
+    "r-bags": "slices", "e-unequal": "unequal",
     "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
 }  # fmt: skip
 #: The worked example of page Downscaling, its model, and what its settings are called.

@@ -1,6 +1,7 @@
 """The exercises, in the order in which they are offered."""
 
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
+from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.teaching.exercises import Exercise, Verdict
 
 
@@ -107,7 +108,7 @@ EXERCISES = (
         "points", "sparse_representation", "Few points for many data",
         "Choose points that stand for all the data: their error is to be at most 1.25 times that of a GP on all data.",
         "It matters how many points there are, and where they stand.",
-        _ALL, _ALL | {"s-places": "even", "s-points": "10"},
+        _ALL, _ALL | RepresentationSettings.address(places="even", points=10),
         "Points between which the function can bend are missed. Evenly spread ones need to be about a lengthscale "
         "apart; random ones leave gaps.",
         ("random.rmse", "exact_gp.rmse"), _few_points,

@@ -3,9 +3,11 @@
 import argparse
 
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
+from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import add_device_option
 from deconditioning.cli.talk import say, stdout_kept_clean
 from deconditioning.errors import InputError
+from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
 HELP = "represent noisy data of a function by few points, random or learned"
 
@@ -15,12 +17,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--versions", nargs="+", metavar="NAME", help="random, learned, learned_points, variational_gp, exact_gp (all)"
     )
-    parser.add_argument("--data", type=int, default=100, help="noisy data of the function")
-    parser.add_argument("--points", type=int, default=5, help="points that represent them")
-    parser.add_argument("--noise", type=float, default=0.1, help="sd of the data's noise")
+    add_flags(parser, ToySettings, without=("made_of", "data_noise", "seed"))
+    parser.add_argument("--noise", type=float, default=ToySettings.data_noise.default, help="sd of the data's noise")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="SEED", help="seeds of function and data")
-    parser.add_argument("--starts", type=int, default=6, help="starts of the optimiser")
-    parser.add_argument("--steps", type=int, default=100, help="steps of each start")
+    add_flags(parser, LearningSettings, without=("version",))
     add_device_option(parser)
     add_json_option(parser)
 

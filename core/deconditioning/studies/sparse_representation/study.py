@@ -19,6 +19,7 @@ from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed
 from deconditioning.studies.one_dimension.problem import gaussian
+from deconditioning.studies.sparse_representation.settings import LearningSettings, ToySettings
 
 COLUMNS = ("x",)
 #: Version → what it is; the last two are yardsticks, not task-transformed.
@@ -39,10 +40,10 @@ MOST_EXACT = 2000
 class SparseSettings:
     """Which version, how many points, and how they are learned."""
 
-    version: str = "learned"
-    points: int = 5
-    starts: int = 6
-    steps: int = 100
+    version: str = LearningSettings.version.default
+    points: int = ToySettings.points.default
+    starts: int = LearningSettings.starts.default
+    steps: int = LearningSettings.steps.default
     seed: int = 0
     device: str = "auto"
 

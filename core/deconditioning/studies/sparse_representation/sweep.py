@@ -5,8 +5,9 @@ from typing import Any
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
 from deconditioning.figures.small import small_lines
-from deconditioning.studies.sparse_representation.study import PLACES, at_hyperparameters, places_of, read
-from deconditioning.studies.sweeping import Score, Setting, Settings, Study
+from deconditioning.studies.sparse_representation.settings import RepresentationSettings
+from deconditioning.studies.sparse_representation.study import at_hyperparameters, places_of, read
+from deconditioning.studies.sweeping import Score, Settings, Study
 
 #: Points of a small picture.
 POINTS = 50
@@ -34,17 +35,7 @@ def row(given: Settings) -> dict[str, Any]:
 
 SWEEP = Study(
     "Sparse representation",
-    {
-        "data": Setting("Data", 100, 20, 100_000, whole=True, draws=True),
-        "made_of": Setting("Points that make the function", 5, 1, 12, log=False, whole=True, draws=True),
-        "points": Setting("Points that represent it", 5, 1, 20, log=False, whole=True),
-        "data_noise": Setting("Noise of the data (sd)", 0.1, 0.0, 1.0, log=False, draws=True),
-        "seed": Setting("Seed", 0),
-        "places": Setting(f"Points: {' or '.join(PLACES)}", PLACES[0]),
-        "k_scale": Setting("Lengthscale of k", 1.0, 0.05, 20.0),
-        "k_size": Setting("Variance of k", 1.0, 1e-2, 1e3),
-        "noise": Setting("σ²", 0.01, 1e-5, 1.0),
-    },
+    RepresentationSettings.declared(),
     {
         "evidence": Score("Log evidence", "more", truth=False),
         "rmse": Score("RMSE against f"),
