@@ -1,20 +1,31 @@
 """Settings of every kind go through JSON and come back as they were."""
 
 import json
+from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings, spec_to_settings
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.models.trainable import NOISES
+from deconditioning.studies.run_content import learned_downscaling, readable
 from tests.anything import kernels, positive, seeds
 
 names = some.text(min_size=1, max_size=12)
 placements = some.sampled_from(["kmeans", "grid"])
 few = settings(max_examples=25)
+RUN = {
+    "source": {"fields": "ukv-645m", "coarse": None, "mediator": None},
+    "problem": DownscalingSpec("t", ("z",)).to_dict(),
+    "settings": {},
+    "model": "cmp",
+}
 holds = some.lists(some.sampled_from(sorted(NOISES)), unique=True).map(tuple)
 
 
@@ -113,6 +124,27 @@ def test_what_was_learned_stands_in_settings_that_begin_there(chosen: DownscaleS
     assume(chosen.structure == "sum" or MODELS[spec.model].smooth)
     kept = DownscaleSettings.from_dict(through_json(spec_to_settings(chosen, spec).to_dict()))
     assert not kept.learn and kept.inducing_points(10**6) == spec.inducing
-    parts = {"kernel": kept.kernel, "mediator_kernel": kept.mediator_kernel, "inducing": kept.inducing}
-    values = {name: getattr(kept, name) for name in ("model", "regularisation", "noise", "point_noise", "local_scale")}
-    assert ModelSpec.from_dict({**values, **parts, "mean": spec.mean}) == spec
+    assert learned_downscaling({**kept.to_dict(), "mean": spec.mean}) == spec
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"inducing": Inducing(3, "grid", True, 7, ((0.5, -1.0), (2.0, 0.25), (1e-9, 3.0)))},
+        {"mean": -2.5},
+        {"local_scale": True},
+        {"regularisation": 0.3, "noise": 0.7, "point_noise": 0.11},
+        {"mediator_kernel": KernelSpec((Term((Factor("rbf", ("z",), (0.4,)),), 1.7),))},
+    ],
+    ids=lambda own: "-".join(own),
+)
+def test_a_run_is_restored_with_all_that_its_model_holds(own: dict) -> None:
+    kernel = KernelSpec((Term((Factor("matern32", ("x", "y"), (0.3, 4.0)),), 2.5),))
+    spec = ModelSpec("cmp", kernel, **own)
+    stored = through_json({**spec_to_settings(DownscaleSettings("cmp"), spec).to_dict(), "mean": spec.mean})
+    assert learned_downscaling(stored) == spec
+    run = Run("a", RunSpec("downscale", RUN), "done", 0.0, result={"learned": stored})
+    assert readable(run) == run
+    assert readable(replace(run, result={"learned": stored | {"inducing": "twelve"}})).result["learned"] is None
+    early = stored | {"inducing": 40}  # runs of version 0.1 may hold the count alone
+    assert learned_downscaling(early) == replace(spec, inducing=Inducing(40))

@@ -6,7 +6,7 @@ The engine sees to it that a run's files hold JSON objects; what is in them is k
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.engine.compare import run_sentences
@@ -106,16 +106,8 @@ def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:
 
 def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
     """The model that a downscaling run learned, from its settings; errors of any kind where they are none."""
-    from deconditioning.kernels.spec import KernelSpec
-
-    mediator = learned["mediator_kernel"]
-    return ModelSpec(
-        learned["model"],
-        KernelSpec.from_dict(learned["kernel"]),
-        KernelSpec.from_dict(mediator) if mediator else None,
-        learned["regularisation"],
-        learned["noise"],
-        learned["point_noise"],
+    return ModelSpec.from_dict(
+        {field.name: learned[field.name] for field in fields(ModelSpec) if field.name in learned}
     )
 
 
