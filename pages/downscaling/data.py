@@ -54,8 +54,11 @@ class Choice:
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
-def fields_of(key: str) -> Fields:
-    """Fields by key, kept for all sessions; those of several files from what is kept of each."""
+def fields_of(key: str, _fields: Fields | None = None) -> Fields:
+    """Fields by key, cached for all sessions: ``_fields`` where they are read already, those of several files from each
+    file's own."""
+    if _fields is not None:
+        return _fields
     keys = keys_of(key)
     return open_source(key) if len(keys) == 1 else together([fields_of(one) for one in keys])
 
@@ -102,13 +105,14 @@ def _upload() -> None:
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
-                key = keep_upload(content(file), file.name, visitor_mark())
+                key, fields = keep_upload(content(file), file.name, visitor_mark())
         except InputError as error:
             if not isinstance(error, NotKept):  # that is tried again at every run
                 remember(mark, str(error))
                 discard(file)
             refused.append(f"{file.name}: {error}")
             continue
+        fields_of(key, fields)
         ask({"data": key})
         remember(mark, True)
         st.rerun()

@@ -5,6 +5,7 @@ import errno
 import numpy as np
 import xarray as xr
 
+from deconditioning import sandbox
 from deconditioning.downscaling.source import kept_uploads
 from deconditioning.engine import disk
 from tests.core.fields.samples import netcdf, rectilinear, region
@@ -22,6 +23,20 @@ def test_a_crafted_file_is_one_sentence_and_the_example_stays(open_page, tmp_pat
     assert not page.exception and len(page.error) == 1
     assert "in another file: only values inside the file are read" in page.error[0].value
     assert page.selectbox(key="data").value == "ukv-645m"
+
+
+def test_an_upload_is_parsed_once(open_page, monkeypatch):
+    """Checked, kept, chosen and shown by one reader process; a second file costs one more, a second look none."""
+    started, run = [], sandbox._run
+    monkeypatch.setattr(sandbox, "_run", lambda command, *rest: started.append(command[2]) or run(command, *rest))
+    page = given(open_page, "mine.nc", netcdf(region(12, 16)))
+    assert not page.exception and page.selectbox(key="data").value.startswith("upload:")
+    assert started == ["deconditioning.fields.reader"]
+    page.run()
+    other = ("other.nc", netcdf(region(12, 18)), "application/x-netcdf")
+    page.file_uploader(key="files").set_value([other]).run()
+    page.selectbox(key="data").set_value(next(key for key, name in kept_uploads().items() if name == "mine.nc")).run()
+    assert not page.exception and len(started) == 2
 
 
 def test_values_that_may_be_missing_are_a_warning(open_page):

@@ -15,8 +15,8 @@ from deconditioning.fields.several import keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
 
 
-def keep_upload(data: bytes | Path, name: str, mark: str = "") -> str:
-    """Check an uploaded file in a separate process, keep it, and return its key ``upload:<digest>``.
+def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fields]:
+    """Read an uploaded file in a separate process and keep it: its key ``upload:<digest>``, and its fields.
 
     ``data`` are the file's bytes, or a path from which it is moved. ``mark`` is the visitor's
     (``engine.visitor``), in whose list it is to be. Raises ``InputError`` with one sentence on anything wrong with
@@ -24,10 +24,10 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> str:
     """
     from deconditioning.fields.upload import open_upload
 
-    open_upload(data, name)
+    fields = open_upload(data, name)
     key = write_upload(data, json.dumps({"name": name[:120]}).encode())
     claim(key.removeprefix(UPLOAD), mark, name[:120])
-    return key
+    return key, fields
 
 
 def kept_uploads(mark: str = "") -> dict[str, str]:
@@ -36,7 +36,7 @@ def kept_uploads(mark: str = "") -> dict[str, str]:
 
 
 def open_source(key: str) -> Fields:
-    """The fields behind a key, or behind several with `` + `` between; an upload is read in its own process again."""
+    """The fields behind a key, or behind several with `` + `` between; an upload is read in a process of its own."""
     if len(keys := keys_of(key)) > 1:
         return together([open_source(one) for one in keys])
     if not key.startswith(UPLOAD):

@@ -106,9 +106,9 @@ def benchmark_rows(rows: Any, group: str) -> list[dict[str, Any]]:
 
 def learned_downscaling(learned: Mapping[str, Any]) -> ModelSpec:
     """The model that a downscaling run learned, from its settings; errors of any kind where they are none."""
-    return ModelSpec.from_dict(
-        {field.name: learned[field.name] for field in fields(ModelSpec) if field.name in learned}
-    )
+    stored = {field.name: learned[field.name] for field in fields(ModelSpec) if field.name in learned}
+    points = stored.get("inducing", {})
+    return ModelSpec.from_dict(stored | {"inducing": points if isinstance(points, dict) else {"count": points}})
 
 
 def _is_parsed(parser: Parser, data: Any) -> bool:

@@ -248,9 +248,11 @@ def test_uploads_are_kept_and_found_again(runs_folder):
     import deconditioning
 
     data = (Path(deconditioning.__file__).parents[1] / "data" / "ukv_20091119.nc").read_bytes()
-    key = keep_upload(data, "mine.nc")
+    key, fields = keep_upload(data, "mine.nc")
     assert kept_uploads() == {key: "mine.nc"}
-    assert "surface_altitude" in open_source(key).variables()
+    again = open_source(key)
+    assert "surface_altitude" in again.variables() and fields.variables() == again.variables()
+    assert fields.dataset.identical(again.dataset) and (fields.source, fields.notes) == (again.source, again.notes)
     with pytest.raises(InputError, match="upload it again"):
         open_source("upload:0000")
     with pytest.raises(InputError):

@@ -89,9 +89,9 @@ def test_one_visitor_does_not_fill_the_queue(runs_folder: Path) -> None:
 
 def test_uploads_are_listed_for_who_brought_them(runs_folder: Path) -> None:
     data = netcdf(region(12, 12))
-    key = keep_upload(data, "alice.nc", ALICE)
+    key, _ = keep_upload(data, "alice.nc", ALICE)
     assert kept_uploads(ALICE) == kept_uploads() == {key: "alice.nc"} and kept_uploads(BOB) == {}
-    assert keep_upload(data, "bob.nc", BOB) == key and kept_uploads(BOB) == {key: "bob.nc"}
+    assert keep_upload(data, "bob.nc", BOB)[0] == key and kept_uploads(BOB) == {key: "bob.nc"}
     assert kept_uploads(ALICE) == {key: "alice.nc"}  # nor does she learn what he calls it
     table = keep_table(b"id,x,y\n1,2,3\n", "alice.csv", ALICE)
     assert kept_tables(ALICE) == kept_tables() == {table: "alice.csv"} and kept_tables(BOB) == {}

@@ -107,7 +107,7 @@ def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
         if is_url(key) or not (path.exists() or is_pattern(key)):
             return key
         if remote and path.is_file() and not is_store(path):
-            return keep_upload(path.read_bytes(), path.name)
+            return keep_upload(path.read_bytes(), path.name)[0]
         return str(path.absolute())
 
     source = model.source
