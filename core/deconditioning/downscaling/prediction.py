@@ -27,7 +27,7 @@ from deconditioning.models.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
-from deconditioning.models.reading import Moments
+from deconditioning.models.reading import Moments, read_moments
 from deconditioning.models.seen_through import seen_apart
 from deconditioning.models.sparse_gp import SparsePosterior, bound_and_error
 from deconditioning.models.spec import ModelSpec
@@ -37,7 +37,6 @@ from deconditioning.observations import Bags, IndirectData
 KEEP_BYTES = 1_000_000_000
 #: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
 _EVEN = 1e-9
-PIXELS = 8192
 
 
 @dataclass(frozen=True)
@@ -172,11 +171,12 @@ def posterior_of_sums(
     given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums in parts))
     mean = total(scale * sums.cross.across(given.dual) for scale, sums in parts) + spec.mean
     prior = total(scale * sums.prior for scale, sums in parts)
-    reduction = torch.zeros_like(prior)
-    for begin in range(0, len(prior), PIXELS):
-        part = slice(begin, begin + PIXELS)
-        reduction[part] = given.reduction(total(scale * sums.cross.at(part) for scale, sums in parts))
-    return given, mean, (prior - reduction).clamp_min(0)
+
+    def tile(part: slice) -> Moments:
+        cross = total(scale * sums.cross.at(part) for scale, sums in parts)
+        return mean[part], given.variance(cross, prior[part])
+
+    return (given, *read_moments(prior, tile))
 
 
 def _prediction(

@@ -114,21 +114,12 @@ class KernelBayes:
         return near[:, 0] if observation.ndim == 1 else near
 
     def update(self, weights: Float[Tensor, " n"], near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
-        """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X.
-
-        With ``G_Y ≈ CCᵀ`` and ``S = CᵀΛC`` that is ``ΛC(S² + δI)⁻¹CᵀΛk_Y(y)``: one symmetric r×r system.
-        """
-        columns = near if near.ndim == 2 else near[:, None]
-        seen = weights[:, None] * columns
+        """``ρ = ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``: form (b), weights on the training X."""
+        columns, delta = near if near.ndim == 2 else near[:, None], self.second_regularisation
         if self.tolerance:
-            root = self.low_rank[1].factor
-            inner = root.T @ (weights[:, None] * root)
-            factor = linalg.cholesky_exact(inner @ inner + self.second_regularisation * _eye(inner), "squared evidence")
-            found = weights[:, None] * (root @ factor.solve(root.T @ seen))
+            found = update_by_factor(self.low_rank[1].factor, weights[None], columns.T[None], delta)[0].T
         else:
-            joint = weights[:, None] * self.observation_gram
-            system = joint @ joint + self.second_regularisation * _eye(joint)
-            found = joint @ linalg.solve_general(system, seen, "squared evidence")[0]
+            found = update_by_gram(self.observation_gram, weights, columns, delta)
         return found if near.ndim == 2 else found[:, 0]
 
     def posterior(self, prior: KernelMean, observation: Float[Tensor, " q"]) -> KernelMean:
@@ -165,6 +156,29 @@ class KernelBayes:
     def conditional_mean(self, observation: Float[Tensor, " q"]) -> KernelMean:
         """The embedding by ``conditional_weights``."""
         return KernelMean(self.inputs, self.conditional_weights(self.near(observation)), self.kernel)
+
+
+def update_by_gram(
+    gram: Float[Tensor, "n n"], weights: Float[Tensor, " n"], near: Float[Tensor, "n k"], delta: float
+) -> Float[Tensor, "n k"]:
+    """Form (b) of the rule, ``ΛG_Y((ΛG_Y)² + δI)⁻¹Λ k_Y(y)`` with ``Λ = diag(weights)``, of k observations."""
+    joint = weights[:, None] * gram
+    system = joint @ joint + delta * _eye(joint)
+    return joint @ linalg.solve_general(system, weights[:, None] * near, "squared evidence")[0]
+
+
+def update_by_factor(
+    root: Float[Tensor, "n r"], weights: Float[Tensor, "S n"], near: Float[Tensor, "S k n"], delta: float
+) -> Float[Tensor, "S k n"]:
+    """Form (b) with ``G_Y ≈ CCᵀ``, of k observations under each of S priors: ``ΛC(B² + δI)⁻¹CᵀΛ k_Y(y)``, ``B = CᵀΛC``.
+
+    One symmetric r×r system a prior. Raises ``InputError`` where it is singular at this δ.
+    """
+    inner = (root.T[None] * weights[:, None, :]) @ root
+    system = inner @ inner + delta * _eye(root)
+    right = (weights[:, None, :] * near) @ root
+    solved = linalg.solve_positive_batch(system, right.transpose(1, 2), "squared evidence")
+    return weights[:, None, :] * (solved.transpose(1, 2) @ root.T)
 
 
 def cross_validation(rule: KernelBayes, folds: int = 10, judge: gpytorch.kernels.Kernel | None = None) -> float:

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
+from deconditioning.embeddings.bayes_rule import update_by_factor, update_by_gram
 from deconditioning.embeddings.kernel_mean import LEAST_TOTAL, KernelMean, preimages
 from deconditioning.errors import InputError
 from deconditioning.kernels.lanczos import lanczos_update
@@ -205,24 +206,14 @@ class KernelBayesFilter:
         """``ΛG_Y((ΛG_Y)² + δI)⁻¹Λk_Y`` for each series, through ``S = C_YᵀΛC_Y`` or ``iterative``."""
         if self.iterative:
             return torch.stack([self._whole_update(*each) for each in zip(weights, near, strict=True)])
-        return self._weigh(self._observation_root, weights, near, self.second_regularisation)
+        return update_by_factor(self._observation_root, weights, near[:, None], self.second_regularisation)[:, 0]
 
     def _whole_update(self, weights: Tensor, near: Tensor) -> Tensor:
         delta = self.second_regularisation
         found = lanczos_update(self._single_gram, weights, near, delta, self.iterative)
         if found is not None:
             return found.to(weights.dtype)
-        joint = weights[:, None] * self._observation_gram
-        system = joint @ joint + delta * _eye(joint)
-        right = (weights * near)[:, None]
-        return joint @ linalg.solve_general(system, right, "squared evidence")[0][:, 0]
-
-    def _weigh(self, root: Tensor, weights: Tensor, near: Tensor, regularisation: float) -> Tensor:
-        inner = (root.T[None] * weights[:, None, :]) @ root
-        system = inner @ inner + regularisation * _eye(root)
-        right = (weights * near) @ root
-        solved = linalg.solve_positive_batch(system, right[:, :, None], "squared evidence")[:, :, 0]
-        return weights * (solved @ root.T)
+        return update_by_gram(self._observation_gram, weights, near[:, None], delta)[:, 0]
 
     def from_observation(self, near: Float[Tensor, "S T"]) -> Float[Tensor, "S T"]:
         """``(G_Y + TεI)⁻¹ k_Y``: the conditional mean embedding of the state given one observation alone."""
@@ -296,7 +287,7 @@ class KernelBayesFilter:
         out = [states[-1].weights]
         for state in reversed(states[:-1]):
             weights = self.transition_weights(state.weights)
-            found = self._weigh(after, weights, (out[0] @ now) @ after.T, regularisation)
+            found = update_by_factor(after, weights, ((out[0] @ now) @ after.T)[:, None], regularisation)[:, 0]
             good = ~self._massless(found)
             out.insert(0, torch.where(good[:, None], found, state.weights))
         return out

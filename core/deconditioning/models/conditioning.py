@@ -46,8 +46,12 @@ class Conditioning:
     def moments(
         self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]
     ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-        """``mean``, and ``prior`` k(x, x) less ``reduction``; what rounding leaves below zero is zero."""
-        return self.mean(cross), (prior - self.reduction(cross)).clamp_min(0)
+        """``mean`` and ``variance`` at the same points."""
+        return self.mean(cross), self.variance(cross, prior)
+
+    def variance(self, cross: Float[Tensor, "B P"], prior: Float[Tensor, " P"]) -> Float[Tensor, " P"]:
+        """``prior`` k(x, x) less ``reduction``; what rounding leaves below zero is zero."""
+        return (prior - self.reduction(cross)).clamp_min(0)
 
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)``, less what is carried on, for every pair of points."""

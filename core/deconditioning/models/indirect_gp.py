@@ -171,7 +171,7 @@ class IndirectPosterior:
             found = sums(part) if sums else self._sums(inputs[part], check)
             return given.moments(found, diagonal(kernel, inputs[part]))
 
-        mean, variance = read_moments(inputs, tile, check, tile_points(len(given.weights)))
+        mean, variance = read_moments(inputs[:, 0], tile, check, tile_points(len(given.weights)))
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:

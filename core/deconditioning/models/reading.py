@@ -21,13 +21,16 @@ def tile_points(bags: int) -> int:
 
 
 def read_moments(
-    inputs: Float[Tensor, "P d"], tile: Callable[[slice], Moments], check: Check = never, points: int = POINTS
+    like: Float[Tensor, " P"], tile: Callable[[slice], Moments], check: Check = never, points: int = POINTS
 ) -> tuple[Float[Tensor, " P"], Float[Tensor, " P"]]:
-    """What ``tile`` gives of every ``points`` inputs in turn, put together; without gradient."""
-    mean, variance = torch.empty_like(inputs[:, 0]), torch.empty_like(inputs[:, 0])
+    """Mean and variance at P points, ``points`` of them at a time by ``tile``; without gradient.
+
+    ``like`` gives their number, precision and device.
+    """
+    mean, variance = torch.empty_like(like), torch.empty_like(like)
     with torch.no_grad():
         # written in place, as small results kept between tiles would break the heap into pieces
-        for begin in range(0, len(inputs), points):
+        for begin in range(0, len(like), points):
             check()
             part = slice(begin, begin + points)
             mean[part], variance[part] = tile(part)

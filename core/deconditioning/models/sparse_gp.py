@@ -125,7 +125,7 @@ class SparsePosterior:
             lost = a.square().sum(0) - (self.q.root.T @ a).square().sum(0)
             return self.q.mean @ a, (prior_variance(kernel, inputs[part]) - lost).clamp_min(0)
 
-        mean, variance = read_moments(inputs, tile, check)
+        mean, variance = read_moments(inputs[:, 0], tile, check)
         return self.spec.mean + mean, variance
 
     def covariance(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, "P P"]:

@@ -7,7 +7,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
+from deconditioning.embeddings.bayes_rule import (
+    KernelBayes,
+    cross_validation,
+    median_distance,
+    update_by_factor,
+    update_by_gram,
+)
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
 from deconditioning.kernels.low_rank import incomplete_cholesky
@@ -229,3 +235,19 @@ def test_cuda_gives_the_same_numbers():
     start = prior()
     moved = KernelMean(start.points.cuda(), start.weights.cuda(), kernel)
     assert torch.allclose(there.posterior(moved, at.cuda()).weights.cpu(), here.posterior(start, at).weights, atol=1e-6)
+
+
+@pytest.mark.parametrize(("priors", "observations"), [(1, 1), (1, 7), (5, 1), (4, 3)])
+def test_one_update_serves_one_prior_and_many(priors: int, observations: int) -> None:
+    """Through a factor of ``G``, for a batch and one by one, it is the formula with ``G`` written out."""
+    root, delta = normal(30, 4, seed=1), 0.2
+    weights, near = normal(priors, 30, seed=2), normal(priors, observations, 4, seed=3) @ root.T
+    gram = root @ root.T
+    found = update_by_factor(root, weights, near, delta)
+    assert found.shape == near.shape
+    for own, seen, each in zip(weights, near, found, strict=True):
+        joint = own.diag() @ gram
+        brute = joint @ torch.linalg.inv(joint @ joint + delta * EYE(30).double()) @ own.diag() @ seen.T
+        assert torch.allclose(each.T, brute, atol=1e-9)
+        assert torch.allclose(update_by_gram(gram, own, seen.T, delta), brute, atol=1e-9)
+        assert torch.allclose(update_by_factor(root, own[None], seen[None], delta)[0], each, rtol=1e-10, atol=1e-12)
