@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,11 +244,7 @@ def test_the_task_reports_saves_and_survives_cancelling(every_pixel, looked_at):
 
 
 def test_uploads_are_kept_and_found_again(runs_folder):
-    from pathlib import Path
-
-    import deconditioning
-
-    data = (Path(deconditioning.__file__).parents[1] / "data" / "ukv_20091119.nc").read_bytes()
+    data = (Path(__file__).parents[3] / "data" / "ukv_20091119.nc").read_bytes()
     key, fields = keep_upload(data, "mine.nc")
     assert kept_uploads() == {key: "mine.nc"}
     again = open_source(key)
