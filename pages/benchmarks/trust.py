@@ -6,7 +6,6 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.figures.colours import model_name
-from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, expanded, picked
@@ -34,7 +33,7 @@ def show_trust() -> None:
     st.markdown(_sentence(groups) + _choice(kept["rows"]))
     warned = Counter((row["case"], row["model"]) for row in kept["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
-    usual = model_name(usual_model(True, True))
+    usual = model_name(usual_model(True, True).name)
     st.dataframe(
         [_without_name(line) for line in lines if line.get("Model") == usual],
         hide_index=True,
@@ -77,17 +76,17 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
     inside: dict[int, list[float]] = {50: [], 95: []}
     for models in groups.values():
         found = {entry["model"]: entry for entry in models if entry["mean"] is not None}
-        if usual in found and "bilinear" in found:
-            shares.append(found[usual]["mean"] / found["bilinear"]["mean"])
-            seeds.add(found[usual]["n"])
+        if usual.name in found and "bilinear" in found:
+            shares.append(found[usual.name]["mean"] / found["bilinear"]["mean"])
+            seeds.add(found[usual.name]["n"])
             for level, values in inside.items():
-                values.append(found[usual]["means"][f"coverage{level}"])
+                values.append(found[usual.name]["means"][f"coverage{level}"])
     if not shares:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     return (
         f"On {len(shares)} real fields, half of whose cells are hidden ({max(seeds)} draws), the RMSE of the "
-        f"{named(usual).phrase}, the default, is {spans[0]} of that of bilinear interpolation; its 95 % intervals hold "
+        f"{usual.phrase}, the default, is {spans[0]} of that of bilinear interpolation; its 95 % intervals hold "
         f"{spans[1]} of the truth, its 50 % intervals {spans[2]}."
     )
 

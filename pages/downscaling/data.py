@@ -16,7 +16,7 @@ from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.several import joined, keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.catalogue import MODELS
 from deconditioning.models.defaults import usual_model
 from pages.downscaling import by_hand
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
@@ -243,7 +243,7 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     """Asked only where mediators match cells and the model, chosen further down, weighs by them."""
     told = recall("model", st.query_params.get("model"))
     model = next((each for each in MODELS.values() if told in (each.name, each.title)), None)
-    if not (spec.indirect and (model or named(usual_model(False, spec.coordinates))).mediated):
+    if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec
     about = (
         "Cells whose mediators are common among the targets count for more in the regression on mediators. 'What the "

@@ -18,8 +18,8 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import MODELS, named
-from deconditioning.models.defaults import Start, start_of
+from deconditioning.models.catalogue import NamedModel, named
+from deconditioning.models.defaults import Start
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, number_in, one_scale_up_in
 from deconditioning.wording import signed
@@ -85,12 +85,12 @@ def _choose() -> bool:
     )
 
 
-def options(problem: DownscalingProblem, model: str) -> dict[str, Any]:
+def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     """How to learn: controls in an expander."""
-    start = start_of(model, problem.matched)
+    start = model.start(problem.matched)
     with group("How to learn"):
         stage = CHOOSE
-        if named(model).mediated and not named(model).partial:
+        if model.chooses_first_stage:
             stage = bound.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
         method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
         return {
@@ -128,13 +128,13 @@ def learn_button(
     task = RunSpec(
         "downscale",
         {
-            "model": spec.model,
+            "model": spec.model.name,
             "source": choice.source.to_dict(),
             "problem": choice.spec.to_dict(),
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{MODELS[spec.model].title}: {choice.spec.target} from {choice.source.fields}",
+        f"{spec.model.title}: {choice.spec.target} from {choice.source.fields}",
     )
     begin_run(task)
 
@@ -181,8 +181,9 @@ def open_run(run: Run) -> None:
     if source.get("mediator"):
         values["third"] = source["mediator"]
     if isinstance(kernel := settings["settings"].get("kernel"), dict):
-        values |= family_values(settings["model"], KernelSpec.from_dict(kernel), problem["covariates"])
-        if all(start_of(settings["model"], matched).spatial == values.get("place") for matched in (True, False)):
+        model = named(settings["model"])
+        values |= family_values(model, KernelSpec.from_dict(kernel), problem["covariates"])
+        if all(model.start(matched).spatial == values.get("place") for matched in (True, False)):
             values["place"] = OWN_FAMILIES["place"]  # what the model has of itself is no setting of the address
     remember("_select", problem["select"])
     remember("_coarse_select", problem.get("coarse_select", {}))
@@ -224,7 +225,7 @@ def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -
     if run is None or not same_problem(run, choice):
         return None
     found = one_scale_up_in(run.result, problem.coarse.size)
-    return found if found is not None and found.model == spec.model else None
+    return found if found is not None and found.model == spec.model.name else None
 
 
 def _best(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
@@ -254,8 +255,8 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
     learned = (run.result or {}).get("learned")
     if not learned or not same_problem(run, choice):
         return
-    if learned["model"] != spec.model:
-        _switch_model(run, spec.model, str(learned["model"]))
+    if learned["model"] != spec.model.name:
+        _switch_model(run, spec.model.name, str(learned["model"]))
         return
 
     def values(learned: Any) -> dict[str, float] | None:

@@ -14,8 +14,8 @@ from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, MODELS, named
-from deconditioning.models.defaults import start_of, usual_model
+from deconditioning.models.catalogue import GENERAL, MODELS, NamedModel
+from deconditioning.models.defaults import usual_model
 from deconditioning.models.inducing import located
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
@@ -47,42 +47,39 @@ LEAST = 1e-6
 def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[DownscaleSettings, ModelSpec]:
     """Model controls; returns settings for learning and the model where its sliders begin."""
     usual = usual_model(problem.matched, problem.spec.coordinates)
-    offered = [name for name in (MODELS if problem.spec.coordinates else GENERAL) if _can_be(name, problem)]
-    offer_only("model", offered)
+    among = MODELS if problem.spec.coordinates else GENERAL
+    offered = {name: model for name, model in among.items() if model.takes(problem.data)}
+    offer_only("model", list(offered))
     name = bound.selectbox(
         "Model",
-        offered,
-        index=offered.index(usual),
+        list(offered),
+        index=list(offered).index(usual.name),
         key="model",
-        format_func=lambda option: MODELS[option].title,
+        format_func=lambda option: offered[option].title,
     )
-    inducing = 200
-    if named(name).sparse:
+    model, inducing = offered[name], 200
+    if model.uses("inducing"):
         inducing = int(
             bound.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
                             help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
         )  # fmt: skip
-    own = start_of(name, problem.matched).spatial
+    own = model.start(problem.matched).spatial
     with group("Kernel families"):
         place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
-            kernel=_family("Covariates", "fam", "rbf", OFFERED) if named(name).smooth else None,
+            kernel=_family("Covariates", "fam", "rbf", OFFERED) if model.has_covariate_kernel else None,
             spatial=None if place == OWN else place,
-            structure=_structure() if named(name).smooth else "sum",
-            linear_mean=not named(name).trend and _linear_mean(),
-            local_scale=_local_scale(problem, name),
+            structure=_structure() if model.has_covariate_kernel else "sum",
+            linear_mean=not model.has_linear_mean and _linear_mean(),
+            local_scale=_local_scale(problem, model),
         )
-        if named(name).trend:
+        if model.has_linear_mean:
             aside("An unknown mean and straight lines in the covariates are added to them.")
     start = begin(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
-
-
-def _can_be(model: str, problem: DownscalingProblem) -> bool:
-    return not named(model).partial or named(model).reads(problem.data)
 
 
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
@@ -102,17 +99,16 @@ def _linear_mean() -> bool:
     )
 
 
-def _local_scale(problem: DownscalingProblem, model: str) -> bool | None:
+def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
-    measured = problem.matched or named(model).partial
-    if not (measured and problem.spec.coordinates and named(model).on_bags):
+    if not (problem.spec.coordinates and model.has_local_scale(problem.matched)):
         return None
     about = (
         "A factor κ on the sd: intervals are wider where cells are predicted badly from the others and narrower where "
         "they are predicted well, smoothly in space and in the roughness of the covariates."
     )
     names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
-    own = start_of(model, problem.matched).local_scale
+    own = model.start(problem.matched).local_scale
     return own_choice("The sd", "local", {"varies": True, "plain": False}, names, own, about)
 
 
@@ -127,9 +123,9 @@ def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
     )
 
 
-def family_values(model: str, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, Any]:
+def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[str]) -> dict[str, Any]:
     """What the controls of the kernel's families must hold to stand for ``kernel``; give it to ``set_values``."""
-    trend = named(model).trend
+    trend = model.has_linear_mean
     linear_mean = any(factor.kind.without_scales for term in kernel.terms for factor in term.factors)
     terms = [
         term
@@ -214,17 +210,17 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     """The sliders; returns the model at their values."""
     if seen().shows_all:
         st.markdown("**Hyperparameters**")
-    model = named(start.model)
+    model = start.model
     bags = problem.data.bags.count
     changes: dict[str, Any] = {}
-    if model.mediated:
+    if model.uses("regularisation"):
         times_bags = log_slider(
             "λ·B", "lam", 1e-8, 1.0, start.regularisation * bags,
             help="Regularisation of the conditional mean operator, times the number of bags. Towards 0 the mediation "
             "weights W interpolate; a large value makes them shrink.",
         )  # fmt: skip
         changes["regularisation"] = times_bags / bags
-        if not problem.matched and (said := lost(start.model)):
+        if not problem.matched and (said := lost(model.name)):
             st.caption(f"Measured on six fields (page Benchmarks): {said}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
@@ -236,7 +232,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         "pixels, so coarse data tell little about it, and the sd of a pixel whole. The lowest value stands for none.",
     )  # fmt: skip
     changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
-    if model.mediated and start.mediator_kernel is not None:
+    if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
             changes["mediator_kernel"] = _kernel_sliders("l", start.mediator_kernel, scales=model.knows_unknown)
     return replace(start, **changes)
@@ -296,7 +292,7 @@ def _turned(factor: Factor, value: float) -> float:
 def slider_values(spec: ModelSpec, bags: int) -> dict[str, float]:
     """What the sliders must hold to stand for ``spec``; give it to ``set_values``."""
     values = {"noise": max(spec.noise, LEAST), "point": max(spec.point_noise, LEAST)}
-    if named(spec.model).mediated:
+    if spec.model.uses("regularisation"):
         values["lam"] = spec.regularisation * bags
     for prefix, kernel in (("k", spec.kernel), ("l", spec.mediator_kernel)):
         for index, term in enumerate(kernel.terms if kernel else ()):

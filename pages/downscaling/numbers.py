@@ -61,14 +61,14 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     """The score table: the model and every baseline, on the same pixels."""
     if problem.truth is None:
         st.info("There is no truth at high resolution here: scores come from withheld cells and from re-aggregation.")
-        hidden = withheld_scores(problem, {spec.model: view.mean, **interpolations(key, problem)})
+        hidden = withheld_scores(problem, {spec.model.name: view.mean, **interpolations(key, problem)})
         if hidden:
             said = "At the withheld cells, which no method saw, each field averaged back to them."
             score_table(hidden, units=problem.units, caption=said)
         _coarse_table(problem, view)
         return
-    fields = {spec.model: view.mean, **interpolations(key, problem)}
-    sds: dict[str, np.ndarray | None] = {spec.model: view.sd}
+    fields = {spec.model.name: view.mean, **interpolations(key, problem)}
+    sds: dict[str, np.ndarray | None] = {spec.model.name: view.sd}
     jobs = _learned_baselines(key, problem, spec, view)
     waiting = [name for name, job in jobs.items() if job is None or not job.done()]
     for name, job in jobs.items():
@@ -76,8 +76,8 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
             fields[name], sds[name] = job.result()
     shared = np.logical_and.reduce([np.isfinite(values) for values in fields.values()])
     truth = np.where(shared, problem.truth, np.nan)
-    rows = {spec.model: _scores_of(view, truth, problem)}
-    others = [name for name in fields if name != spec.model]
+    rows = {spec.model.name: _scores_of(view, truth, problem)}
+    others = [name for name in fields if name != spec.model.name]
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     if view.exact:
         saw_numbers(exact=1.0)
@@ -108,7 +108,7 @@ def _baseline_scores(
 def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> dict[str, Any]:
     """Jobs in the background of the baselines that learn, by name; None for those that wait for the exact picture."""
     fits: dict[str, Fit] = {}
-    if spec.model != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
+    if spec.model.name != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
         fits["centroid_gp"] = centroid_baseline
     about = "Trees on the pixels that agree with the cells, with quantiles: some seconds of computing."
     if bound.toggle("Gradient boosting beside them", key="boost", help=about):
@@ -169,7 +169,7 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     left, middle, right = st.columns(3)
     truth, mean, sd, area = (view.thin(v) for v in (problem.truth, view.mean, view.sd, problem.grid.area))
     with left:
-        shares = {spec.model: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
+        shares = {spec.model.name: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(
             "Below the diagonal the uncertainty is too small: it knows the model's own doubt, not that the model may "
@@ -177,13 +177,13 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         )
     with middle:
         counts = pit(truth, mean, sd, weights=area).tolist()
-        plotly_live(pit_histogram(counts, model=spec.model, height=320, dark=is_dark()), "pit")
+        plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
         st.markdown(
             "Flat where the truth is where it is expected to be. High at both ends: too narrow; in the middle: too "
             "wide; at one end: the prediction leans to the other."
         )
     with right:
-        errors = {spec.model: view.mean - problem.truth}
+        errors = {spec.model.name: view.mean - problem.truth}
         errors["bilinear"] = interpolations(key, problem)["bilinear"] - problem.truth
         plotly_live(error_histogram(errors, units=problem.units, dark=is_dark(), height=320), "errors")
         st.markdown("Errors of the model against those of bilinear interpolation of the same cells.")

@@ -46,7 +46,7 @@ def downloads(
         "settings": spec_to_settings(settings, spec).to_dict(),
         "version": __version__,
     }
-    name = f"{choice.spec.target}-{spec.model}"
+    name = f"{choice.spec.target}-{spec.model.name}"
     columns = st.columns(5, vertical_alignment="bottom")
     verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
     columns[4].download_button(

@@ -38,7 +38,6 @@ from deconditioning.figures.downscaled_maps import (
 )
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.panel import MapScale, Panel
-from deconditioning.models.catalogue import named
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from pages.downscaling import by_hand
@@ -112,7 +111,7 @@ def _matched(key: str, ell: str, _problem: DownscalingProblem, _spec: ModelSpec)
 
 def data_for(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> IndirectData:
     """The data the model can use; pseudo-targets are computed once per mediator kernel."""
-    if named(spec.model).reads(problem.data):
+    if spec.model.reads(problem.data):
         return problem.data
     ell = json.dumps(spec.mediator_kernel.to_dict()) if spec.mediator_kernel else ""
     return _matched(choice.key, ell, problem, spec)

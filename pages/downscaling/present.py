@@ -23,7 +23,7 @@ def shown_now(
     checked: OneScaleUp | None,
 ) -> Shown:  # fmt: skip
     """What is on the page, its table of scores among it, as slides and files take it."""
-    scores, address = _scores(spec.model), own_address(level.in_address())
+    scores, address = _scores(spec.model.name), own_address(level.in_address())
     fields = fields_of(choice.source.fields)
     return assembled(problem, fields, spec.model, panels, scores, found, checked, address=address)
 

@@ -21,7 +21,6 @@ from deconditioning.figures.publication import (
     publication_figure,
 )
 from deconditioning.metrics.trusting import Trust
-from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
@@ -100,8 +99,7 @@ def _printed(
     if isinstance(verdict, str):
         more.append(verdict)
     caption = caption_text(
-        method=f"{MODELS[spec.model].title} ({MODELS[spec.model].source}); coarse values are means over "
-        f"{pixels_of_a_cell(problem)}",
+        method=f"{spec.model.title} ({spec.model.source}); coarse values are means over {pixels_of_a_cell(problem)}",
         data=problem.source,
         licence=problem.licence,
         seed=choice.spec.seed,

@@ -25,7 +25,7 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 
     def fits(given: Mapping[str, Any]) -> bool:
         same = all(given.get(name) == value for name, value in about.items())
-        return same and (given.get("model") or {}).get("model") == spec.model
+        return same and (given.get("model") or {}).get("model") == spec.model.name
 
     def controls(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
         return slider_values(traced_spec(ModelSpec.from_dict(given["model"]), problem, dict(values)), bags)

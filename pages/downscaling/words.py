@@ -7,7 +7,6 @@ from streamlit.delta_generator import DeltaGenerator
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
 from deconditioning.kernels.spec import Factor
-from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import signed
 from pages.downscaling.picture import View
@@ -46,7 +45,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand is said above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {hidden}Given: {how}; from them and {what}, {pixels} pixels by the "
-        f"{MODELS[spec.model].phrase}."
+        f"{spec.model.phrase}."
     )
 
 
@@ -73,7 +72,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
-    model = named(spec.model)
+    model = spec.model
     weights = model.formula
     if model.ridge:
         times = {"N": points, "B": bags}[model.ridge]

@@ -5,7 +5,6 @@ from deconditioning.expressions import FUNCTIONS
 from deconditioning.kernels.families.family import Own
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import named
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import METHODS, TITLES, LineSettings
 from pages.kit import bound
@@ -61,7 +60,7 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
     model = METHODS[method]
     assert model is not None
     kernel = choose_kernel("k", "x", "k", START_K, variance=True)
-    ell = choose_kernel("ℓ", "y", "l", START_L, variance=named(model).correlated)
+    ell = choose_kernel("ℓ", "y", "l", START_L, variance=model.uses("mediator_variance"))
     n, m = line.counts
     lam = log_slider("λ", "o-lam", 1e-9, 1.0, START_LAMBDA, help=f"Inside nλ, n = {n}.")
     noise = log_slider("σ²", "o-noise", 1e-4, 10.0, START_NOISE, help="Noise variance of z; ε = σ²/m.")
@@ -110,7 +109,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
         "o-lam": spec.regularisation,
         "o-noise": spec.noise,
     }
-    if named(spec.model).correlated:
+    if spec.model.uses("mediator_variance"):
         values["o-l-size"] = ell.scale
     for key, factor in (("k", k.factors[0]), ("l", ell.factors[0])):
         learned = [own.name for own in factor.kind.own if own.learned]

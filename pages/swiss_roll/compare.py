@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec
-from deconditioning.models.catalogue import GENERAL, MODELS
+from deconditioning.models.catalogue import GENERAL
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from deconditioning.studies.swiss_roll.benchmark import PAPER
@@ -25,15 +25,15 @@ COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
 def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
     """Every model at the sliders' hyperparameters, on the same roll; the others come after the picture."""
-    others = [name for name in GENERAL if name != spec.model]
+    others = [model for model in GENERAL.values() if model != spec.model]
     key = json.dumps([roll.to_dict(), spec.to_dict()], sort_keys=True)
-    work = scores_later(roll, [replace(spec, model=name) for name in others])
-    rows, refused = {spec.model: view.scores}, []
-    for name, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
+    work = scores_later(roll, [replace(spec, model=model) for model in others])
+    rows, refused = {spec.model.name: view.scores}, []
+    for model, found in zip(others, awaited(key, "roll-models", work, "The other models follow …") or [], strict=False):
         if isinstance(found, str):
-            refused.append(f"{MODELS[name].title}: {found}")
+            refused.append(f"{model.title}: {found}")
         else:
-            rows[name] = found
+            rows[model.name] = found
     score_table(
         rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, all points. "
         "Each may do better at its own: press Learn, or look at the benchmark."

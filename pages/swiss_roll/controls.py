@@ -5,7 +5,7 @@ from typing import Any
 
 from deconditioning.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, MODELS, named
+from deconditioning.models.catalogue import GENERAL, NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit import bound
@@ -33,28 +33,27 @@ def choose_roll() -> RollSpec:
     return RollSpec(int(points), int(bags), float(noise), matching or "direct", int(seed))
 
 
-def choose_model(roll: RollSpec) -> tuple[str, Inducing]:
+def choose_model(roll: RollSpec) -> tuple[NamedModel, Inducing]:
     """Which model, and its inducing points where it has any."""
     name = bound.selectbox(
-        "Model", list(GENERAL), index=GENERAL.index("cmp"), key="r-model",
-        format_func=lambda option: MODELS[option].title,
+        "Model", list(GENERAL), index=list(GENERAL).index("cmp"), key="r-model",
+        format_func=lambda option: GENERAL[option].title,
     )  # fmt: skip
-    inducing = Inducing()
-    if named(name).sparse:
+    model, inducing = GENERAL[name], Inducing()
+    if model.uses("inducing"):
         asked = bound.number_input("Inducing points", 5, 1000, 200, step=25, key="r-induce")
         inducing = Inducing(int(asked), seed=roll.seed)
     _start_anew(roll.matching)
-    return name, inducing
+    return model, inducing
 
 
-def hyperparameters(roll: RollSpec, name: str, inducing: Inducing) -> ModelSpec:
+def hyperparameters(roll: RollSpec, model: NamedModel, inducing: Inducing) -> ModelSpec:
     """The model at the sliders' values."""
-    model = named(name)
     lam, noise, variance, lengths, ell = START[roll.matching]
-    if model.mediated:
+    if model.uses("regularisation"):
         lam = log_slider("λ", "r-lam", 1e-9, 1.0, lam, help="Inside Nλ (CMP) or Bλ (shrinkage CMP).")
         ell = log_slider("Lengthscale of ℓ (height)", "r-ell", 2e-2, 5.0, ell)
-    spread = log_slider("Variance of ℓ", "r-ls", 1e-3, 1e3, 1.0) if model.correlated else 1.0
+    spread = log_slider("Variance of ℓ", "r-ls", 1e-3, 1e3, 1.0) if model.uses("mediator_variance") else 1.0
     scales = tuple(
         log_slider(f"Lengthscale of k: {column}", f"r-k{index}", 5e-2, 50.0, lengths[index])
         for index, column in enumerate(INPUTS)
@@ -62,7 +61,7 @@ def hyperparameters(roll: RollSpec, name: str, inducing: Inducing) -> ModelSpec:
     variance = log_slider("Variance of k", "r-s", 1e-2, 100.0, variance)
     noise = log_slider("σ²", "r-n", 1e-5, 10.0, noise, help="Noise variance of a slice's mean.")
     return ModelSpec(
-        name,
+        model,
         KernelSpec((Term((Factor("rbf", INPUTS, scales),), variance),)),
         KernelSpec((Term((Factor("rbf", MEDIATORS, (ell,)),), spread),)),
         lam,
@@ -87,9 +86,9 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
     term = spec.kernel.terms[0]
     values = {"r-n": spec.noise, "r-s": term.scale}
     values |= {f"r-k{index}": length for index, length in enumerate(term.factors[0].lengthscales)}
-    if named(spec.model).mediated and spec.mediator_kernel is not None:
+    if spec.model.uses("mediator_kernel") and spec.mediator_kernel is not None:
         values |= {"r-lam": spec.regularisation, "r-ell": spec.mediator_kernel.terms[0].factors[0].lengthscales[0]}
-    if named(spec.model).correlated and spec.mediator_kernel is not None:
+    if spec.model.uses("mediator_variance") and spec.mediator_kernel is not None:
         values["r-ls"] = spec.mediator_kernel.terms[0].scale
     return on_sliders(values)
 
@@ -107,7 +106,7 @@ def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
         )  # fmt: skip
         method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt")
         evidence: str | None = "collapsed"
-        if named(spec.model).sparse:
+        if spec.model.uses("inducing"):
             evidence = bound.segmented_control(
                 "Bound", ["collapsed", "stochastic"], default="collapsed", key="r-bound",
                 help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
@@ -119,7 +118,7 @@ def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
         "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
     }
     return replace(
-        RollSettings(model=spec.model, seed=roll.seed, **start),
+        RollSettings(model=spec.model.name, seed=roll.seed, **start),
         regularisation=spec.regularisation,
         noise=spec.noise,
         inducing=spec.inducing.count,

@@ -6,7 +6,6 @@ import streamlit as st
 
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
@@ -21,10 +20,10 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
     """Learn the hyperparameters as a run that starts from the sliders' values."""
     run = run_of(TASK)
     if st.button("Learn hyperparameters", type="primary", width="stretch", disabled=is_busy(run)):
-        title = f"{MODELS[settings.model].title}: swiss roll, {roll.matching}"
+        title = f"{settings.kind.title}: swiss roll, {roll.matching}"
         given = {"roll": roll.to_dict(), "settings": vars(settings), "model": settings.model}
         begin_run(RunSpec(TASK, given, roll.seed, title))
-    inducing = settings.inducing if named(settings.model).sparse else None
+    inducing = settings.inducing if settings.kind.uses("inducing") else None
     looked_at = min(roll.points, settings.points * roll.bags)
     seconds = expected_seconds(looked_at, roll.bags, settings.restarts, settings.steps, inducing=inducing)
     tell_time("Learning", seconds)
@@ -35,7 +34,7 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
 
     def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
         found = ModelSpec.from_dict(learned)
-        fits = found.model == spec.model and run.spec.settings["roll"] == roll.to_dict()
+        fits = found.model == spec.model.name and run.spec.settings["roll"] == roll.to_dict()
         return controls.slider_values(found) if fits else None
 
     run_panel.watch(TASK, take)

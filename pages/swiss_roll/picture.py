@@ -12,7 +12,7 @@ from deconditioning.bag_sums.kept import SumsStore
 from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.roll import roll_from_the_side, roll_in_space
-from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.catalogue import BAG_GP, NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
@@ -45,11 +45,11 @@ def roll_of(spec: RollSpec) -> SwissRoll:
 @st.cache_resource(show_spinner="Pseudo-targets for unmatched slices …", max_entries=16)
 def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
     roll = roll_of(spec)
-    return data_for(roll, "bag_gp") if pseudo else roll.data
+    return data_for(roll, BAG_GP) if pseudo else roll.data
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _located(spec: RollSpec, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
+@st.cache_resource(show_spinner=False, max_entries=16, hash_funcs={NamedModel: lambda model: model.name})
+def _located(spec: RollSpec, model: NamedModel, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
     """Inducing points of a model on a roll: they stay where they are while sliders move."""
     return inducing_points(roll_of(spec), model, count, seed)
 
@@ -68,13 +68,13 @@ def _posterior(roll: SwissRoll, spec: ModelSpec, data: IndirectData, sums: SumsS
 @st.cache_data(show_spinner=False, max_entries=64)
 def _view(roll_spec: RollSpec, spec_text: str) -> View:
     spec = ModelSpec.from_dict(json.loads(spec_text))
-    data = _data(roll_spec, not named(spec.model).mediated)
+    data = _data(roll_spec, not spec.model.reads(roll_of(roll_spec).data))
     return _posterior(roll_of(roll_spec), spec, data, _sums())
 
 
 def _placed(roll_spec: RollSpec, spec: ModelSpec) -> ModelSpec:
     """The model with its inducing points, where it has any."""
-    if not named(spec.model).sparse:
+    if not spec.model.uses("inducing"):
         return spec
     rows = _located(roll_spec, spec.model, spec.inducing.count, spec.inducing.seed)
     return replace(spec, inducing=replace(spec.inducing, locations=rows))
@@ -88,7 +88,7 @@ def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
 def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[Check], list[dict[str, float] | str]]:
     """Work for the background: the scores of every model, or the sentence that refuses it."""
     roll, sums = roll_of(roll_spec), _sums()
-    given = [(_placed(roll_spec, spec), _data(roll_spec, not named(spec.model).mediated)) for spec in specs]
+    given = [(_placed(roll_spec, spec), _data(roll_spec, not spec.model.reads(roll.data))) for spec in specs]
 
     def work(check: Check) -> list[dict[str, float] | str]:
         found: list[dict[str, float] | str] = []
@@ -102,7 +102,7 @@ def scores_later(roll_spec: RollSpec, specs: Sequence[ModelSpec]) -> Callable[[C
     return work
 
 
-def draw(roll: SwissRoll, model: str, inducing: Inducing) -> tuple[ModelSpec, View]:
+def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelSpec, View]:
     """Two pictures side by side, each with its own choice; returns the model at the sliders' values, its posterior."""
     left, right = st.columns(2)
     truth = roll.truth.numpy()
@@ -121,7 +121,7 @@ def draw(roll: SwissRoll, model: str, inducing: Inducing) -> tuple[ModelSpec, Vi
 
 
 def _posterior_picture(
-    roll: SwissRoll, model: str, inducing: Inducing, shown: str, limits: tuple[float, float]
+    roll: SwissRoll, model: NamedModel, inducing: Inducing, shown: str, limits: tuple[float, float]
 ) -> tuple[ModelSpec, View]:
     """The sliders, and the right picture at their values."""
     with st.sidebar:
@@ -178,9 +178,9 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
 
 
 def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
-    scores, title = view.scores, MODELS[spec.model].title
+    scores, title = view.scores, spec.model.title
     if shown == "Error":
-        return f"Prediction − truth of the {MODELS[spec.model].phrase}: RMSE **{scores['rmse']:.3f}** over all points."
+        return f"Prediction − truth of the {spec.model.phrase}: RMSE **{scores['rmse']:.3f}** over all points."
     if shown == "2 sd":
         return f"95 % intervals hold the truth at **{100 * scores['coverage95']:.0f} %** of the points."
     if shown == "Recovered share":

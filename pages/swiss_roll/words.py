@@ -3,24 +3,24 @@
 import streamlit as st
 
 from deconditioning.datasets.swiss_roll import RollSpec
-from deconditioning.models.catalogue import MODELS, named
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.spec import ModelSpec
 from pages.kit.layout import explain
 
 
-def situation(roll: RollSpec, model: str) -> None:
+def situation(roll: RollSpec, model: NamedModel) -> None:
     """What is given and what is asked, in one sentence."""
     how = (
         f"{roll.bags} slices, each with its points and the noisy mean of t over them"
         if roll.matching == "direct"
         else f"{roll.bags} slices, half of them with points and the other half with means, connected by height only"
     )
-    st.markdown(f"{roll.points} points on a swiss roll; {how}. {MODELS[model].title}.")
+    st.markdown(f"{roll.points} points on a swiss roll; {how}. {model.title}.")
 
 
 def equation(roll: RollSpec, spec: ModelSpec, targets: int, bags: int) -> None:
     """The model with today's numbers."""
-    model = named(spec.model)
+    model = spec.model
     weights = model.formula + (rf",\quad \lambda = {spec.regularisation:.2g}" if model.ridge else "")
     sigma = rf"\sigma^2 I{model.unknown_formula}"
     lengths = ", ".join(f"{value:.2g}" for value in spec.kernel.terms[0].factors[0].lengthscales)

@@ -71,7 +71,7 @@ def _on_bags(model: str) -> bool:
 def _goes_together(chosen: dict) -> bool:
     """Straight lines have no family of their own and no product, and a local scale needs the bags."""
     model = chosen["model"]
-    only_lines = model != AUTO and not MODELS[model].smooth
+    only_lines = model != AUTO and not MODELS[model].has_covariate_kernel
     families = isinstance(chosen["kernel"], str) or chosen["structure"] == "product"
     return not (only_lines and families) and (_on_bags(model) or not chosen["local_scale"])
 
@@ -121,7 +121,7 @@ def test_the_choices_of_a_downscaling(chosen: DownscaleSettings) -> None:
 @few
 @given(choices, models())
 def test_what_was_learned_stands_in_settings_that_begin_there(chosen: DownscaleSettings, spec: ModelSpec) -> None:
-    assume(chosen.structure == "sum" or MODELS[spec.model].smooth)
+    assume(chosen.structure == "sum" or spec.model.has_covariate_kernel)
     kept = DownscaleSettings.from_dict(through_json(spec_to_settings(chosen, spec).to_dict()))
     assert not kept.learn and kept.inducing_points(10**6) == spec.inducing
     assert learned_downscaling({**kept.to_dict(), "mean": spec.mean}) == spec

@@ -8,7 +8,7 @@ import xarray as xr
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import MODELS
+from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.model import family_values, slider_values
 from pages.kit.state import get_engine
@@ -149,7 +149,7 @@ def test_every_model_runs_on_unmatched_data(page, model):
     page.selectbox(key="model").set_value(model).run()
     assert complaints(page) == []
     assert "matched only through" in words(page) and "withheld cells" in words(page)
-    assert (len([s for s in page.select_slider if s.key == "lam"]) == 1) == MODELS[model].mediated
+    assert (len([s for s in page.select_slider if s.key == "lam"]) == 1) == MODELS[model].uses("regularisation")
 
 
 def test_lambda_moves_a_mediated_model(page):
@@ -330,11 +330,11 @@ def test_the_families_of_a_learned_kernel_are_those_of_its_first_terms(terms):
     rough, smooth = Factor("powered_exponential", ("y", "x"), (0.4,)), Factor("matern32", ("c",), (1.0,))
     first = [Term((rough, smooth))] if terms == "product" else [Term((rough,)), Term((smooth,))]
     trend = Term((Factor("linear", ("c",), (1.0,)),)), Term((Factor("constant", ("y", "x"), ()),))
-    found = family_values("area_to_point_gp", KernelSpec((*first, *trend)), ["c"])
+    found = family_values(named("area_to_point_gp"), KernelSpec((*first, *trend)), ["c"])
     assert found == {"place": "powered_exponential", "fam": "matern32", "struct": terms}
     lines = KernelSpec((Term((rough,)), *trend))
-    assert family_values("regression_kriging", lines, ["c"]) == {"place": "powered_exponential", "struct": "sum"}
-    assert family_values("bag_gp", KernelSpec((Term((rough,)), trend[0])), ["c"])["fam"] == "linear"
+    assert family_values(named("regression_kriging"), lines, ["c"]) == {"place": "powered_exponential", "struct": "sum"}
+    assert family_values(named("bag_gp"), KernelSpec((Term((rough,)), trend[0])), ["c"])["fam"] == "linear"
 
 
 def test_without_coordinates_models_of_the_place_are_not_offered(page):

@@ -12,7 +12,6 @@ from deconditioning.fields.limits import limits_of
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.mediator_shift import mediator_shift
-from deconditioning.models.catalogue import named
 from deconditioning.models.mediation import MediatorGrams, shrinkage_weights
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
@@ -72,7 +71,7 @@ def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
 
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
-    if named(spec.model).reads(problem.data):
+    if spec.model.reads(problem.data):
         share = _told_by_mediators(problem, spec)
         said = f"The mediators tell {100 * share:.0f} % of how the cells' mean covariates vary, each cell left out"
     else:

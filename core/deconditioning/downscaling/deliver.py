@@ -17,7 +17,6 @@ from deconditioning.fields.export import to_dataset
 from deconditioning.fields.naming import drs_name
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.uncertain import with_draws, with_quantiles
-from deconditioning.models.catalogue import named
 from deconditioning.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -62,12 +61,12 @@ class Leaving:
             local_scale=self.local_scale,
             baselines=dict(self.baselines),
             settings=self.settings,
-            model=self.spec.model,
+            model=self.spec.model.name,
             seed=self.problem.spec.seed,
             version=__version__,
             checked=self.checked,
             warnings=self.warnings,
-            method=named(self.spec.model).source,
+            method=self.spec.model.source,
         )
         if delivery.quantiles:
             found = with_quantiles(found, self.problem, self.mean, self.sd, delivery.quantiles)
@@ -82,4 +81,4 @@ class Leaving:
     @property
     def drs_name(self) -> str:
         """The file's name by the data reference syntax, without ending."""
-        return drs_name(self.problem.origin, self.problem.spec.target, self.spec.model, __version__)
+        return drs_name(self.problem.origin, self.problem.spec.target, self.spec.model.name, __version__)

@@ -23,7 +23,6 @@ from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.families.draws import normal
 from deconditioning.kernels.fourier import draw_features
 from deconditioning.kernels.spec import KernelSpec, Term
-from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram, pathwise_dual
 from deconditioning.models.named_posterior import named_posterior
@@ -137,9 +136,8 @@ def _pathwise(
     picture: Picture | PartedPicture, look: Sketch, count: int, generator: torch.Generator, check: Check,
 ) -> tuple[Float[Tensor, "Q D"], Float[Tensor, " Q"]]:  # fmt: skip
     """Draws less their mean, and the mean, from the bags' sums."""
-    columns, place = columns_of(problem), None
-    if named(spec.model).partial:
-        place = columns.place
+    columns = columns_of(problem)
+    place = columns.place if spec.model.looks_at_footprints else None
     name, at = sums_key(key, spec), look.mean_at.chosen
     parts = [(term.scale, *quick_sums(term, problem, name, store, picture, look, place)) for term in spec.kernel.terms]
     given = condition_on_gram(spec, data, columns, total(scale * sums.gram for scale, sums, _ in parts))

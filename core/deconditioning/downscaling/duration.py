@@ -3,7 +3,6 @@
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import has_two_ways
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import named
 from deconditioning.models.learning_time import expected_seconds
 
 #: Seconds on one core of a map with its scores: whatever the size, for each pixel and for each pair of cells.
@@ -30,13 +29,13 @@ def setting_seconds(problem: DownscalingProblem) -> float:
 def learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
     """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from."""
     settings = completed(problem, settings)
-    model, bags = named(settings.model), problem.data.bags
+    model, bags = settings.kind, problem.data.bags
     points = min(len(bags.inputs), settings.points * bags.count) if model.on_bags else bags.count
     adam = settings.method == "adam"
     stages = 2 if model.learns_mediation_first("leave_one_bag_out") else 1
     once = stages * expected_seconds(
         points, len(problem.data.targets), 1 if adam else settings.learning().restarts, settings.steps,
-        inducing=settings.inducing_points(points).count if model.sparse else None, converges=not adam,
+        inducing=settings.inducing_points(points).count if model.uses("inducing") else None, converges=not adam,
     )  # fmt: skip
-    two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.model))
+    two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.kind))
     return once * (1 + _LOOK * (2 if two else 1))

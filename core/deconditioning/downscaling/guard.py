@@ -14,7 +14,7 @@ from deconditioning.bag_sums.moving import BagGram
 from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.learning import Learned
 from deconditioning.models.leave_one_out import left_out
 from deconditioning.models.spec import ModelSpec
@@ -69,9 +69,9 @@ class Guard:
         return tuple(sentence.replace("  ", " ") for sentence in (*said, *found))
 
 
-def is_measured(problem: DownscalingProblem, model: str) -> bool:
+def is_measured(problem: DownscalingProblem, model: NamedModel) -> bool:
     """Whether a model's targets are the measured coarse values; pseudo-targets left out would say nothing of these."""
-    return named(model).reads(problem.data)
+    return model.reads(problem.data)
 
 
 def better_of(
@@ -108,7 +108,7 @@ def bilinear_error(problem: DownscalingProblem) -> float:
 
 
 def beside_bilinear(
-    problem: DownscalingProblem, model: str, rmse: float | None, bilinear: float, guard: Guard | None = None
+    problem: DownscalingProblem, model: NamedModel, rmse: float | None, bilinear: float, guard: Guard | None = None
 ) -> Guard:
     """The guard with the shown posterior's error (standardised, of its targets) and that of bilinear interpolation."""
     guard = guard or Guard.of(problem)

@@ -31,7 +31,6 @@ from deconditioning.downscaling.surroundings import scaled
 from deconditioning.errors import Check, never
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.spec import Term
-from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.named_posterior import named_posterior
@@ -177,7 +176,7 @@ def preview(
     """A picture well under a second: exact sums where they are kept or cheap, a few points of each bag where not."""
     if not reads_bags(spec):
         return _preview_through(spec, data, problem, look)
-    place = columns_of(problem).place if named(spec.model).partial else None
+    place = columns_of(problem).place if spec.model.looks_at_footprints else None
     key = sums_key(key, spec)
     parts = [(term.scale, *quick_sums(term, problem, key, store, picture, look, place)) for term in spec.kernel.terms]
     conditioned = condition_on_gram(spec, data, columns_of(problem), total(s * sums.gram for s, sums, _ in parts))
@@ -269,7 +268,7 @@ def exact(
 
 def sums_key(key: str, spec: ModelSpec) -> str:
     """The name of a problem in a store of sums: apart for models whose terms go through other bags."""
-    return f"{key} parted" if named(spec.model).partial else key
+    return f"{key} parted" if spec.model.looks_at_footprints else key
 
 
 def picture_or_none(problem: DownscalingProblem, spec: ModelSpec) -> Picture | PartedPicture | None:

@@ -17,7 +17,6 @@ from deconditioning.downscaling.stages import choose_stage, ran_away
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import named
 from deconditioning.models.inducing import fitting
 from deconditioning.models.learning import Learned, learn
 from deconditioning.models.progress import learning_reporter
@@ -73,7 +72,7 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)
     if every is None and reads_bags(start):
         every = bag_gram_of(start, small, columns.place, check, over_many)
-    report = learning_reporter(context, named(start.model), options, looked_at)
+    report = learning_reporter(context, start.model, options, looked_at)
     start = replace(start, inducing=fitting(start.inducing, small.bags))
     centre = centre_of_priors(problem, start, matched.bags)
     learned = learn(

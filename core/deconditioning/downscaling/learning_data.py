@@ -21,8 +21,7 @@ from deconditioning.downscaling.settings import columns_of, coordinate_names
 from deconditioning.errors import Check
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.area_to_point import held_to
-from deconditioning.models.catalogue import named
+from deconditioning.models import defaults
 from deconditioning.models.seen_through import beside, seen_through
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
@@ -64,7 +63,7 @@ def learning_gram(
 ) -> tuple[BagGram | None, bool]:
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
-    if not named(spec.model).partial:
+    if not spec.model.looks_at_footprints:
         table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
         found = on_every_pixel(problem, spec, small.bags, table, check)
         return found, found is not None and all(found.tabulated)
@@ -86,6 +85,4 @@ def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:
     """Where the priors of a model have their centres; None where that is its start."""
-    if not named(spec.model).trend:
-        return None
-    return held_to(spec.kernel, bags, problem.columns, coordinate_names(problem))
+    return defaults.centre_of_priors(spec.model, spec.kernel, bags, problem.columns, coordinate_names(problem))

@@ -33,7 +33,7 @@ from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.baselines import bilinear_of_joined
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.metrics.trusting import LEVELS
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import REGRESSION_KRIGING
 from deconditioning.models.indirect_gp import condition_on_gram
 from deconditioning.models.learning import learn
 from deconditioning.models.leave_one_out import MOST_TARGETS
@@ -198,14 +198,14 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     None for models on centroids or through inducing points, and where `scene_of` has none. Raises ``Cancelled``.
     """
     watch, settings = Stopwatch(), completed(problem, settings)
-    if not named(settings.model).on_bags or len(problem.data.targets) > MOST_TARGETS:
+    if not settings.kind.on_bags or len(problem.data.targets) > MOST_TARGETS:
         return None
     scene = scene_of(problem, settings)
-    if scene is None or (named(settings.model).partial and scene.own is None):
+    if scene is None or not settings.kind.takes(scene.data):
         return None
     other = other_candidate(problem, settings)
-    if problem.matched and problem.spec.coordinates and settings.model != "regression_kriging":
-        other = completed(problem, kept_settings("regression_kriging", settings))
+    if problem.matched and problem.spec.coordinates and settings.kind != REGRESSION_KRIGING:
+        other = completed(problem, kept_settings(REGRESSION_KRIGING.name, settings))
     table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
     found = {
         each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None
@@ -245,7 +245,7 @@ def _downscaled(
 
 def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:
     """The larger cells' data as the model can use them: with pseudo-targets where it needs one target per bag."""
-    if named(start.model).reads(scene.data):
+    if start.model.reads(scene.data):
         return scene.data
     assert start.mediator_kernel is not None
     options = pseudo_target_learning(start.model)

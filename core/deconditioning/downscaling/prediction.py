@@ -19,9 +19,8 @@ from deconditioning.downscaling.surroundings import scale_at
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.coordinates import scaled_coordinates
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.conditioning import Conditioning
-from deconditioning.models.defaults import start_of
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
 from deconditioning.models.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
@@ -64,7 +63,7 @@ class Prediction:
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets where it needs one target per bag."""
-    if named(spec.model).reads(problem.data):
+    if spec.model.reads(problem.data):
         return problem.data
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
@@ -72,9 +71,9 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
     return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
 
 
-def pseudo_target_learning(model: str) -> LearningOptions:
+def pseudo_target_learning(model: NamedModel) -> LearningOptions:
     """How the regression that gives a model its pseudo-targets is learned: held by priors where its kernel is."""
-    return LearningOptions(restarts=1, prior_sd=start_of(model, matched=False).prior_sd)
+    return LearningOptions(restarts=1, prior_sd=model.start(matched=False).prior_sd)
 
 
 def grid_layout(problem: DownscalingProblem) -> GridLayout | SphereLayout | None:
@@ -141,7 +140,7 @@ def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
 def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
     """The picture as a model sees it: ``picture_of``, with the footprints beside where terms go through them."""
     whole = picture_of(problem)
-    if not named(spec.model).partial or problem.data.footprints is None:
+    if not spec.model.looks_at_footprints or problem.data.footprints is None:
         return whole
     own = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
     return PartedPicture(whole, own, columns_of(problem).place)
@@ -197,7 +196,7 @@ def _prediction(
 
 def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
     """A sentence where pseudo-targets are taken for measurements."""
-    if named(spec.model).reads(problem.data) or covariance is not None:
+    if spec.model.reads(problem.data) or covariance is not None:
         return ()
     return (
         f"The {problem.data.bags.count} pseudo-targets are taken for measurements, they are too many to carry on what "
@@ -226,7 +225,7 @@ def predict_through(
     check: Check = never,
 ) -> Prediction:
     """Posterior at ``inputs`` of a model on centroids or through inducing points, tile by tile."""
-    columns, seen = columns_of(problem), named(spec.model).sees(data)
+    columns, seen = columns_of(problem), spec.model.sees(data)
     given = named_posterior(spec, data, columns, check)
     mean, variance = given.mean_and_variance(inputs, check)
     if isinstance(given, SparsePosterior):
@@ -286,7 +285,7 @@ def _whole_sums(
 
 def reads_bags(spec: ModelSpec) -> bool:
     """Whether the posterior is read from the bags' sums, term by term: no centroids, no inducing points."""
-    return named(spec.model).on_bags
+    return spec.model.on_bags
 
 
 def bags_inside(problem: DownscalingProblem) -> bool:

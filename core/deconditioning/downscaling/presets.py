@@ -11,7 +11,6 @@ from typing import Any
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.spec import BY_HAND, DownscalingSpec
-from deconditioning.models.defaults import start_of
 from deconditioning.models.spec import ModelSpec
 
 _FILE = Path(__file__).with_name("presets.json")
@@ -23,7 +22,7 @@ def preset(source: dict[str, Any], problem: dict[str, Any], settings: DownscaleS
     Cells withheld otherwise are another problem: their values must not have been learned from. So is a region: it has
     other scales.
     """
-    start = start_of(settings.model, not DownscalingSpec.from_dict(problem).indirect)
+    start = settings.kind.start(not DownscalingSpec.from_dict(problem).indirect)
     families = settings.kernel or "rbf", settings.spatial or start.spatial, settings.structure
     if any(problem.get(name) for name in BY_HAND) or source.get("coarse") or families != ("rbf", start.spatial, "sum"):
         return None

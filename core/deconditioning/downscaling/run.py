@@ -85,16 +85,16 @@ def downscale(
     found = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scores, beside the baselines")
     fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
-    rests_on = assumptions(problem, spec, data, fields[spec.model], problem.physical_sd(found.sd))
+    rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(found.sd))
     guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
     diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
     seconds = watch.seconds()
     return DownscalingResult(
-        mean=fields[spec.model],
+        mean=fields[spec.model.name],
         sd=problem.physical_sd(found.sd),
         scores=scores,
         fields=fields,
-        coarse_scores=coarse_scores(problem, fields[spec.model]),
+        coarse_scores=coarse_scores(problem, fields[spec.model.name]),
         spec=spec,
         settings=spec_to_settings(settings, spec),
         seconds=seconds,
@@ -142,8 +142,8 @@ def score_all(
     from deconditioning.fields.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
 
-    fields = {spec.model: problem.physical_mean(found.mean)}
-    sds: dict[str, np.ndarray | None] = {spec.model: problem.physical_sd(found.sd)}
+    fields = {spec.model.name: problem.physical_mean(found.mean)}
+    sds: dict[str, np.ndarray | None] = {spec.model.name: problem.physical_sd(found.sd)}
     fields |= interpolations(problem)
     if problem.mediator_columns and "centroid_gp" not in fields:
         fields["centroid_gp"], sds["centroid_gp"] = centroid_baseline(problem, check)
@@ -209,7 +209,7 @@ def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
         settings={"problem": problem.spec.to_dict(), "model": result.settings.to_dict()},
         sd_latent=result.sd_latent,
         local_scale=result.local_scale,
-        baselines={name: values for name, values in result.fields.items() if name != result.spec.model},
+        baselines={name: values for name, values in result.fields.items() if name != result.spec.model.name},
         checked=result.diagnostics["one_scale_up"],
         warnings=result.warnings,
     )

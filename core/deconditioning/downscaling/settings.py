@@ -9,19 +9,15 @@ from deconditioning.errors import InputError
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.kernels.families.registry import family_of
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.area_to_point import area_to_point_kernel, cell_width, with_linear_mean
-from deconditioning.models.catalogue import named
-from deconditioning.models.centroids import singletons
-from deconditioning.models.defaults import CANDIDATES, Start, default_kernel, start_of, usual_model
+from deconditioning.models.area_to_point import cell_width
+from deconditioning.models.catalogue import NamedModel, named
+from deconditioning.models.defaults import CANDIDATES, starting_kernel, starting_mediator_kernel, usual_model
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.learning import LearningOptions, check_hold
 from deconditioning.models.spec import Inducing, ModelSpec
+from deconditioning.models.start import Start
 from deconditioning.plain_data import check_seed, from_known
 
-#: λ·B at the start: near interpolation, where the leave-one-bag-out loss usually ends.
-START_LAMBDA_TIMES_BAGS = 1e-3
-#: The same where λ·B is the variance of what mediators leave open of standardised covariates.
-PARTIAL_LAMBDA_TIMES_BAGS = 0.04
 #: Stands for the model that suits the problem: ``usual_model``.
 AUTO = "auto"
 #: Stands for the way of stage one that does well one scale up (`deconditioning.downscaling.stages`).
@@ -40,7 +36,7 @@ class DownscaleSettings:
         kernel as ``KernelSpec.to_dict`` gives it; ``None`` for the default.
     linear_mean : whether f has an unknown prior mean that is linear in the covariates (`with_linear_mean`); models of
         fields in space have it anyhow.
-    spatial : family on the coordinates, ``None`` for the model's own (`start_of`); structure : "sum" or "product".
+    spatial : family on the coordinates, ``None`` for the model's own (`Start`); structure : "sum" or "product".
     regularisation, noise, point_noise : λ, σ², ς² (targets standardised); ``None`` for the start values.
     hold : noises that learning leaves as they are, among "noise" and "point_noise"; ``None`` for the model's own.
     inducing : inducing points of a sparse model: how many, or a whole ``Inducing`` as a dict; ``placement`` of them.
@@ -89,8 +85,7 @@ class DownscaleSettings:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        if self.model != AUTO:
-            named(self.model)
+        kind = None if self.model == AUTO else self.kind
         if self.hold is not None:
             object.__setattr__(self, "hold", check_hold(tuple(self.hold)))
         if self.structure not in ("sum", "product"):
@@ -102,13 +97,13 @@ class DownscaleSettings:
             raise InputError(
                 "Minibatches climb the bound without priors: leave out their width, or climb it collapsed."
             )
-        one_term = self.model != AUTO and not named(self.model).smooth
+        one_term = kind is not None and not kind.has_covariate_kernel
         if one_term and (isinstance(self.kernel, str) or self.structure == "product"):
             raise InputError(
                 f"The model '{self.model}' has straight lines of the covariates only: leave out their family and the "
                 "product, or choose area_to_point_gp."
             )
-        if self.local_scale and self.model != AUTO and not named(self.model).on_bags:
+        if self.local_scale and kind is not None and not kind.on_bags:
             raise InputError(
                 f"The model '{self.model}' has no local scale, as those on all pixels of a cell have: leave it out."
             )
@@ -123,6 +118,11 @@ class DownscaleSettings:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, inverse of ``from_dict``."""
         return asdict(self)
+
+    @property
+    def kind(self) -> NamedModel:
+        """The model itself; the one for "auto" is known once the settings are `completed`."""
+        return named(self.model)
 
     def learning(self) -> LearningOptions:
         """The options of learning; give it `completed` settings."""
@@ -151,39 +151,29 @@ def coordinate_names(problem: DownscalingProblem) -> tuple[str, ...]:
     return tuple(name for name in (*problem.columns, *problem.mediator_columns) if name not in chosen)
 
 
-def _kernel(given: Any, values: torch.Tensor, names: tuple[str, ...], problem, structure, spatial) -> KernelSpec:
-    if isinstance(given, dict):
-        return KernelSpec.from_dict(given)
-    place = coordinate_names(problem)
-    return default_kernel(values, names, place, structure=structure, spatial=spatial, other=given or "rbf")
-
-
 def _kernel_of_f(problem: DownscalingProblem, settings: DownscaleSettings) -> KernelSpec:
     """k as given, or as the model has it."""
-    model, bags, names = named(settings.model), problem.data.bags, problem.columns
-    spatial = settings.spatial or start_of(settings.model, problem.matched).spatial
     if isinstance(settings.kernel, dict):
         return KernelSpec.from_dict(settings.kernel)
-    if not model.trend:
-        kernel = _kernel(settings.kernel, bags.inputs, names, problem, settings.structure, spatial)
-        return with_linear_mean(kernel, names, coordinate_names(problem)) if settings.linear_mean else kernel
-    smooth = (settings.kernel or "rbf") if model.smooth else None
-    place, structure = coordinate_names(problem), settings.structure
-    return area_to_point_kernel(bags, names, place, spatial=spatial, covariates=smooth, structure=structure)
+    return starting_kernel(
+        settings.kind, problem.data.bags, problem.columns, coordinate_names(problem),
+        spatial=settings.spatial or settings.kind.start(problem.matched).spatial, covariates=settings.kernel,
+        structure=settings.structure, linear_mean=settings.linear_mean,
+    )  # fmt: skip
 
 
 def _kernel_of_mediators(
     problem: DownscalingProblem, settings: DownscaleSettings, mediators: torch.Tensor
 ) -> KernelSpec:
-    """ℓ as given, or as the model has it: that of a field in space, over cells, for a model of such fields."""
-    names, given, model = problem.mediator_columns, settings.mediator_kernel, named(settings.model)
-    if isinstance(given, dict) or not (model.trend and not problem.matched and problem.spec.coordinates):
-        return _kernel(given, mediators, names, problem, settings.structure, settings.spatial or Start.spatial)
-    place = coordinate_names(problem)
-    spatial = settings.spatial or start_of(settings.model, problem.matched).spatial
-    return area_to_point_kernel(
-        singletons(mediators), names, place, spatial=spatial, covariates=given or "rbf", across=width_of_cells(problem)
-    )
+    """ℓ as given, or as the model has it."""
+    if isinstance(settings.mediator_kernel, dict):
+        return KernelSpec.from_dict(settings.mediator_kernel)
+    apart = not problem.matched and problem.spec.coordinates
+    return starting_mediator_kernel(
+        settings.kind, mediators, problem.mediator_columns, coordinate_names(problem), spatial=settings.spatial,
+        covariates=settings.mediator_kernel, structure=settings.structure,
+        across=width_of_cells(problem) if apart else None,
+    )  # fmt: skip
 
 
 def width_of_cells(problem: DownscalingProblem) -> float:
@@ -192,14 +182,14 @@ def width_of_cells(problem: DownscalingProblem) -> float:
     return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)
 
 
-def may_choose(problem: DownscalingProblem, model: str) -> bool:
+def may_choose(problem: DownscalingProblem, model: NamedModel) -> bool:
     """Whether there are two models that suit these cells, and this is one of them."""
-    return not problem.matched and problem.data.footprints is not None and model in CANDIDATES
+    return not problem.matched and problem.data.footprints is not None and model.name in CANDIDATES
 
 
 def other_candidate(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings | None:
     """The other of the two models that suit cells matched through mediators, as it begins; None where there is none."""
-    if not may_choose(problem, settings.model):
+    if not may_choose(problem, settings.kind):
         return None
     return completed(problem, kept_settings(CANDIDATES[settings.model == CANDIDATES[0]], settings))
 
@@ -212,40 +202,40 @@ def kept_settings(model: str, settings: DownscaleSettings) -> DownscaleSettings:
 
 def completed(problem: DownscalingProblem, settings: DownscaleSettings) -> DownscaleSettings:
     """The settings with the model, its noises and its own way of learning filled in, where they were left open."""
-    model = usual_model(problem.matched, problem.spec.coordinates) if settings.model == AUTO else settings.model
-    start = start_of(model, problem.matched)
+    auto = settings.model == AUTO
+    model = usual_model(problem.matched, problem.spec.coordinates) if auto else settings.kind
+    start = model.start(problem.matched)
     if settings.choose is None:
-        settings = replace(settings, choose=settings.model == AUTO)
+        settings = replace(settings, choose=auto)
     own = ("noise", "point_noise", "hold", "every_pixel", "prior_sd", "restarts", "local_scale")
     left_open = {name: getattr(start, name) for name in own if getattr(settings, name) is None}
-    return replace(settings, model=model, **left_open)
+    return replace(settings, model=model.name, **left_open)
 
 
 def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """The model at its given or default hyperparameters: median heuristics or the model's own, λB = 1e-3, noises by
-    `start_of`."""
+    """The model at its given or default hyperparameters: median heuristics or the model's own, λ and noises by its
+    `Start`."""
     data, settings = problem.data, completed(problem, settings)
     assert settings.noise is not None and settings.point_noise is not None
-    if settings.local_scale and not (problem.spec.coordinates and (problem.matched or named(settings.model).partial)):
+    if settings.local_scale and not (problem.spec.coordinates and settings.kind.has_local_scale(problem.matched)):
         raise InputError(
             "A local scale is learned from cells that are measured where they lie: match the cells directly and let "
             "the coordinates join, or leave it out."
         )
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
     mediator_kernel = _kernel_of_mediators(problem, settings, mediators) if problem.mediator_columns else None
-    partial = named(settings.model).partial
-    each = (PARTIAL_LAMBDA_TIMES_BAGS if partial else START_LAMBDA_TIMES_BAGS) / data.bags.count
+    each = settings.kind.start(problem.matched).ridge / data.bags.count
     spec = ModelSpec(
-        settings.model,
+        settings.kind,
         _kernel_of_f(problem, settings),
         mediator_kernel,
         each if settings.regularisation is None else settings.regularisation,
         settings.noise,
         settings.point_noise,
         local_scale=bool(settings.local_scale),
-        inducing=settings.inducing_points(named(settings.model).count_places(data.bags)),
+        inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
     )
-    if named(spec.model).mediated and mediator_kernel is None:
+    if spec.model.uses("mediator_kernel") and mediator_kernel is None:
         raise InputError("This model needs mediators, none are given: name a mediator, or let coordinates join.")
     return spec
 
@@ -254,7 +244,7 @@ def spec_to_settings(settings: DownscaleSettings, spec: ModelSpec) -> DownscaleS
     """Settings that start, without learning, exactly at ``spec``."""
     return replace(
         settings,
-        model=spec.model,
+        model=spec.model.name,
         kernel=spec.kernel.to_dict(),
         mediator_kernel=spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,
         regularisation=spec.regularisation,

@@ -14,7 +14,7 @@ from deconditioning.downscaling.one_scale_up import CLEARLY, OneScaleUp, one_sca
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.learning import RUNAWAY_VARIANCE, Learned
 
 #: The ways; where nothing can be asked one scale up, the first is taken.
@@ -44,10 +44,9 @@ class Stage:
         )
 
 
-def has_two_ways(model: str) -> bool:
+def has_two_ways(model: NamedModel) -> bool:
     """Whether λ and ℓ of the model can be found in either way."""
-    each = named(model)
-    return each.learns_mediation_first(WAYS[0]) and not each.learns_mediation_first(WAYS[1])
+    return model.learns_mediation_first(WAYS[0]) and not model.learns_mediation_first(WAYS[1])
 
 
 def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> Stage:
@@ -56,7 +55,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
 
     Raises ``Cancelled``.
     """
-    if settings.stage_one != CHOOSE or not has_two_ways(settings.model):
+    if settings.stage_one != CHOOSE or not has_two_ways(settings.kind):
         return Stage(WAYS[0] if settings.stage_one == CHOOSE else settings.stage_one)
     context.report(message="Choosing the way of stage one, one scale up")
     found: dict[str, OneScaleUp] = {}

@@ -26,7 +26,6 @@ from deconditioning.fields.several import is_pattern, keys_of, together
 from deconditioning.fields.units import convert
 from deconditioning.fields.zarr_reading import chunks_of, is_url, open_store
 from deconditioning.fields.zarr_writing import Layout, about_store, create_store, missing_chunks
-from deconditioning.models.catalogue import named
 from deconditioning.plain_data import changed, from_known
 from deconditioning.versions import SAME_NUMBERS_SINCE
 
@@ -322,7 +321,7 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
         "title": f"{problem.long_name}, downscaled",
         "source": f"Deconditioning Lab {deconditioning.__version__}, model {model.settings.model}, "
         f"from {fields.source}",
-        "references": references_of(named(model.settings.model).source),
+        "references": references_of(model.settings.kind.source),
         "licence": problem.licence,
         "comment": _WORDS[task.condition],
         "settings": json.dumps(model.to_dict(), sort_keys=True),

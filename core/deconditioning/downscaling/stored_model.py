@@ -32,7 +32,6 @@ from deconditioning.fields.grid import Grid
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.scaling import Scale, Scaling
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.sparse_gp import SparsePosterior
@@ -219,7 +218,7 @@ def condition_on_problem(
 def _sums(
     spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
 ) -> RegionSums | None:
-    if named(spec.model).partial or not (reads_bags(spec) and bags_inside(problem)):
+    if spec.model.looks_at_footprints or not (reads_bags(spec) and bags_inside(problem)):
         return None
     return region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
 

@@ -15,7 +15,6 @@ from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import field_scale
 from deconditioning.figures.small import small_picture
 from deconditioning.figures.sweep import sweep_thumbnail
-from deconditioning.models.catalogue import named
 from deconditioning.models.parameters import ParameterVector, kernel_parameters
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
@@ -48,10 +47,10 @@ NOISES = ("noise σ²", "regularisation λ")
 def sweepable(spec: ModelSpec, problem: DownscalingProblem) -> dict[str, float]:
     """The hyperparameters that can be swept, by the names that learning reports, with their values in ``spec``."""
     found = _values(spec.kernel, "k", problem.columns)
-    if spec.mediator_kernel is not None and named(spec.model).mediated:
+    if spec.mediator_kernel is not None and spec.model.uses("mediator_kernel"):
         found |= _values(spec.mediator_kernel, "ℓ", problem.mediator_columns)
     found["noise σ²"] = spec.noise
-    if named(spec.model).mediated:
+    if spec.model.uses("regularisation"):
         found["regularisation λ"] = spec.regularisation
     return found
 
@@ -92,7 +91,7 @@ class _Data:
 
     def of(self, spec: ModelSpec, check: Check) -> IndirectData:
         """Those of a model."""
-        key = (spec.model, spec.mediator_kernel)
+        key = (spec.model.name, spec.mediator_kernel)
         if key not in self._known:
             self._known = {key: matched_data(self._problem, spec, check)}
         return self._known[key]
@@ -132,7 +131,7 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     problem = build_problem(Source.from_dict(settings["source"]), DownscalingSpec.from_dict(settings["problem"]))
     spec, axes = ModelSpec.from_dict(settings["model"]), [Axis(**axis) for axis in settings["axes"]]
     rows = sweep(problem, spec, axes, settings.get("rows", ()), context.check)
-    told = {"axes": settings["axes"], "units": problem.units, "model": spec.model}
+    told = {"axes": settings["axes"], "units": problem.units, "model": spec.model.name}
 
     def small(cells: Sequence[Row]) -> bytes:
         return sweep_thumbnail(cells, choosing(cells, SCORES) or "")

@@ -1,6 +1,4 @@
-"""Where a model starts: lengthscales by the median heuristic, amplitudes shared between terms."""
-
-from dataclasses import dataclass, replace
+"""Which model suits the data, and the kernels it starts from: lengthscales by the median heuristic."""
 
 import torch
 from jaxtyping import Float
@@ -8,38 +6,13 @@ from torch import Tensor
 
 from deconditioning.kernels.families.registry import family_of
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import named
+from deconditioning.models.area_to_point import area_to_point_kernel, held_to, with_linear_mean
+from deconditioning.models.catalogue import AREA_TO_POINT_GP, BAG_GP, SHRINKAGE_CMP, NamedModel
+from deconditioning.models.centroids import singletons
+from deconditioning.models.start import Start
+from deconditioning.observations import Bags
 
 _SAMPLE = 1000
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a model starts when nothing is said.
-
-    ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
-    ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
-    targets on real fields, and a pixel's interval with it. ``every_pixel``, ``prior_sd`` and ``restarts`` are options
-    of learning, ``local_scale`` one of the posterior's sd.
-    """
-
-    spatial: str = "matern32"
-    noise: float = 0.05
-    point_noise: float = 0.01
-    hold: tuple[str, ...] = ("point_noise",)
-    every_pixel: bool = False
-    prior_sd: float = 0.0
-    restarts: int = 2
-    local_scale: bool = False
-
-
-#: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
-#: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
-_ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
-#: For a trend and a rough rest: how rough is learned, held near the start by priors. What pseudo-targets
-#: err by is carried on, and is no noise of k.
-_TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
-_TREND_OF_PSEUDO = replace(_TREND, local_scale=False)
 
 
 #: The models among which learning may choose where cells are matched through mediators: pseudo-targets with their
@@ -48,19 +21,12 @@ _TREND_OF_PSEUDO = replace(_TREND, local_scale=False)
 CANDIDATES = ("area_to_point_gp", "partial_cmp")
 
 
-def start_of(model: str, matched: bool) -> Start:
-    """The start of a named model; ``matched``: every cell's target is known to be its own, no pseudo-target."""
-    if named(model).trend:
-        return _TREND if matched or named(model).partial else _TREND_OF_PSEUDO
-    return _ROUGH if model == "bag_gp" and matched else Start()
-
-
-def usual_model(matched: bool, place: bool) -> str:
+def usual_model(matched: bool, place: bool) -> NamedModel:
     """The model to begin with: of a field in space where the ``place`` is known; else one that reads a cell's own mean,
     where there is one."""
     if place:
-        return "area_to_point_gp"
-    return "bag_gp" if matched else "shrinkage_cmp"
+        return AREA_TO_POINT_GP
+    return BAG_GP if matched else SHRINKAGE_CMP
 
 
 def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:
@@ -98,3 +64,59 @@ def default_kernel(
     if structure == "product":
         return KernelSpec((Term(tuple(factors), 1.0),))
     return KernelSpec(tuple(Term((factor,), 1.0 / len(factors)) for factor in factors))
+
+
+def starting_kernel(
+    model: NamedModel,
+    bags: Bags,
+    names: tuple[str, ...],
+    coordinates: tuple[str, ...],
+    *,
+    spatial: str,
+    covariates: str | None = None,
+    structure: str = "sum",
+    linear_mean: bool = False,
+) -> KernelSpec:
+    """k as the model has it: `default_kernel`, or a trend and a rough rest (`area_to_point_kernel`).
+
+    ``spatial`` and ``covariates`` are families on the coordinates and on the other columns of the bags; ``linear_mean``
+    adds an unknown mean that is linear in the covariates where the model has none anyhow.
+    """
+    if model.trend:
+        smooth = (covariates or "rbf") if model.has_covariate_kernel else None
+        return area_to_point_kernel(bags, names, coordinates, spatial=spatial, covariates=smooth, structure=structure)
+    kernel = default_kernel(
+        bags.inputs, names, coordinates, structure=structure, spatial=spatial, other=covariates or "rbf"
+    )
+    return with_linear_mean(kernel, names, coordinates) if linear_mean else kernel
+
+
+def starting_mediator_kernel(
+    model: NamedModel,
+    mediators: Float[Tensor, "n d"],
+    names: tuple[str, ...],
+    coordinates: tuple[str, ...],
+    *,
+    spatial: str | None,
+    covariates: str | None = None,
+    structure: str = "sum",
+    across: float | None = None,
+) -> KernelSpec:
+    """ℓ as the model has it: `default_kernel`; for a field in space whose cells are matched through mediators, a trend
+    and a rough rest over cells, whose side is ``across``. ``spatial`` None is the model's own family."""
+    if model.trend and across is not None:
+        return area_to_point_kernel(
+            singletons(mediators), names, coordinates, spatial=spatial or model.start(matched=False).spatial,
+            covariates=covariates or "rbf", across=across,
+        )  # fmt: skip
+    spatial = spatial or Start.spatial
+    return default_kernel(
+        mediators, names, coordinates, structure=structure, spatial=spatial, other=covariates or "rbf"
+    )
+
+
+def centre_of_priors(
+    model: NamedModel, kernel: KernelSpec, bags: Bags, names: tuple[str, ...], coordinates: tuple[str, ...]
+) -> KernelSpec | None:
+    """Where the priors of the model's kernel have their centres; None where that is its start."""
+    return held_to(kernel, bags, names, coordinates) if model.trend else None

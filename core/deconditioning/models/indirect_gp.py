@@ -15,7 +15,6 @@ from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.fourier import PriorDraw, draw_prior
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal, evaluate
-from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning, condition, observation_noise
 from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.reading import POINTS, Moments, read_moments, tile_points
@@ -42,15 +41,15 @@ def mediator_grams(
 ) -> MediatorGrams:
     """``L = ℓ(y, y)``, ``L̃ = ℓ(y, ỹ)`` and, where Σ needs it, ``ℓ(ỹ, ỹ)``; identity patterns without mediation."""
     sizes = data.bags.sizes
-    if not named(spec.model).mediated:
+    if not spec.model.mediated:
         return MediatorGrams(sizes.new_empty(0, 0), sizes.new_empty(data.bags.count, len(data.targets)), sizes)
     if spec.mediator_kernel is None:
-        raise InputError(f"The model '{spec.model}' needs a kernel on the mediators: give `mediator_kernel`.")
+        raise InputError(f"The model '{spec.model.name}' needs a kernel on the mediators: give `mediator_kernel`.")
     ell = kernel or spec.mediator_kernel.build(columns.mediators).to(sizes.device)
     within = evaluate(ell, data.mediators, data.mediators)
     across = within if data.matched else evaluate(ell, data.mediators, data.query_mediators)
     query = None
-    if named(spec.model).knows_unknown:
+    if spec.model.knows_unknown:
         query = within if data.matched else evaluate(ell, data.query_mediators, data.query_mediators)
     return MediatorGrams(within, across, sizes, query, data.importance)
 
@@ -59,7 +58,7 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
     """The model's W for these data; constants, no gradient."""
     check_matching(spec, data)
     with torch.no_grad():
-        return named(spec.model).weights(mediator_grams(spec, data, columns), spec.regularisation)
+        return spec.model.weights(mediator_grams(spec, data, columns), spec.regularisation)
 
 
 def weights_and_noise(
@@ -69,7 +68,7 @@ def weights_and_noise(
     check_matching(spec, data)
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
-        model = named(spec.model)
+        model = spec.model
         weights = model.weights(grams, spec.regularisation)
         noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
         unknown = model.unknown(grams, weights, spec.regularisation)
@@ -80,14 +79,14 @@ def weights_and_noise(
 
 def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     """``InputError`` when a model without mediation gets data that are matched through mediators only."""
-    if named(spec.model).partial and not named(spec.model).reads(data):
+    if spec.model.partial and not spec.model.reads(data):
         raise InputError(
-            f"The model '{spec.model}' is for cells that are matched through mediators and whose places among the "
+            f"The model '{spec.model.name}' is for cells that are matched through mediators and whose places among the "
             "pixels are known: let the coordinates join, or choose another model."
         )
-    if not named(spec.model).reads(data):
+    if not spec.model.reads(data):
         raise InputError(
-            f"The model '{spec.model}' needs a target for every bag, these are matched through mediators only: "
+            f"The model '{spec.model.name}' needs a target for every bag, these are matched through mediators only: "
             "give pseudo-targets, or use cmp or shrinkage_cmp."
         )
 
@@ -97,7 +96,7 @@ def condition_on_gram(
 ) -> Conditioning:
     """Condition when K̄ is at hand already (a page keeps it while λ, σ and ς move)."""
     weights, noise = weights_and_noise(spec, data, columns, bag_gram)
-    residual = data.targets - named(spec.model).expected(weights, spec.mean)
+    residual = data.targets - spec.model.expected(weights, spec.mean)
     return condition(bag_gram, weights, noise, residual, data.covariance)
 
 
@@ -226,7 +225,7 @@ def pathwise_dual(
     rows, draws = means.shape
     fine = _normal(rows * draws, generator, means).reshape(draws, rows).T
     coarse = _normal(len(given.residual) * draws, generator, means).reshape(draws, -1).T
-    if named(spec.model).knows_unknown:
+    if spec.model.knows_unknown:
         fine, coarse = torch.zeros_like(fine), linalg.cholesky(given.noise, "noise of the targets").lower @ coarse
     else:
         fine = fine * (contamination * spec.point_noise).sqrt()[:, None]
@@ -255,6 +254,6 @@ def posterior(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
     kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
     with torch.no_grad():
         bag_gram = bag_gram_of(spec, data, columns.place, check)(kernel)
-    footprints = sort_bags(data.footprints) if named(spec.model).partial and data.footprints is not None else None
+    footprints = sort_bags(data.footprints) if spec.model.partial and data.footprints is not None else None
     conditioning = condition_on_gram(spec, data, columns, bag_gram)
     return IndirectPosterior(spec, columns, sort_bags(data.bags), conditioning, footprints)

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from torch import Tensor
 
 from deconditioning.errors import InputError
-from deconditioning.models.catalogue import named
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import Bags
 
@@ -45,7 +44,7 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
 
 def located(spec: ModelSpec, bags: Bags) -> ModelSpec:
     """The model with its inducing points placed for good, where it has any: moving a slider then leaves them there."""
-    model = named(spec.model)
+    model = spec.model
     if not model.sparse or spec.inducing.locations:
         return spec
     points = place(spec.inducing, model.places(bags))

@@ -13,7 +13,7 @@ from deconditioning.bag_sums.moving import BagGram, over_pairs
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, mediator_grams
 from deconditioning.models.mediation import leave_one_bag_out
@@ -114,7 +114,7 @@ def learn(
     their centres. ``report`` gets a dict per evaluation: its ``stage``, the
     ``quantity`` with its ``value`` and the ``best`` so far, the hyperparameters; ``check`` may cancel.
     """
-    options, model = options or LearningOptions(), named(spec.model)
+    options, model = options or LearningOptions(), spec.model
     work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
@@ -196,7 +196,7 @@ def _runaway(spec: ModelSpec) -> list[str]:
 def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
     """``ℓ`` and ``λ`` by the leave-one-bag-out loss; k fixed, ℓ's first scale fixed (only its ratio to λ matters)."""
     assert spec.mediator_kernel is not None
-    data, columns, model = work.data, work.columns, named(spec.model)
+    data, columns, model = work.data, work.columns, spec.model
     with torch.no_grad():
         kernel = spec.kernel.build(columns.inputs).to(work.device)
         between = (work.bag_gram or over_pairs(data.bags, work.check))(kernel)
@@ -275,7 +275,7 @@ def fit_target_gp(
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets)
     work = _Work(regression, Columns(columns.mediators), replace(options, hold=()), report, check)
-    return _evidence_stage(ModelSpec("bag_gp", kernel, noise=0.1), work, joint=False, label="GP of z̃ on ỹ")
+    return _evidence_stage(ModelSpec(BAG_GP, kernel, noise=0.1), work, joint=False, label="GP of z̃ on ỹ")
 
 
 def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "evidence") -> Stage:

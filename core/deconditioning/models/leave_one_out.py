@@ -9,7 +9,6 @@ from torch import Tensor
 
 from deconditioning.bag_sums.moving import BagGram
 from deconditioning.errors import Check, never
-from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram
 from deconditioning.models.seen_through import bag_gram_of
@@ -58,7 +57,7 @@ def left_out(
     """
     if len(data.targets) > MOST_TARGETS:
         return None
-    model = named(spec.model)
+    model = spec.model
     seen = model.sees(data)
     with torch.no_grad():
         if model.sparse:

@@ -1,7 +1,6 @@
 """The posterior of any named model: exact or through inducing points, on bags or on their centroids."""
 
 from deconditioning.errors import Check, never
-from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
 from deconditioning.models.sparse_gp import SparsePosterior, sparse_posterior
 from deconditioning.models.spec import ModelSpec
@@ -16,6 +15,6 @@ def named_posterior(
     Raises ``InputError`` for an unknown model, missing columns, unmatched data where the model needs matched ones,
     or a singular matrix.
     """
-    model = named(spec.model)
+    model = spec.model
     make = sparse_posterior if model.sparse else posterior
     return make(spec, model.sees(data), columns, check=check)

@@ -16,7 +16,6 @@ from deconditioning.bag_sums.moving import BagGram, over_pairs
 from deconditioning.bag_sums.parted import sees_only
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import named
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 
@@ -49,15 +48,15 @@ def seen_apart(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: 
     rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
     if not (own and rest):
         raise InputError(
-            f"The model '{spec.model}' needs a term of the place alone and one of covariates, which are mediated: let "
-            "both join and add their kernels, or choose another model."
+            f"The model '{spec.model.name}' needs a term of the place alone and one of covariates, which are mediated: "
+            "let both join and add their kernels, or choose another model."
         )
     return Seen(bags, rest), Seen(footprints, own)
 
 
 def seen_through(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[Seen, ...]:
     """The bags with the terms of ``spec.kernel`` seen through them, in the order of the rows of W."""
-    if not named(spec.model).partial:
+    if not spec.model.partial:
         return (Seen(data.bags, tuple(range(len(spec.kernel.terms)))),)
     assert data.footprints is not None, "`check_matching` asks for footprints"
     return seen_apart(spec, place, data.bags, data.footprints)

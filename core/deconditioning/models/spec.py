@@ -1,4 +1,4 @@
-"""A model as data: its name, kernels and noises; frozen and JSON-able."""
+"""A model with its kernels and noises: frozen, written to JSON by the model's name."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.catalogue import NamedModel, named
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class ModelSpec:
 
     Parameters
     ----------
-    model : name in ``deconditioning.models.catalogue.MODELS``.
+    model : a model of ``deconditioning.models.catalogue``; a name, as JSON holds it, is looked up.
     kernel : ``k`` on the high-resolution inputs.
     mediator_kernel : ``ℓ`` on the mediating variables; unused by models without mediation.
     regularisation : ``λ``; it stands inside ``Bλ`` (shrinkage) or ``Nλ`` (CMP).
@@ -56,7 +57,7 @@ class ModelSpec:
     Source: Chau et al. 2021, §3 and App. E.2.
     """
 
-    model: str
+    model: NamedModel
     kernel: KernelSpec
     mediator_kernel: KernelSpec | None = None
     regularisation: float = 1e-4
@@ -67,6 +68,8 @@ class ModelSpec:
     local_scale: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, NamedModel):
+            object.__setattr__(self, "model", named(self.model))
         for name, low in (("regularisation", 0.0), ("noise", 0.0), ("point_noise", 0.0), ("mean", -math.inf)):
             value = getattr(self, name)
             if not math.isfinite(value) or value < low:
@@ -83,7 +86,8 @@ class ModelSpec:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-able description, inverse of ``from_dict``."""
         mediator = self.mediator_kernel.to_dict() if self.mediator_kernel else None
-        return {**asdict(self), "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
+        parts = {"model": self.model.name, "kernel": self.kernel.to_dict(), "mediator_kernel": mediator}
+        return {**asdict(self), **parts}
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "ModelSpec":

@@ -103,8 +103,8 @@ def fit_stochastic(
     trainable = Trainable(spec, data, columns, joint=joint, regularisation=regularisation, hold=hold)
     if trainable.inducing is None:
         raise InputError(
-            f"The model '{spec.model}' has no inducing points: choose variational_cmp, variational_shrinkage_cmp or "
-            "vbagg."
+            f"The model '{spec.model.name}' has no inducing points: choose variational_cmp, variational_shrinkage_cmp "
+            "or vbagg."
         )
     climb = _Climb(trainable, data, options, report, check)
     cancelled = False

@@ -19,7 +19,6 @@ from torch import Tensor
 from deconditioning import linalg
 from deconditioning.embeddings.conditional_mean import StreamedWeights, nystrom_weights, streamed_weights
 from deconditioning.errors import Check, InputError, never
-from deconditioning.models.catalogue import named
 from deconditioning.models.conditioning import observation_noise
 from deconditioning.models.indirect_gp import Columns, check_matching, mediation_weights
 from deconditioning.models.spec import ModelSpec
@@ -129,11 +128,11 @@ def summarise(spec: ModelSpec, data: IndirectData, columns: Columns, check: Chec
     check_matching(spec, data)
     with torch.no_grad():
         contamination, count = data.bags.contamination, len(data.targets)
-        if not named(spec.model).mediated:
+        if not spec.model.mediated:
             return TargetSummary(data.targets - spec.mean, None, contamination, 0.0, count)
         if count <= data.bags.count <= MOST_BAGS:
             weights = mediation_weights(spec, data, columns)
-            residual = data.targets - named(spec.model).expected(weights, spec.mean)
+            residual = data.targets - spec.model.expected(weights, spec.mean)
             return _rotated(weights, residual, contamination, spec.point_noise > 0)
         return _LAST.get(spec, data, columns, check)
 
@@ -149,7 +148,7 @@ class _Last:
         tensors = [data.mediators, data.query_mediators, data.targets, data.bags.sizes, data.bags.contamination]
         tensors += [] if data.importance is None else [data.importance]
         versions, limits = tuple(t._version for t in tensors), (MOST_BAGS, MOST_COLUMNS, LEFT_OUT, CHUNK, BLOCK)
-        weights = (named(spec.model), spec.mediator_kernel, spec.regularisation, columns.mediators)
+        weights = (spec.model, spec.mediator_kernel, spec.regularisation, columns.mediators)
         key = (weights, spec.mean, versions, limits)
         kept = self._kept
         if kept is not None and kept[0] == key:
@@ -168,7 +167,7 @@ _LAST = _Last()
 
 def _from_stream(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check) -> TargetSummary:
     ell = _mediator_kernel(spec, data, columns)
-    bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, named(spec.model).replicated, data.importance)
+    bags = (ell, data.mediators, data.bags.sizes, spec.regularisation, spec.model.replicated, data.importance)
     exact = data.bags.count <= MOST_BAGS
     streamed = streamed_weights(*bags) if exact else nystrom_weights(*bags, LEFT_OUT, MOST_COLUMNS)
     return _streamed(streamed, data, spec.mean, check)
@@ -176,7 +175,7 @@ def _from_stream(spec: ModelSpec, data: IndirectData, columns: Columns, check: C
 
 def _mediator_kernel(spec: ModelSpec, data: IndirectData, columns: Columns):
     if spec.mediator_kernel is None:
-        raise InputError(f"The model '{spec.model}' needs a kernel on the mediators: give `mediator_kernel`.")
+        raise InputError(f"The model '{spec.model.name}' needs a kernel on the mediators: give `mediator_kernel`.")
     return spec.mediator_kernel.build(columns.mediators).to(data.targets.device)
 
 

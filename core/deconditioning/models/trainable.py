@@ -9,7 +9,6 @@ from torch import Tensor
 
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import Columns, check_matching, mediator_grams
 from deconditioning.models.inducing import place
 from deconditioning.models.mediation import MediatorGrams
@@ -63,7 +62,7 @@ class Trainable:
     ) -> None:
         check_matching(spec, data)
         device = data.targets.device
-        self.spec, self.columns, self.model, self._data = spec, columns, named(spec.model), data
+        self.spec, self.columns, self.model, self._data = spec, columns, spec.model, data
         self.kernel = spec.kernel.build(columns.inputs).to(device)
         self._noises = {
             name: log_parameter(label, getattr(spec, name), NOISE, device)

@@ -11,13 +11,14 @@ from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
 from deconditioning.figures.panel import Panel
 from deconditioning.metrics.trusting import Trust, trust
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.slides.deck import Shown, covariate_panel
 
 
 def assembled(
     problem: DownscalingProblem,
     fields: Fields,
-    model: str,
+    model: NamedModel,
     panels: Sequence[Panel],
     scores: Mapping[str, Mapping[str, float | None]],
     found: Trust | str,

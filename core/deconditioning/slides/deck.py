@@ -14,7 +14,7 @@ from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.figures.publication import publication_figure
 from deconditioning.figures.trust import mark_of
 from deconditioning.metrics.trusting import LEVELS, Trust
-from deconditioning.models.catalogue import MODELS
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.slides.field import field_data, frame_data
 from deconditioning.slides.presented import Presented, Slide
 
@@ -38,7 +38,7 @@ class Shown:
 
     Parameters
     ----------
-    problem, model : what was asked, and the name of the model that answered.
+    problem, model : what was asked, and the model that answered.
     panels : the maps with the limits that they have on the screen (`figures.downscaled_maps.all_panels`).
     scores : by model, the baselines too; empty without a truth.
     held : what the intervals held; None without a truth or where no verdict may be given.
@@ -49,7 +49,7 @@ class Shown:
     """
 
     problem: DownscalingProblem
-    model: str
+    model: NamedModel
     panels: tuple[Panel, ...]
     scores: Mapping[str, Mapping[str, float | None]]
     held: Trust | None
@@ -156,7 +156,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
         | {"hatch": {"field": SPREAD, "above": _least_known(shown)}},
         _checks(shown),
         {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
-         "lines": [["Model", f"{MODELS[shown.model].title} ({MODELS[shown.model].source})"],
+         "lines": [["Model", f"{shown.model.title} ({shown.model.source})"],
                    ["Learn more", REFERENCES]]},
         {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Whose data these are, and what made them.",
          "lines": credits(shown)},
@@ -183,7 +183,7 @@ def _with_units(value: float, units: str) -> str:
 
 
 def _nearness(shown: Shown) -> str:
-    own, units = shown.scores.get(shown.model, {}).get("rmse_area"), shown.problem.units
+    own, units = shown.scores.get(shown.model.name, {}).get("rmse_area"), shown.problem.units
     if own is None:
         return "Beside the truth, which the model never saw."
     plain = (shown.scores.get("bilinear") or {}).get("rmse_area")

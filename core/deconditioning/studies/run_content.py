@@ -203,9 +203,8 @@ def _downscaling_learned(learned: dict[str, Any]) -> None:
 
 def _for_sliders(spec: ModelSpec) -> None:
     """Sliders hold logarithms: nothing may be 0 that one of them shows."""
-    from deconditioning.models.catalogue import named
 
-    if named(spec.model).mediated:
+    if spec.model.uses("regularisation"):
         math.log10(spec.regularisation)
 
 

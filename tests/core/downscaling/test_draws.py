@@ -17,7 +17,6 @@ from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.fields.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, Term
-from deconditioning.models.catalogue import named
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.spec import ModelSpec
 
@@ -46,7 +45,7 @@ def drawn(problem: DownscalingProblem, spec: ModelSpec, count: int, **more) -> D
 
 
 def drawn_beside_exact(problem: DownscalingProblem, spec: ModelSpec, count: int, **more) -> tuple[Draws, Prediction]:
-    data = problem.data if named(spec.model).reads(problem.data) else matched_data(problem, spec)
+    data = problem.data if spec.model.reads(problem.data) else matched_data(problem, spec)
     picture, look, store = interactive.picture_or_none(problem, spec), interactive.sketch(problem), SumsStore()
     exact = interactive.exact(spec, data, problem, "key", store, picture)
     return posterior_draws(spec, data, problem, "key", store, picture, look, count=count, **more), exact

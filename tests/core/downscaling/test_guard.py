@@ -124,7 +124,7 @@ def test_the_default_beats_bilinear_on_real_fields_and_its_intervals_hold(name, 
     """Half of the cells withheld; the share of bilinear's RMSE leaves a tenth to chance."""
     found = downscale(real(name, real_data, region=HALF[name]), {})
     scores = found.scores
-    assert found.spec.model == "area_to_point_gp"
+    assert found.spec.model.name == "area_to_point_gp"
     assert scores["area_to_point_gp"]["rmse"] < REAL[name][1] * scores["bilinear"]["rmse"]
     assert 0.88 < scores["area_to_point_gp"]["coverage95"] < 0.98
 

@@ -25,6 +25,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models import pseudo_targets
+from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import posterior, weights_and_noise
 from deconditioning.models.seen_through import bag_gram_of
 from tests.core.fields.samples import fields, runaway
@@ -170,27 +171,27 @@ def test_learning_goes_on_with_the_model_that_was_chosen(given, monkeypatch, cho
         told = replace(chosen, model=model, chosen_over="partial_cmp" if model[0] == "a" else "area_to_point_gp")
         monkeypatch.setattr(learning, "one_scale_up", lambda *_, told=told: told)
         learned, guard = learn_model(given, DownscaleSettings(**QUICK))
-        assert learned.spec.model == model and guard.one_scale_up == told
+        assert learned.spec.model.name == model and guard.one_scale_up == told
         assert learned.spec.local_scale == (model == "partial_cmp")
 
 
 def test_the_choice_goes_with_the_run(given):
     found = downscale(given, {**QUICK, "model": "area_to_point_gp", "choose": True})
     told = OneScaleUp.from_dict(found.diagnostics["one_scale_up"])
-    assert told.model == found.spec.model and told.chosen_over in ("area_to_point_gp", "partial_cmp")
-    assert not found.settings.choose and found.settings.model == found.spec.model
+    assert told.model == found.spec.model.name and told.chosen_over in ("area_to_point_gp", "partial_cmp")
+    assert not found.settings.choose and found.settings.model == found.spec.model.name
 
 
 def test_who_may_choose(given):
     assert completed(given, DownscaleSettings()).choose and completed(given, DownscaleSettings()).model[0] == "a"
     assert not completed(given, DownscaleSettings("partial_cmp")).choose
-    assert may_choose(given, "partial_cmp") and not may_choose(given, "shrinkage_cmp")
-    assert not may_choose(problem(matching="direct"), "area_to_point_gp")
+    assert may_choose(given, named("partial_cmp")) and not may_choose(given, named("shrinkage_cmp"))
+    assert not may_choose(problem(matching="direct"), named("area_to_point_gp"))
 
 
 def test_the_guard_leaves_pseudo_targets_alone(given):
     learned, guard = learn_model(given, DownscaleSettings("area_to_point_gp", **QUICK))
-    assert replace(guard, one_scale_up=None) == Guard.of(given) and learned.spec.model == "area_to_point_gp"
+    assert replace(guard, one_scale_up=None) == Guard.of(given) and learned.spec.model.name == "area_to_point_gp"
 
 
 def test_matched_cells_and_local_scales_are_refused_where_they_cannot_be(given):

@@ -14,7 +14,7 @@ from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError, never
 from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.catalogue import MODELS
+from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.learning import Learned
 from tests.core.downscaling.test_partial import QUICK, problem
 
@@ -55,7 +55,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, rmse: dict[str, float | None]) -> l
 
 
 def test_mediated_models_without_a_covariance_of_their_own_have_two_ways() -> None:
-    assert {name for name in MODELS if has_two_ways(name)} == {
+    assert {name for name in MODELS if has_two_ways(named(name))} == {
         "shrinkage_cmp", "uncertain_cmp", "cmp", "variational_cmp", "variational_shrinkage_cmp",
     }  # fmt: skip
     assert DownscaleSettings().stage_one == CHOOSE

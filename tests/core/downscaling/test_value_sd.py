@@ -61,7 +61,7 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
     """(P,) sds of every route, standardised."""
     data, store, picture = problem.data, SumsStore(), picture_of(problem)
     look, settings = interactive.sketch(problem), DownscaleSettings(
-        model=spec.model, learn=False, point_noise=spec.point_noise, noise=spec.noise, inducing=20,
+        model=spec.model.name, learn=False, point_noise=spec.point_noise, noise=spec.noise, inducing=20,
         local_scale=spec.local_scale,
     )  # fmt: skip
     conditioned = condition_on_problem(problem, settings, ("m",), torch.device("cpu"))
@@ -72,7 +72,7 @@ def route_sds(problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndar
         "preview": interactive.preview(spec, data, problem, "key", store, picture, look).sd().numpy(),
         "stored": read["sd"] / problem.target_scale.sd,
     }
-    if spec.model in ("bag_gp", "shrinkage_cmp"):
+    if spec.model.name in ("bag_gp", "shrinkage_cmp"):
         found["tiled"] = predict_tiled(spec, data, problem, problem.inputs).sd.numpy()
     return found
 

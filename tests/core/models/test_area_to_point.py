@@ -9,8 +9,8 @@ import torch
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.area_to_point import area_to_point_kernel, cell_width, held_to
-from deconditioning.models.catalogue import GENERAL, MODELS
-from deconditioning.models.defaults import start_of, usual_model
+from deconditioning.models.catalogue import GENERAL, MODELS, REGRESSION_KRIGING, named
+from deconditioning.models.defaults import usual_model
 from deconditioning.models.indirect_gp import Columns, posterior
 from deconditioning.models.parameters import ParameterVector, kernel_parameters
 from deconditioning.models.spec import ModelSpec
@@ -143,8 +143,10 @@ def test_with_slopes_and_a_mean_that_are_not_known_at_all_it_is_regression_krigi
 
 def test_models_of_fields_in_space_are_told_from_general_ones():
     assert set(MODELS) - set(GENERAL) == {"area_to_point_gp", "regression_kriging", "partial_cmp"}
-    assert usual_model(True, True) == "area_to_point_gp" and usual_model(True, False) == "bag_gp"
-    assert usual_model(False, True) == "area_to_point_gp" and usual_model(False, False) == "shrinkage_cmp"
-    known, guessed = (start_of("regression_kriging", matched) for matched in (True, False))
+    assert usual_model(True, True).name == "area_to_point_gp" and usual_model(True, False).name == "bag_gp"
+    assert usual_model(False, True).name == "area_to_point_gp" and usual_model(False, False).name == "shrinkage_cmp"
+    known, guessed = (REGRESSION_KRIGING.start(matched) for matched in (True, False))
     assert known.noise < 1e-5 and set(known.hold) == {"noise", "point_noise"}
-    assert guessed == replace(known, local_scale=False) and start_of("partial_cmp", matched=False) == known
+    assert guessed == replace(known, local_scale=False) and named("partial_cmp").start(matched=False) == replace(
+        known, ridge=0.04
+    )

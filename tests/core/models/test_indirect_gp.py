@@ -35,7 +35,7 @@ def pixel_weights(name: str, data: IndirectData, lam: float) -> torch.Tensor:
 
 def brute_force(spec: ModelSpec, data: IndirectData, points: torch.Tensor):
     """Mean, covariance and log evidence from the joint Gaussian of pixels, targets and points."""
-    weights = pixel_weights(spec.model, data, spec.regularisation)
+    weights = pixel_weights(spec.model.name, data, spec.regularisation)
     inputs = data.bags.inputs
     prior = dense(spec.kernel, COLUMNS.inputs, inputs, inputs)
     noise = spec.noise * torch.eye(len(data.targets), dtype=torch.float64)

@@ -12,7 +12,7 @@ from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
 from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.models.catalogue import GENERAL
+from deconditioning.models.catalogue import GENERAL, named
 from deconditioning.models.learning import LearningOptions, learn
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.spec import ModelSpec
@@ -47,7 +47,7 @@ def as_learned(spec: ModelSpec) -> RollSettings:
     """Settings that stay at what was learned."""
     assert spec.mediator_kernel is not None
     return RollSettings(
-        model=spec.model,
+        model=spec.model.name,
         kernel=spec.kernel.to_dict(),
         mediator_kernel=spec.mediator_kernel.to_dict(),
         regularisation=spec.regularisation,
@@ -82,7 +82,7 @@ def test_both_bounds_learn_a_sparse_model(bound):
 def test_pseudo_targets_belong_to_their_own_bags():
     """Heights and pseudo-targets move together: the public code's mistake would break this."""
     roll = make_swiss_roll(RollSpec(matching="indirect", noise=0.0))
-    data = data_for(roll, "bag_gp")
+    data = data_for(roll, named("bag_gp"))
     truth = torch.tensor([float(roll.truth[roll.slice == j].mean()) for j in roll.with_points])
     right = float(torch.corrcoef(torch.stack([data.targets, truth]))[0, 1])
     in_order = float(torch.corrcoef(torch.stack([data.targets.sort().values, truth]))[0, 1])
@@ -198,7 +198,7 @@ def test_a_benchmark_of_nothing_is_refused():
 @pytest.mark.parametrize("model", ["cmp", "shrinkage_cmp", "bag_gp", "centroid_gp", "variational_cmp"])
 def test_pairs_of_points_may_be_evaluated_once(matching, model):
     roll = make_swiss_roll(RollSpec(300, 12, 0.05, matching, 3))
-    data, spec = data_for(roll, model), starting_spec(roll, RollSettings(model=model, inducing=40))
+    data, spec = data_for(roll, named(model)), starting_spec(roll, RollSettings(model=model, inducing=40))
     assert torch.equal(roll.inputs[roll.points], roll.data.bags.inputs)
     mean, sd = posterior_at_points(spec, data, roll.inputs, roll.points)
     other_mean, other_sd = posterior_at_points(spec, data, roll.inputs)

@@ -243,7 +243,7 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
 
 def _results(problem: "DownscalingProblem", found: Any, seed: int) -> list[Result]:
     """The model's entry, then its baselines'. Without truth the scores are those of the coarse cells, and said so."""
-    model, units, sentences = found.spec.model, problem.units or "1", list(found.warnings)
+    model, units, sentences = found.spec.model.name, problem.units or "1", list(found.warnings)
     scores = dict(found.scores)
     if problem.truth is None:
         from deconditioning.downscaling.run import withheld_scores

@@ -74,7 +74,7 @@ def _field(options: argparse.Namespace) -> Swept:
     start = preset(source.to_dict(), spec.to_dict(), chosen) or starting_spec(problem, chosen)
     rows = _told(sweep(problem, start, axes), options.quiet)
     everything = {"input": options.input, "problem": spec.to_dict(), "model": start.to_dict(), "scores": list(SCORES)}
-    return rows, everything, start.model, spec.seed, problem.units or "1"
+    return rows, everything, start.model.name, spec.seed, problem.units or "1"
 
 
 def _study(options: argparse.Namespace) -> Swept:

@@ -12,6 +12,7 @@ from deconditioning.datasets.one_dimension import Line
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
+from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.conditioning import log_evidence
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
@@ -106,7 +107,7 @@ def _evaluator(line: Line, tied: bool) -> Callable[[ModelSpec], float]:
             return evaluate(kernel.build(COLUMNS.inputs), x, x)
 
     @lru_cache(maxsize=64)
-    def mediation(model: str, kernel: KernelSpec, regularisation: float) -> Any:
+    def mediation(model: NamedModel, kernel: KernelSpec, regularisation: float) -> Any:
         bare = ModelSpec(model, kernel, kernel, regularisation, 0.0)
         return weights_and_noise(bare, data, COLUMNS)
 

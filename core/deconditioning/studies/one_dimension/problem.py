@@ -12,7 +12,7 @@ from deconditioning.device import choose
 from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import named
+from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP, NamedModel
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
 from deconditioning.models.learning import LearningOptions, learn
@@ -23,9 +23,9 @@ from deconditioning.plain_data import check_seed, from_known
 
 COLUMNS = Columns((INPUT,), (MEDIATOR,))
 #: Method → the model it is on bags of one point, or None for the naive ways.
-METHODS: dict[str, str | None] = {
-    "task_transformed_gp": "task_transformed_gp",
-    "dme": "shrinkage_cmp",
+METHODS: dict[str, NamedModel | None] = {
+    "task_transformed_gp": TASK_TRANSFORMED_GP,
+    "dme": SHRINKAGE_CMP,
     "impute": None,
     "cascade": None,
 }
@@ -102,13 +102,13 @@ def gaussian(column: str, lengthscale: float, variance: float) -> KernelSpec:
 
 def starting_model(line: Line, method: str) -> ModelSpec:
     """Where learning starts: Gaussian kernels of lengthscale one, scales and noise in units of the targets'."""
-    name = METHODS[method]
-    assert name is not None
+    model = METHODS[method]
+    assert model is not None
     spread = float(line.targets.var(correction=0)) or 1.0
-    ell = spread if named(name).correlated else 1.0  # otherwise only its ratio to λ matters
+    ell = spread if model.uses("mediator_variance") else 1.0  # otherwise only its ratio to λ matters
     noise = START["noise"] * spread
     return ModelSpec(
-        name,
+        model,
         gaussian(INPUT, START["lengthscale"], spread),
         gaussian(MEDIATOR, START["mediator_lengthscale"], ell),
         START["noise"] * ell / len(line.inputs),
@@ -136,10 +136,10 @@ def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit
     device = choose(settings.device)
     spec = ModelSpec.from_dict(settings.model) if settings.model else starting_model(line, settings.method)
     if spec.model != METHODS[settings.method]:
-        raise InputError(f"The method '{settings.method}' was given the model '{spec.model}': leave `model` out.")
+        raise InputError(f"The method '{settings.method}' was given the model '{spec.model.name}': leave `model` out.")
     more: dict[str, Any] = {}
     if settings.learn:
-        reporter = learning_reporter(context, named(spec.model), settings.options)
+        reporter = learning_reporter(context, spec.model, settings.options)
         data = line.data.to(device)
         learned = learn(spec, data, COLUMNS, settings.options, report=reporter, check=context.check)
         spec, more = learned.spec, {"warnings": learned.warnings, "cancelled": learned.cancelled}
@@ -173,7 +173,7 @@ def _regression(
     at = inputs[:, None]
     data, columns = IndirectData(singletons(at), at, at, targets), Columns((column,), (column,))
     spread = float(targets.var(correction=0)) or 1.0
-    spec = ModelSpec("bag_gp", gaussian(column, 1.0, spread), noise=START["noise"] * spread)
+    spec = ModelSpec(BAG_GP, gaussian(column, 1.0, spread), noise=START["noise"] * spread)
     if settings.learn:
         options = LearningOptions(restarts=min(settings.restarts, 2), steps=settings.steps, seed=settings.seed)
         spec = learn(spec, data, columns, options, check=context.check).spec

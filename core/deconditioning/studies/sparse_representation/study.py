@@ -9,6 +9,7 @@ from deconditioning.datasets.sparse_toy import HALF_WIDTH, LENGTHSCALE, VARIANCE
 from deconditioning.device import choose
 from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
 from deconditioning.errors import InputError
+from deconditioning.models.catalogue import BAG_GP, VARIATIONAL_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.inducing import located
@@ -160,9 +161,9 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
     data = IndirectData(singletons(toy.inputs), toy.inputs, toy.inputs, toy.targets)
     noise = max(toy.spec.noise**2, 1e-6)
     count = min(settings.points, len(toy.targets))
-    name = "bag_gp" if exact else "variational_gp"
+    model = BAG_GP if exact else VARIATIONAL_GP
     spec = ModelSpec(
-        name, gaussian("x", LENGTHSCALE, VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
+        model, gaussian("x", LENGTHSCALE, VARIANCE), noise=noise, inducing=Inducing(count, seed=settings.seed)
     )
     spec = spec if exact else located(spec, data.bags)
     found = named_posterior(spec, data, Columns(COLUMNS, COLUMNS))

@@ -11,6 +11,7 @@ import torch
 from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
 from deconditioning.device import one_thread
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import TASK_TRANSFORMED_GP
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import INPUT, MEDIATOR, LineFit, condition_line, gaussian, on_grid
 from deconditioning.studies.one_dimension.round_trip import Operators, RoundTrip, round_trip
@@ -44,7 +45,7 @@ def link_at(line: Line, mediator: float) -> Link:
 def deconditioned(line: Line) -> LineFit:
     """The hidden function from both tables, by the task-transformed process with the page's hyperparameters."""
     spec = ModelSpec(
-        "task_transformed_gp", gaussian(INPUT, *KERNEL), gaussian(MEDIATOR, *MEDIATOR_KERNEL), REGULARISATION, NOISE
+        TASK_TRANSFORMED_GP, gaussian(INPUT, *KERNEL), gaussian(MEDIATOR, *MEDIATOR_KERNEL), REGULARISATION, NOISE
     )
     return on_grid(line, condition_line(line, spec), spec)
 

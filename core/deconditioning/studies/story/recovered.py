@@ -14,6 +14,7 @@ import torch
 
 from deconditioning.device import one_thread
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
@@ -114,7 +115,7 @@ def recover(
     terms = [Term((Factor(family, (PLACE,), (length,)),), 1.0)]
     if told_altitude:
         terms.append(Term((Factor("linear", (HEIGHT,), (1.0,)),), SLOPE))
-    spec = ModelSpec("bag_gp", KernelSpec(tuple(terms)), noise=NOISE)
+    spec = ModelSpec(BAG_GP, KernelSpec(tuple(terms)), noise=NOISE)
     given = posterior(spec, _data(transect, cells, told_altitude), columns)
     residual, count = given.conditioning.residual, len(cells.means)
     square = float(residual @ given.conditioning.factor.solve(residual))

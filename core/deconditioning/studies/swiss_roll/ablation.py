@@ -8,7 +8,6 @@ from typing import Any
 from deconditioning.datasets.swiss_roll import INPUTS, RollSpec
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import named
 from deconditioning.studies.swiss_roll.benchmark import one_fit
 from deconditioning.studies.swiss_roll.study import RollSettings
 
@@ -32,7 +31,7 @@ WAYS: dict[str, dict[str, Any]] = {
 def ablation(models: Sequence[str] = MODELS, seeds: Sequence[int] = tuple(range(5))) -> Iterator[dict[str, Any]]:
     """Rows of ``one_fit`` with direct matching, each with its ``way``; ``InputError`` for an unknown model."""
     for model in models:
-        if not named(model).mediated and model != "bag_gp":
+        if not RollSettings(model).kind.uses("regularisation") and model != "bag_gp":
             raise InputError(f"The ablation is of λ: '{model}' has none, choose among {', '.join(MODELS)}.")
     for way, changes in WAYS.items():
         for seed in seeds:

@@ -8,7 +8,6 @@ import torch
 from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec, make_swiss_roll
 from deconditioning.engine.many import run_all
 from deconditioning.errors import InputError
-from deconditioning.models.catalogue import named
 from deconditioning.studies.swiss_roll.study import RollSettings, fit_roll
 
 MODELS = ("cmp", "shrinkage_cmp", "variational_cmp", "bag_gp", "vbagg", "centroid_gp")
@@ -37,11 +36,10 @@ class BenchmarkSpec:
 
     def __post_init__(self) -> None:
         for model in self.models:
-            named(model)
+            RollSettings.from_dict({**self.settings, "model": model})
         if not (self.models and self.matchings and self.seeds):
             raise InputError("A benchmark needs at least one model, one matching and one seed.")
         RollSpec(**self.roll)
-        RollSettings.from_dict(self.settings)
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "BenchmarkSpec":

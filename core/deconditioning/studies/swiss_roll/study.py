@@ -15,7 +15,7 @@ from deconditioning.downscaling.prediction import may_be_kept, posterior_of_sums
 from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, named
+from deconditioning.models.catalogue import GENERAL, NamedModel, named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns
 from deconditioning.models.inducing import fitting, located
@@ -76,10 +76,15 @@ class RollSettings:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        if named(self.model).trend:
+        if self.kind.name not in GENERAL:
             raise InputError(f"The model '{self.model}' is one of fields in space: choose {', '.join(GENERAL)}.")
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per slice.")
+
+    @property
+    def kind(self) -> NamedModel:
+        """The model itself."""
+        return named(self.model)
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "RollSettings":
@@ -116,7 +121,7 @@ def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
     k = KernelSpec((Term((Factor("rbf", INPUTS, (settings.lengthscale,) * 3),)),))
     ell = mediator_kernel(settings.mediator_lengthscale)
     return ModelSpec(
-        settings.model,
+        settings.kind,
         KernelSpec.from_dict(settings.kernel) if settings.kernel else k,
         KernelSpec.from_dict(settings.mediator_kernel) if settings.mediator_kernel else ell,
         START_REGULARISATION[roll.spec.matching] if settings.regularisation is None else settings.regularisation,
@@ -128,20 +133,13 @@ def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
 
 def _inducing_count(roll: SwissRoll, settings: RollSettings) -> int:
     """As many as asked for where there are enough points; on centroids at most one a bag."""
-    model = named(settings.model)
-    if not model.sparse:
-        return settings.inducing
-    there = model.count_places(roll.data.bags)
-    if settings.inducing > there and not model.centroids:
-        raise InputError(
-            f"{settings.inducing} inducing points were asked for, the bags hold {there} points: ask for at most that."
-        )
-    return min(settings.inducing, there)
+    model, asked = settings.kind, settings.inducing
+    return model.inducing_count(asked, roll.data.bags) if model.uses("inducing") else asked
 
 
-def data_for(roll: SwissRoll, model: str, check: Check = never) -> IndirectData:
+def data_for(roll: SwissRoll, model: NamedModel, check: Check = never) -> IndirectData:
     """The data a model can use: as they are, or with pseudo-targets, each given to its own bag, where it needs them."""
-    if named(model).reads(roll.data):
+    if model.reads(roll.data):
         return roll.data
     return with_pseudo_targets(mediator_kernel(1.0), roll.data, COLUMNS, LearningOptions(restarts=2), check=check)
 
@@ -150,14 +148,14 @@ def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> Ro
     """Learn (if asked) on a coreset of each bag, condition on all points, score at every point of the roll."""
     context = context or Quiet()
     watch, device = Stopwatch(), choose(settings.device)
-    data = data_for(roll, settings.model, context.check).to(device)
+    data = data_for(roll, settings.kind, context.check).to(device)
     spec, cancelled = starting_spec(roll, settings), False
     warnings: tuple[str, ...] = ()
     if settings.learn:
         options = settings.learning(roll.spec.matching)
         small = replace(data, bags=coreset(data.bags, settings.points, settings.seed))
         start = replace(spec, inducing=fitting(spec.inducing, small.bags))
-        reporter = learning_reporter(context, named(spec.model), options)
+        reporter = learning_reporter(context, spec.model, options)
         learned = learn(start, small, COLUMNS, options, report=reporter, check=context.check)
         spec, warnings, cancelled = learned.spec, learned.warnings, learned.cancelled
     mean, sd = posterior_at_points(spec, data, roll.inputs.to(device), roll.points.to(device))
@@ -199,10 +197,10 @@ def conditioned(
     return (None, *given.mean_and_variance(inputs, check))
 
 
-def inducing_points(roll: SwissRoll, model: str, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
+def inducing_points(roll: SwissRoll, model: NamedModel, count: int, seed: int) -> tuple[tuple[float, ...], ...]:
     """Places of a sparse model's inducing points on a roll, whatever its hyperparameters are."""
     bags = roll.data.bags
-    count = min(count, bags.count) if named(model).centroids else count
+    count = model.inducing_count(count, bags)
     any_kernel = KernelSpec((Term((Factor("rbf", ("x",), (1.0,)),)),))
     return located(ModelSpec(model, any_kernel, inducing=Inducing(count, seed=seed)), bags).inducing.locations
 
@@ -226,7 +224,7 @@ def summary_of(found: RollFit) -> dict[str, Any]:
     """What is kept of a fit: everything but the fields, which the learned model gives again in closed form."""
     return {
         "cancelled": found.cancelled,
-        "model": found.spec.model,
+        "model": found.spec.model.name,
         "scores": found.scores,
         "learned": found.spec.to_dict(),
         "warnings": list(found.warnings),

@@ -10,8 +10,9 @@ from deconditioning.bag_sums.kept import SumsStore
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.figures.small import small_lines
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models.catalogue import GENERAL, named
+from deconditioning.models.catalogue import BAG_GP, GENERAL, named
 from deconditioning.models.leave_one_out import leave_one_out
+from deconditioning.models.named_model import Hyperparameter
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.studies.sweeping import Score, Setting, Settings, Study
@@ -30,7 +31,7 @@ def roll_at(spec: RollSpec) -> SwissRoll:
 
 @lru_cache(maxsize=2)
 def _data(spec: RollSpec, pseudo: bool) -> IndirectData:
-    return data_for(roll_at(spec), "bag_gp") if pseudo else roll_at(spec).data
+    return data_for(roll_at(spec), BAG_GP) if pseudo else roll_at(spec).data
 
 
 def model_at(given: Settings) -> ModelSpec:
@@ -39,17 +40,17 @@ def model_at(given: Settings) -> ModelSpec:
     k = KernelSpec((Term((Factor("rbf", INPUTS, scales),), given["k_size"]),))
     ell = KernelSpec((Term((Factor("rbf", MEDIATORS, (given["l_scale"],)),), given["l_size"]),))
     points = Inducing(given["inducing"], seed=given["seed"])
-    return ModelSpec(str(given["model"]), k, ell, given["regularisation"], given["noise"], inducing=points)
+    return ModelSpec(named(str(given["model"])), k, ell, given["regularisation"], given["noise"], inducing=points)
 
 
 def row(given: Settings) -> dict[str, Any]:
     """Scores against t, evidence and left-out slices where sums are kept, and the mean along the sheet."""
     spec = RollSpec(given["points"], given["slices"], given["slice_noise"], str(given["matching"]), given["seed"])
     roll, model = roll_at(spec), model_at(given)
-    if named(model.model).sparse:
+    if model.model.uses("inducing"):
         places = inducing_points(roll, model.model, model.inducing.count, model.inducing.seed)
         model = replace(model, inducing=replace(model.inducing, locations=places))
-    data = _data(spec, not named(model.model).mediated)
+    data = _data(spec, not model.model.reads(roll.data))
     found, mean, variance = conditioned(model, data, roll.inputs, roll.points, kept=(_SUMS, repr(spec)))
     scores = score(roll, mean, variance.sqrt())
     told = {name: scores[name] for name in SWEEP.scores if name in scores}
@@ -65,9 +66,9 @@ def _along(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any
     return small_lines(t, {"mean": m, "truth": t}, s)
 
 
-def _with(what: str) -> dict[str, tuple[str, ...]]:
-    """Models that are sparse, mediated or correlated."""
-    return {"model": tuple(name for name in GENERAL if getattr(named(name), what))}
+def _with(what: Hyperparameter) -> dict[str, tuple[str, ...]]:
+    """Models that use a hyperparameter."""
+    return {"model": tuple(name for name, model in GENERAL.items() if model.uses(what))}
 
 
 SWEEP = Study(
@@ -79,10 +80,10 @@ SWEEP = Study(
         "slice_noise": Setting("Noise of a slice mean (sd)", 0.05, 0.0, 1.0, log=False, draws=True),
         "seed": Setting("Seed", 0),
         "model": Setting("Model", "cmp"),
-        "inducing": Setting("Inducing points", 200, 5, 1000, whole=True, draws=True, only=_with("sparse")),
-        "regularisation": Setting("λ", 1e-5, 1e-9, 1.0, only=_with("mediated")),
-        "l_scale": Setting("Lengthscale of ℓ (height)", 0.1, 2e-2, 5.0, only=_with("mediated")),
-        "l_size": Setting("Variance of ℓ", 1.0, 1e-3, 1e3, only=_with("correlated")),
+        "inducing": Setting("Inducing points", 200, 5, 1000, whole=True, draws=True, only=_with("inducing")),
+        "regularisation": Setting("λ", 1e-5, 1e-9, 1.0, only=_with("regularisation")),
+        "l_scale": Setting("Lengthscale of ℓ (height)", 0.1, 2e-2, 5.0, only=_with("mediator_kernel")),
+        "l_size": Setting("Variance of ℓ", 1.0, 1e-3, 1e3, only=_with("mediator_variance")),
         "k_x": Setting("Lengthscale of k: x", 1.9, 5e-2, 50.0, draws=True),
         "k_width": Setting("Lengthscale of k: width", 2.9, 5e-2, 50.0, draws=True),
         "k_height": Setting("Lengthscale of k: height", 1.9, 5e-2, 50.0, draws=True),

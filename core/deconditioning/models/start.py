@@ -1,0 +1,37 @@
+"""Where a model starts when nothing is said of it."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a model starts when nothing is said.
+
+    ``spatial`` is the kernel's family on coordinates, ``noise`` σ² and ``point_noise`` ς² (targets standardised),
+    ``hold`` those of the two that learning leaves alone: cell means do not identify ς², which runs to several sd of the
+    targets on real fields, and a pixel's interval with it. ``every_pixel``, ``prior_sd`` and ``restarts`` are options
+    of learning, ``local_scale`` one of the posterior's sd. ``ridge`` is λ times the number of bags: near interpolation,
+    where the leave-one-bag-out loss usually ends.
+    """
+
+    spatial: str = "matern32"
+    noise: float = 0.05
+    point_noise: float = 0.01
+    hold: tuple[str, ...] = ("point_noise",)
+    every_pixel: bool = False
+    prior_sd: float = 0.0
+    restarts: int = 2
+    local_scale: bool = False
+    ridge: float = 1e-3
+
+
+USUAL = Start()
+#: For cells that are measured: in space as rough as real fields are, and no noise beside, so that what varies inside a
+#: cell is the kernel's to explain. σ is a thousandth of the targets' sd.
+ROUGH = Start("matern12", 1e-6, 0.0, ("noise", "point_noise"))
+#: For a trend and a rough rest: how rough is learned, held near the start by priors. What pseudo-targets
+#: err by is carried on, and is no noise of k.
+TREND = Start("powered_exponential", 1e-6, 0.0, ("noise", "point_noise"), True, 1.0, 1, local_scale=True)
+TREND_OF_PSEUDO = replace(TREND, local_scale=False)
+#: Where λ·B is the variance of what mediators leave open of standardised covariates.
+TREND_BESIDE_MEDIATORS = replace(TREND, ridge=0.04)
