@@ -108,7 +108,7 @@ class IndirectData:
     targets : (M,) coarse observations ``z̃_j``.
     covariance : (M, M) of the targets' joint error where they are estimates (pseudo-targets); posteriors carry it on.
     footprints : the ``M`` bags of the places that the targets' own cells cover, where they are known; of their inputs
-        only the place is ever looked at (`deconditioning.models.catalogue.NamedModel.partial`).
+        only the place is ever looked at (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
     importance : (B,) what each bag counts for in the regression on mediators, mean one, where targets have other
         mediators than bags (`deconditioning.mediator_shift`); all the same without.
     """

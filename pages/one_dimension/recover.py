@@ -198,7 +198,7 @@ def _second_row(
 
 def _surface(line: Line, model: ModelSpec) -> None:
     """Evidence over two hyperparameters; computed in the background, the last picture stays meanwhile."""
-    offered = [name for name in AXES if model.model == "task_transformed_gp" or name != "ℓ1 variance"]
+    offered = [name for name in AXES if model.model.uses("mediator_variance") or name != "ℓ1 variance"]
     for key, usual in (("o-across", "k1 lengthscale [x]"), ("o-up", "ℓ1 lengthscale [y]")):
         if recall(key) not in (None, *offered):
             remember(key, usual)

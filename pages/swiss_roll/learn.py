@@ -34,7 +34,7 @@ def watch(roll: RollSpec, spec: ModelSpec) -> None:
 
     def take(run: Run, learned: dict[str, Any]) -> dict[str, float] | None:
         found = ModelSpec.from_dict(learned)
-        fits = found.model == spec.model.name and run.spec.settings["roll"] == roll.to_dict()
+        fits = found.model == spec.model and run.spec.settings["roll"] == roll.to_dict()
         return controls.slider_values(found) if fits else None
 
     run_panel.watch(TASK, take)
