@@ -1,5 +1,7 @@
 """The named models: each a choice of mediation weights W, with its source."""
 
+import copyreg
+
 from deconditioning.errors import InputError
 from deconditioning.models.mediation import (
     identity_weights,
@@ -169,3 +171,7 @@ def named(name: str) -> NamedModel:
     if name not in MODELS:
         raise InputError(f"The model '{name}' is unknown: choose one of {', '.join(MODELS)}.")
     return MODELS[name]
+
+
+#: Copies and pickles of a model are the model of that name.
+copyreg.pickle(NamedModel, lambda model: (named, (model.name,)))

@@ -70,11 +70,6 @@ class NamedModel:
     def __hash__(self) -> int:
         return hash((NamedModel, self.name))
 
-    def __reduce__(self) -> "tuple[Callable[[str], NamedModel], tuple[str]]":
-        from deconditioning.models.catalogue import named
-
-        return named, (self.name,)
-
     def __repr__(self) -> str:
         return f"named({self.name!r})"
 
