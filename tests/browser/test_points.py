@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import exceptions, opened, revision, settled
-from tests.waiting import HANG_MS
+from tests.waiting import HANG_MS, wait_for
 
 SMALL = "/line?o-n=60&o-m=60"
 #: Where points of a chart lie in the window, by the numbers under which the trace of the data holds them.
@@ -64,7 +64,15 @@ def editing(new_page: Callable[..., Page]) -> Page:
     assert not exceptions(page)
     for key in ("o-first", "o-second", "o-function"):
         revision(page, key)
+    wait_for(lambda: corner_stays(page), "a picture that stays where it is")
     return page
+
+
+def corner_stays(page: Page) -> bool:
+    """Whether nothing above the pictures comes or goes within half a second."""
+    before = page.evaluate(CORNER, "o-first")
+    page.wait_for_timeout(500)
+    return page.evaluate(CORNER, "o-first") == before
 
 
 def said(page: Page, words: str) -> None:
