@@ -218,6 +218,8 @@ def test_only_the_library_itself_has_a_face() -> None:
         for path in packages
         for node in ast.parse(path.read_text()).body
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        and not isinstance(node, ast.FunctionDef)
+        and ast.unparse(node) != "from typing import Any"
     }
     assert more == {}
 
