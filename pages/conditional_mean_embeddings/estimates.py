@@ -142,8 +142,8 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     nearer = "shrinkage" if second < first else "the standard estimator"
     return (
         f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}, "
-        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is nearer to "
-        f"the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is more "
+        f"accurate to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
         + (" Bags of equal size, a switch on the left, make them one." if layout.unequal and layout.alike else "")
     )
 

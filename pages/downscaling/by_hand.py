@@ -31,7 +31,7 @@ MODES = {"look": "Look inside a cell", "turn": "Hide or reveal a cell", "region"
 _HOW = {
     "look": "",
     "turn": "Click a cell on any map, or go to one with the arrow keys and press Enter.",
-    "region": "Drag a rectangle on a map: the cells that it touches are kept. By keyboard: Enter at two corners.",
+    "region": "Drag a rectangle on a map to keep only the cells it touches. By keyboard: press Enter at two corners.",
 }
 #: Cells of which each map's reader is told the values.
 _MOST_TOLD = 20_000
@@ -49,11 +49,11 @@ def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpe
     shape = _shape(source.to_dict(), replace(spec, withhold=0.0, seed=0).to_dict(), opener)
     _forget_other_cells([source.to_dict(), list(spec.block), list(shape)], shape)
     remember(_SAID, [])
-    about = "Row-column with dots between cells, such as 12-3.14-7; both count from 0, at the lower left."
+    about = "Row-column, cells separated by dots, such as 12-3.14-7. Both count from 0 at the lower left."
     hide = _cells(bound.text_input("Cells hidden by hand", key=HIDE, help=about), shape)
     reveal = _cells(bound.text_input("Cells revealed by hand", key=REVEAL, help=about), shape)
     if both := sorted(set(hide) & set(reveal)):
-        _say(f"{cells_text(both)} are hidden and revealed by hand: they are hidden.")
+        _say(f"{cells_text(both)} are both hidden and revealed by hand; they stay hidden.")
     region = _region(shape)
     return replace(spec, hide=hide, reveal=tuple(cell for cell in reveal if cell not in hide), region=region)
 
@@ -88,7 +88,7 @@ def _cells(text: str, shape: tuple[int, int]) -> tuple[Cell, ...]:
     beyond = [cell for cell in found if cell[0] >= shape[0] or cell[1] >= shape[1]]
     if beyond:
         _say(
-            f"Left out: there is no cell {cells_text(beyond[:3])}, rows are 0 to {shape[0] - 1} and columns 0 to "
+            f"Ignored: there is no cell {cells_text(beyond[:3])}; rows run from 0 to {shape[0] - 1} and columns 0 to "
             f"{shape[1] - 1}."
         )
     return tuple(cell for cell in found if cell not in beyond)
@@ -127,8 +127,8 @@ def knows_too_much(problem: DownscalingProblem, learned_from: DownscalingSpec | 
     if count:
         cells = "a cell that is" if count == 1 else f"{count} cells that are"
         st.caption(
-            f"The hyperparameters on the sliders were learned with the value of {cells} hidden now: Learn learns them "
-            "without."
+            f"The hyperparameters on the sliders were learned from data that include the value of {cells} now hidden. "
+            "Press Learn to learn them without it."
         )
 
 
@@ -193,7 +193,7 @@ def _edges(problem: DownscalingProblem) -> tuple[list[float] | None, list[float]
 
 _STATES = (
     "seen by the model", "hidden from the model", "hidden from the model by hand", "revealed by hand",
-    "without a value the model could see",
+    "has no value to show the model",
 )  # fmt: skip
 
 
@@ -240,10 +240,11 @@ def _turned(problem: DownscalingProblem, x: float, y: float) -> DownscalingProbl
     remember("_cell", (x, y))
     cell = cell_at(problem, x, y)
     if cell is None:
-        raise InputError("The point that was clicked lies in no coarse cell.")
+        raise InputError("The point you clicked is outside every coarse cell.")
     hide, reveal = toggled(problem, cell)
     if max(len(cells_text(cells)) for cells in (hide, reveal)) > LONGEST:
         raise InputError(
-            "No more cells can be chosen by hand, as the address would be too long: let the seed draw them."
+            "No more cells can be chosen by hand because the address would become too long. Let the seed draw them "
+            "instead."
         )
     return replace(problem, spec=replace(problem.spec, hide=hide, reveal=reveal))

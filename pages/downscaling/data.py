@@ -246,11 +246,14 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec
     about = (
-        "Cells whose mediators are common among the targets count for more in the regression on mediators. 'What the "
-        "map rests on' says how far the two sets of mediators lie apart. It pays where the mediators' kernel is too "
-        "smooth, and costs where that is learned and few cells count (docs/one_dimension.md)."
+        "Gives cells more weight in the regression on mediators when their mediators are common among the targets. "
+        "'What the map rests on' reports how far apart the two sets of mediators are. Helps when the mediators' "
+        "kernel is too smooth; hurts when the kernel is learned and few cells carry the weight "
+        "(docs/one_dimension.md)."
     )
-    return replace(spec, reweigh=bool(bound.toggle("Weigh cells by the targets' mediators", key="reweigh", help=about)))
+    return replace(
+        spec, reweigh=bool(bound.toggle("Weight cells by the targets' mediators", key="reweigh", help=about))
+    )
 
 
 def _labels(variables: dict[str, Variable]) -> dict[str, str]:

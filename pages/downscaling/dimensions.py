@@ -57,9 +57,11 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
         if picked != AS_COVARIATES:
             found[dim] = _places(labels).index(picked)
         elif match is not None:
-            st.caption(f"The coarse target is of {plain(labels[match])}.")
+            st.caption(f"The coarse target is for {plain(labels[match])}.")
         if label is not None and match is None:
-            st.caption(f"None of the coarse target's values is that of the covariates, {plain(label)}.")
+            st.caption(
+                f"No value along this dimension of the coarse target matches that of the covariates, {plain(label)}."
+            )
     return found
 
 

@@ -20,11 +20,11 @@ from pages.kit.words import plain
 
 def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, scale: MapScale) -> None:
     """The switch, and the flip book under it; computed once the exact picture is there, whose sums it takes."""
-    about = f"{COUNT} fields, each as probable as the next under the posterior; the mean is none of them"
+    about = f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean"
     if not bound.toggle(f"Flip through {COUNT} draws", key="draws", help=about):
         return
     if not view.exact:
-        st.caption("The draws follow the exact picture …")
+        st.caption("The draws appear after the exact maps …")
         return
     found = awaited(f"draws-{picture.spec_key(choice, spec)}", "draws", _drawing(choice, problem, spec), "Drawing …")
     if found is not None:
@@ -45,14 +45,17 @@ def _book(problem: DownscalingProblem, found: Draws, scale: MapScale) -> None:
     book = flip_book(frames, problem.grid, scale, stride=found.stride)
     names = ("mean", *(f"draw {number} of {len(found.fields)}" for number in range(1, len(found.fields) + 1)))
     spread, units = float(np.nanmean(found.fields.std(0, ddof=1))), plain(problem.units)
-    flip(book, "draws-book", names=names, alt=f"{COUNT} draws of the posterior on the scale of the maps, one by one.")
+    flip(
+        book, "draws-book", names=names, alt=f"{COUNT} posterior draws, one at a time, on the colour scale of the maps."
+    )
     held = (
         ""
         if found.off is None
-        else f" Averaged over a measured cell, no draw is further than {found.off:.2g} "
-        f"{units} from the mean's own average: all honour the same coarse values."
+        else f" Averaged over a measured cell, every draw is within {found.off:.2g} {units} of the posterior mean's "
+        "average: all draws agree with the same coarse values."
     )
     st.caption(
-        f"What stays is known, what flickers is not: in a pixel the draws differ by {spread:.2g} {units} (sd, on "
-        f"average).{held} The same random numbers are used while sliders move. Space plays and stops, arrows leaf."
+        "What stays the same is well known; what flickers is uncertain. Within a pixel the draws vary by "
+        f"{spread:.2g} {units} (sd, on average).{held} The random numbers stay the same while you move sliders. Space "
+        "plays and pauses; the arrow keys step through the draws."
     )

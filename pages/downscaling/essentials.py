@@ -3,16 +3,17 @@
 from pages.kit.essential import Essential
 
 ESSENTIALS = {
-    "data": Essential("Which field", "Measured or simulated fields; files of your own are given at All."),
+    "data": Essential("Which field", "Measured or simulated fields. To use your own files, switch to All."),
     "withhold": Essential(
-        "How many cells are hidden to test the map", "Their coarse value is not shown to the model, only compared."
+        "How many cells are hidden to test the map",
+        "The model does not see their coarse values; they are used only to score it.",
     ),
     "l0": Essential(
         "How smooth the field is",
-        "The lengthscale of the kernel's first term: how far apart two places may lie and still be alike.",
+        "The lengthscale of the kernel's first term: how far apart two places can be and still have similar values.",
     ),
     "draws": Essential(
-        "Flip through fields that fit as well",
-        "Joint draws of the posterior, each as probable as the next; the mean is none of them.",
+        "Flip through other fields that fit",
+        "Joint draws from the posterior, all equally probable; none of them is the mean.",
     ),
 }

@@ -53,22 +53,20 @@ def _asked() -> tuple[Delivery | None, bool]:
     form = bound.selectbox("Format", (NETCDF, ZARR), key="form", place=left)
     draws = bound.selectbox(
         "Joint draws", DRAWS, key="members", place=right,
-        help="Fields that all fit the same coarse cells, along the dimension `realization`",
+        help="Fields that all fit the same coarse cells, stacked along the dimension `realization`",
     )  # fmt: skip
     levels = ", ".join(f"{100 * level:g}" for level in QUANTILES)
     quantiles = bound.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
     single = bound.toggle("Single precision (float32)", key="single", place=right)
-    apart = bound.toggle(
-        "One file a grid", key="apart", place=left, help="Fine and coarse fields in files of their own"
-    )
+    apart = bound.toggle("One file per grid", key="apart", place=left, help="Fine and coarse fields in separate files")
     by_standard = bound.toggle(
         "Name by the data reference syntax",
         key="drs",
         place=right,
-        help="As CORDEX names files, from what the input says",
+        help="The CORDEX file name, built from the input's attributes",
     )
     own = bound.text_input(
-        "Attributes of your own", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"
+        "Your own attributes", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"
     )
     try:
         attributes = attributes_of_text([part for part in own.split(";") if part.strip()])

@@ -37,10 +37,10 @@ from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 
 STAGES = {
-    "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
+    "choose": "Jointly, or by leaving bags out where that is clearly more accurate one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
-    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
-    "joint": "All jointly by the evidence (can run away)",
+    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
+    "joint": "All jointly by the evidence (can diverge)",
 }
 
 
@@ -51,10 +51,14 @@ EVERY = {"every": True, "few": False}
 
 
 def _hold(start: Start) -> tuple[str, ...] | None:
-    names = {"none": "σ² and ς² are learned", "point_noise": "σ² is learned, ς² stays", "both": "σ² and ς² stay"}
+    names = {
+        "none": "σ² and ς² are learned",
+        "point_noise": "σ² is learned, ς² is fixed",
+        "both": "σ² and ς² are fixed",
+    }
     about = (
-        "Coarse values hardly tell noise from what the field does inside the cells: learned freely, noises swallow "
-        "what the kernel should explain."
+        "Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
+        "variances are learned freely, they absorb what the kernel should explain."
     )
     return own_choice("Noises", "hold", HOLD, names, start.hold, about)
 
@@ -63,25 +67,25 @@ def _every_pixel(start: Start) -> bool | None:
     return own_choice(
         "The place", "every_pixel", EVERY, {"every": "over every pixel", "few": "over the points above"},
         start.every_pixel,
-        "Isotropic terms of the place can be summed over all pixels of each cell while learning, from a table of "
-        "distances made once, to 1e-8; other terms over the points above. On grids with even steps, for models that "
-        "read the cells themselves.",
+        "While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to 1e-8, "
+        "from a table of distances computed once; other terms are summed over the points above. Needs an evenly "
+        "spaced grid and a model that reads the cells themselves.",
     )  # fmt: skip
 
 
 def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
     """A number that is the model's own where nothing is chosen (None)."""
-    return bound.number_input(label, *limits, None, key=key, placeholder=f"The model's own: {own:g}", help=about)
+    return bound.number_input(label, *limits, None, key=key, placeholder=f"The model's default: {own:g}", help=about)
 
 
 def _choose() -> bool:
     return bound.checkbox(
-        "Choose the model one scale up",
+        "Choose the model by a test one scale up",
         True,
         key="choose",
-        help="Two models suit cells that are matched through mediators: one takes the mediators' guess of each cell's "
-        "target, with its doubt, the other lets a target's own place speak and mediates the rest. Learn tries both on "
-        "larger cells, whose values are known, and goes on with the nearer one.",
+        help="Two models suit cells that are matched through mediators. One takes each cell's target, with its "
+        "uncertainty, from the mediators; the other also uses the target's own location and mediates the rest. "
+        "Learn tries both on larger cells, whose values are known, and continues with the more accurate one.",
     )
 
 
@@ -97,18 +101,22 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
             "stage_one": stage,
             "method": method or "lbfgs",
             "restarts": _own_number(
-                "Starts", "restarts", (1, 10), start.restarts, "From the sliders' values, then from others around them."
+                "Starts",
+                "restarts",
+                (1, 10),
+                start.restarts,
+                "The first start is at the sliders' values, the others are spread around them.",
             ),
-            "steps": int(bound.number_input("Steps a start", 5, 500, 100, key="steps")),
-            "points": int(bound.number_input("Points a bag while learning", 1, 100, 10, key="points")),
+            "steps": int(bound.number_input("Steps per start", 5, 500, 100, key="steps")),
+            "points": int(bound.number_input("Points per bag while learning", 1, 100, 10, key="points")),
             "every_pixel": _every_pixel(start),
             "prior_sd": _own_number(
                 "Width of priors",
                 "prior",
                 (0.0, 10.0),
                 start.prior_sd,
-                "Sd of log-normal priors that hold lengthscales and variances near where the model begins (models "
-                "without priors of their own: near the sliders' values); 0 for none.",
+                "Standard deviation of the log-normal priors that keep lengthscales and variances near the model's "
+                "starting values (near the sliders' values for models without their own priors). 0 means no prior.",
             ),
             "hold": _hold(start),
             "choose": may_choose(problem, model) and _choose(),
@@ -297,5 +305,5 @@ def _ended(run: Run) -> None:
     evidence = number_in(run.result, "diagnostics", "log_evidence")
     more = f" · log evidence {signed(evidence, 2)}" if evidence is not None else ""
     outcome(run, "Learned", "the sliders show the best so far", more)
-    with st.expander("How it went"):
+    with st.expander("Progress"):
         trace_charts(get_engine().trace(run.id))

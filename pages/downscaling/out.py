@@ -38,7 +38,7 @@ def downloads(
 ) -> None:
     """Download buttons; files are made when asked for. Only exact pictures leave the page."""
     if not view.exact:
-        st.caption("Downloads wait for the exact picture.")
+        st.caption("Downloads are available once the exact maps are ready.")
         return
     everything = {
         "source": choice.source.to_dict(),
@@ -65,18 +65,19 @@ def _many_steps(choice: Choice, file: str) -> None:
     fields = sentence_of(", ".join(f"`{name}`" for name in choice.spec.covariates))
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
-            "The same model at every time step of a Zarr store, region by region, in memory that does not grow with "
-            "the store: press **Settings** to keep this model, with the sliders' hyperparameters, as "
-            f"{kept}, then, in the project's folder:"
+            "Apply the same model to every time step of a Zarr store, region by region; memory does not grow with "
+            f"the store. Press **Settings** to save this model, with the sliders' hyperparameters, as {kept}, then "
+            "run in the project's folder:"
         )
         st.code(predict_command(file), language="bash")
-        needs = f"{fields} of every step" if fields else "the grid of every step"
+        needs = f"{fields} of every step" if fields else "the grid of each step"
         st.markdown(
-            f"The store has to hold {needs} on this grid. Targets stay those seen here; with `--condition each` every "
-            "step is conditioned on its own targets instead, with these hyperparameters. The run appears on page Runs."
+            f"The store has to hold {needs} on this grid. The targets are the ones seen here; with `--condition each` "
+            "every step is conditioned on its own targets instead, with the same hyperparameters. The run appears on "
+            "page Runs."
         )
         if any(UPLOAD in (key or "") for key in choice.source.to_dict().values()):
-            st.caption("An uploaded file is found by its contents in the runs folder of this app.")
+            st.caption("An uploaded file is looked up by its contents in this app's runs folder.")
 
 
 def predict_command(file: str) -> str:

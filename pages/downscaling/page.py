@@ -30,7 +30,7 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Downscaling",
-        "How does a field look inside the large cells of which only averages are known, and how sure can one be?",
+        "Only averages over large cells are known: what does the field look like inside them, and how certain is that?",
         PRESETS,
         ESSENTIALS,
     )
@@ -77,7 +77,7 @@ def body() -> None:
     numbers.one_cell(problem, view, cell)
     scores(choice, problem, spec, view)
     trust.show_one_scale_up(problem, maps.scale, checked)
-    st.subheader("Take it home", anchor=False)
+    st.subheader("Download", anchor=False)
     found = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
     shown = present.shown_now(choice, problem, spec, panels, found, checked)
     present.show(shown, view)
@@ -95,7 +95,7 @@ def reservations(
     with st.container():
         picture.await_exact(choice, problem, spec, view)
         if view.jitter:
-            st.warning(f"{view.jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+            st.warning(f"{view.jitter:.1e} was added to a matrix diagonal to factorise it. Raise σ² to avoid this.")
         by_hand.knows_too_much(problem, model.learned_from(choice, settings, spec, problem.data.bags.count))
 
 

@@ -191,11 +191,11 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             st.caption(
-                f"Exact. Where it was computed, the preview differed by at most {mean:.2g} {units} in the "
-                f"mean and on average by {sd:.2g} {units} in the sd."
+                f"Exact. Where both were computed, the preview differed by at most {mean:.2g} {units} in the mean and "
+                f"on average by {sd:.2g} {units} in the sd."
             )
         else:
-            st.caption("Exact: every pixel of every cell enters the posterior.")
+            st.caption("Exact: the posterior uses every pixel of every cell.")
         for sentence in shown.said:
             st.caption(sentence_of(sentence))
         return
@@ -203,7 +203,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     @st.fragment(run_every=0.4)
     def wait() -> None:
         if recall(SHOWN) != key:
-            st.caption("The sliders have moved on …")
+            st.caption("The sliders have moved …")
             return
         job = exact_job(choice, problem, spec)
         if job.done():
@@ -213,7 +213,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
             if isinstance(error, InputError):
                 refusal(error)
                 return
-        st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; the exact picture is being computed …")
+        st.caption(f"P{sentence_of('; '.join(shown.said))[1:]}; computing the exact maps …")
 
     wait()
 

@@ -37,4 +37,4 @@ def show(shown: Shown, view: View) -> None:
     if view.exact:
         present.show(lambda: downscaling_deck(shown))
     elif present.is_open():
-        st.caption("The slides follow the exact picture …")
+        st.caption("The slides appear after the exact maps …")

@@ -49,13 +49,11 @@ def _without(controls: Controls) -> Mapping[str, Any]:
 
 PRESETS = keeping(
     _KEPT,
-    Preset("The evidence's choice", "Hyperparameters as they were learned, or begin.", _learned),
-    Preset("Too smooth", "Long lengthscales and much noise: the map forgets what the cells say.", _too_smooth),
+    Preset("The evidence's choice", "The learned hyperparameters, or the starting values.", _learned),
+    Preset("Too smooth", "Long lengthscales and high noise: the map ignores the cell values.", _too_smooth),
     Preset(
-        "Trusts the covariate too much", "Nearly everything is left to a wiggly function of the covariates.", _trusting
+        "Trusts the covariate too much", "A wiggly function of the covariates explains nearly everything.", _trusting
     ),
-    Preset(
-        "Without the covariate", "Only the place is left: smooth blobs, and the doubt of not knowing more.", _without
-    ),
-    Preset("Half the cells hidden", "What does the model say where it was told nothing?", fixed(withhold=0.5)),
+    Preset("Without the covariate", "Location only: smooth blobs and a wide uncertainty.", _without),
+    Preset("Half the cells hidden", "How well does the model predict where it has no data?", fixed(withhold=0.5)),
 )

@@ -30,7 +30,7 @@ from pages.kit.essential import group
 from pages.kit.state import offer_only
 
 #: Pages as they are offered.
-SIZES: dict[Page, str] = {"fit": "as the maps need", "slide": "slide, 16:9", "sheet": "sheet, A4"}
+SIZES: dict[Page, str] = {"fit": "chosen to fit the maps", "slide": "slide, 16:9", "sheet": "sheet, A4"}
 MIMES: dict[Format, str] = {"png": "image/png", "pdf": "application/pdf", "svg": "image/svg+xml"}
 
 
@@ -74,14 +74,14 @@ def _wanted(problem: DownscalingProblem, view: View, panels: Sequence[Panel]) ->
         "Maps", list(titles), default=list(titles), key="print-maps", format_func=titles.__getitem__
     )  # fmt: skip
     hatched = bound.toggle(
-        "Hatch where in doubt", key="print-hatched", place=left,
-        help="The posterior mean is hatched where its sd is a large share of how much the map varies: there it hardly "
-        "says how a pixel differs from the others.",
+        "Hatch uncertain areas", key="print-hatched", place=left,
+        help="Hatches the posterior mean where its sd is a large fraction of the map's own variation: there the mean "
+             "says little about how a pixel differs from the others.",
     )  # fmt: skip
     share = USUAL_SHARE
     if hatched:
         share = bound.slider(
-            "Hatched from, in sd of the map", 0.1, 2.0, USUAL_SHARE, 0.05, key="print-share", place=right
+            "Hatch above this sd (in sd of the map)", 0.1, 2.0, USUAL_SHARE, 0.05, key="print-share", place=right
         )  # fmt: skip
     doubt = Doubt.of(view.mean, view.sd, problem.grid, float(share)) if hatched else None
     kept = [panel for panel in panels if panel.key in chosen]

@@ -57,7 +57,7 @@ def panel(
     picture = _picture(found.held, f"var(--lab-{mark_of(found)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(found)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.said[0].split(':')[0]}"
-    st.caption(f"Share of the area whose truth lies inside{where}; ring: what was promised, dot: what was held.")
+    st.caption(f"Share of the area where the truth lies inside{where}. Ring: nominal coverage; dot: actual coverage.")
 
 
 def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -75,8 +75,10 @@ def show_assumptions(choice: Choice, problem: DownscalingProblem, spec: ModelSpe
 def one_scale_up(spec: ModelSpec, found: OneScaleUp | None) -> None:
     """The verdict one scale up, which needs no fine truth, in its colour; where there is none, how to come by it."""
     if found is None:
-        can = "Learn also checks the model one scale up: on larger cells, downscaled to the known ones."
-        st.caption(can if reads_bags(spec) else "This model can't be checked one scale up: it does not read the cells.")
+        can = "Learn also checks the model one scale up: it downscales larger cells to the known ones."
+        st.caption(
+            can if reads_bags(spec) else "This model cannot be checked one scale up because it does not read the cells."
+        )
         return
     bad = found.better is not None or round(100 * found.held[-1]) < RIGHT[0]
     (st.warning if bad else st.success)(plain(f"Learned values: {found.sentence[0].lower()}{found.sentence[1:]}"))
@@ -95,7 +97,7 @@ def show_one_scale_up(problem: DownscalingProblem, scale: MapScale, found: OneSc
                 plotly_live(field_map(panel, height=300, dark=is_dark()), f"map-{panel.key}", later=True)
         left, right = st.columns(2)
         with left:
-            ways = {found.model: MODELS[found.model].phrase, "constant": "the joined cell's own mean", **OTHERS}
+            ways = {found.model: MODELS[found.model].phrase, "constant": "the merged cell's mean", **OTHERS}
             rows = [{"Way": ways[name], "RMSE": f"{found.rmse[name]:.3g}"} for name in ways if name in found.rmse]
             st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
             st.caption(_meaning(problem, found))
@@ -108,7 +110,7 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
     """Where intervals are wider or narrower than the kernel alone would have them."""
     if view.scale is None:
         return
-    with st.expander("Local scale: where intervals are wider, and why"):
+    with st.expander("Local scale: where intervals are wider and why"):
         low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
         limits = MapScale("local scale κ", "", "sequential", min(low, 0.99), max(high, 1.01))
         left, right = st.columns([3, 2])
@@ -116,11 +118,11 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
             plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)
         right.markdown(
-            "Cells that the others predict badly say that the sd is too small there, cells predicted well that it is "
-            f"too large: κ runs from {low:.2g} to {high:.2g}, smoothly in space and with the roughness of the "
-            "covariates. The mean stays. Coarse cells tell of the scale between cells; the width inside them rests on "
-            "the field being as rough below the cells, and intervals are called right only where a fine truth was "
-            "there to score them."
+            "Where the other cells predict a cell badly, the sd is too small; where they predict it well, too large. "
+            f"κ ranges from {low:.2g} to {high:.2g} and varies smoothly in space and with the roughness of the "
+            "covariates. The mean does not change. Coarse cells determine the scale between cells; the width inside "
+            "them assumes that the field is as rough below the cell size, and intervals are called right only where "
+            "a fine truth was available to score them."
         )
 
 
@@ -129,12 +131,13 @@ def _meaning(problem: DownscalingProblem, found: OneScaleUp) -> str:
     varied = ""
     if found.within is not None:
         varied = (
-            f" Inside the joined cells predicted means vary {found.within:.2g} times as much as known ones (variance)."
+            f" Inside the merged cells the variance of the predicted means is {found.within:.2g} times that of the "
+            "known values."
         )
     return (
-        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned anew from the joined cells. What "
-        "holds here holds at the pixels as far as the field is as rough below the cells as it is between them; only a "
-        "fine truth can show that."
+        f"RMSE{units}; CRPS {found.crps:.3g}.{varied} Hyperparameters were learned again from the merged cells. This "
+        "result carries over to the pixels if the field is as rough below the cell size as above it; only a fine "
+        "truth can show that."
     )
 
 
@@ -142,13 +145,13 @@ def _remedy(found: Trust) -> str:
     if found.verdict == "about right":
         return ""
     if not np.isfinite(found.widen):
-        return " Where the sd is 0 no factor makes it right."
-    return f" They would be right {found.widen:.2g} times as wide."
+        return " Where the sd is 0 no factor can correct it."
+    return f" They would be calibrated at {found.widen:.2g} times this width."
 
 
 def _alt(found: Trust) -> str:
     told = ", ".join(f"{100 * level:.0f} % intervals hold {100 * share:.0f} %" for level, share in _pairs(found.held))
-    return f"Promised and held: {told}."
+    return f"Nominal and actual: {told}."
 
 
 def _pairs(held: Sequence[float]) -> list[tuple[float, float]]:

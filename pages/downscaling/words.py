@@ -14,9 +14,9 @@ from pages.kit.layout import explain
 from pages.kit.words import plain
 
 _KAPPA = (
-    "$\\kappa(x)$ is the local scale: residuals of the cells, each predicted from the others, are taken for "
-    "$N(0, \\kappa_j^2)$ with $\\log\\kappa^2$ a Gaussian process of the place and of how rough the covariates are "
-    "there (Laplace's approximation)."
+    "$\\kappa(x)$ is the local scale: leave-one-out residuals of the cells are modelled as $N(0, \\kappa_j^2)$ with "
+    "$\\log\\kappa^2$ a Gaussian process of location and of the local roughness of the covariates (Laplace's "
+    "approximation)."
 )
 _PSEUDO = (
     "The targets $\\tilde z_j$ are pseudo-targets, $E[g(y_j)]$ of a Gaussian process $g$ of the mediators that is "
@@ -52,9 +52,9 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
 def pixels_of_a_cell(problem: DownscalingProblem) -> str:
     """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
     if problem.matched and problem.truth is None:
-        return "the pixels inside its own cell"
+        return "the pixels inside its cell"
     rows, columns = problem.spec.block
-    return f"the {rows} × {columns} pixels of its own cell"
+    return f"the {rows} × {columns} pixels of its cell"
 
 
 def hidden_cells(problem: DownscalingProblem) -> str:
@@ -64,8 +64,8 @@ def hidden_cells(problem: DownscalingProblem) -> str:
     share = f"{problem.hidden} of" if by_hand else PARTS.get(problem.spec.withhold, f"{problem.hidden} of")
     if problem.matched:
         verb = "is" if share == "1 of" else "are"
-        return f"{share} the {known} coarse cells {verb} hidden from the model, to test it."
-    return f"{share} the {known} coarse cells lose their target and keep covariates, the others keep targets only."
+        return f"{share} the {known} coarse cells {verb} hidden from the model to test it."
+    return f"{share} the {known} coarse cells keep covariates only, the others keep targets only."
 
 
 def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
@@ -87,8 +87,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
         else ""
     )
     explain(
-        "The posterior mean is the fine field that the coarse values and the covariates make most plausible; two "
-        f"standard deviations say how far a pixel's value may reasonably lie from it.{evidence}",
+        "The posterior mean is the best estimate of the fine field given the coarse values and covariates. Two "
+        f"standard deviations show how far a pixel's true value may plausibly be from it.{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$

@@ -59,21 +59,21 @@ def show() -> None:
 def choose_camera() -> CameraSpec:
     """Lengths of both series, noise, the path, the room and the seed."""
     train = int(bound.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
-    test = int(bound.slider("Frames to follow", 20, 300, 60, 10, key="fc-test"))
+    test = int(bound.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
     noise = log_slider("Noise of a pixel (sd)", "fc-noise", 0.003, 1.0, PAPER_NOISES[1],
                        help="The paper's: 0.01 and 0.0316, in units of a pixel's range [0, 1].")  # fmt: skip
     path = RotationPath()
     tilt = bound.slider(
-        "Tilt at most, °",
+        "Maximum tilt, °",
         10,
         180,
         int(path.tilt),
         5,
         key="fc-tilt",
-        help="How far the camera's up may lean from the room's; 180 opens all of SO(3), which takes more "
-        "training frames to fill.",
+        help="The largest angle between the camera's up direction and the room's; 180 allows all of SO(3), which "
+        "takes more training frames to cover.",
     )
-    speed = bound.slider("Speed, radians a step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
+    speed = bound.slider("Speed, radians per step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
     seed = int(bound.number_input("Seed", 0, 9999, 0, key="fc-seed"))
     room = int(bound.number_input("Room", 0, 9999, 0, key="fc-room"))
     return CameraSpec(
@@ -86,9 +86,9 @@ def choose_filters() -> FilterSettings:
     validate = bound.toggle(
         "β and ε by validation", False, key="fc-validate",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}. "
-        "It takes some ten times as long.",
+             "Takes about ten times as long.",
     )  # fmt: skip
-    tolerance = log_slider("Trace left out by low rank", "fc-tol", 1e-6, 1e-2, 1e-2)
+    tolerance = log_slider("Trace dropped by the low-rank factors", "fc-tol", 1e-6, 1e-2, 1e-2)
     if validate:
         return FilterSettings(tolerance=tolerance)
     scale = log_slider("β, lengthscale in median distances", "fc-beta", 0.1, 5.0, 1.0)
@@ -107,7 +107,7 @@ def choose_shown() -> str:
     )
 
 
-@st.cache_resource(show_spinner="Turning the camera …", max_entries=8)
+@st.cache_resource(show_spinner="Rendering the camera's frames …", max_entries=8)
 def _made(spec: CameraSpec) -> CameraData:
     return make_camera(spec)
 
@@ -129,16 +129,16 @@ def said(data: CameraData, found: Found) -> None:
     st.markdown(
         f"Over {len(data.truth)} frames the kernel Bayes filters are **{errors['kbr_gauss']:.1f}°** (Gauss) and "
         f"**{errors['kbr_tr']:.1f}°** (Tr) off on average, the Kalman filters {errors['kalman_matrix']:.1f}° (nine "
-        f"numbers) and {errors['kalman_quaternion']:.1f}° (quaternion). Looking up the nearest of the "
-        f"{data.spec.train} training frames, without memory, is {errors['nearest']:.1f}° off. Nearest comes: "
-        f"**{model_name(best)}**. All have learned from the same series; none is told how the room looks."
+        f"numbers) and {errors['kalman_quaternion']:.1f}° (quaternion). Looking up the nearest of {data.spec.train} "
+        f"training frames, without using the past, is {errors['nearest']:.1f}° off. Most accurate: "
+        f"**{model_name(best)}**. All methods learned from the same series; none knows what the room looks like."
     )
     for name in KERNELS:
         lost, far = (int(np.sum(getattr(found[name], what))) for what in ("lost", "far"))
         if lost or far:
             st.warning(
-                f"{model_name(name)}: at {far} steps no training frame was near, at {lost} the state was lost and "
-                "found anew from the frame alone."
+                f"{model_name(name)}: at {far} steps no training frame was close to the observation; at {lost} the "
+                "filter lost the state and recovered it from the frame alone."
             )
 
 
@@ -163,7 +163,7 @@ def _draw(data: CameraData, found: Found, shown: str, step: int) -> None:
         plotly_live(errors_plot(data.truth.reshape(-1, 9), flat, step, dark=is_dark()), "fc-errors")
     mass = found[shown].mass
     if mass is not None:
-        st.caption(f"The prediction behind this frame had mass {mass[step]:.3f}.")
+        st.caption(f"The predicted weights for this frame had mass {mass[step]:.3f}.")
 
 
 def table(data: CameraData, found: Found) -> None:
@@ -171,7 +171,7 @@ def table(data: CameraData, found: Found) -> None:
     rows = {name: estimates.scores(data.truth) for name, estimates in found.items()}
     score_table(
         rows, columns=("mse", "mse_rotation", "angle", "ms_per_step"),
-        caption="Mean squared Frobenius distance from the true rotation (at most 8), and the mean angle",
+        caption="Mean squared Frobenius distance to the true rotation (at most 8), and mean angle",
     )  # fmt: skip
     st.caption("; ".join(f"{model_name(name)}: {estimates.words}" for name, estimates in found.items()) + ".")
 
@@ -180,8 +180,9 @@ def equation(spec: CameraSpec, found: Found) -> None:
     """Both filters with today's numbers."""
     ranks = {name: found[name].ranks or (0, 0) for name in KERNELS}
     explain(
-        "The state is the camera's rotation, the observation a frame of 20 × 20 RGB pixels. Weights on the training "
-        "rotations are carried along and weighed by how near each training frame is to the one observed.",
+        "The state is the camera's rotation; the observation is a frame of 20 × 20 RGB pixels. The filter propagates "
+        "weights on the training rotations and reweights them by how similar each training frame is to the observed "
+        "one.",
         rf"""
 $$Y_t = \mathrm{{frame}}(R_t) + \xi_t \in \mathbb{{R}}^{{1200}},\quad \xi_t \sim N(0, \sigma^2 I),\qquad
 \sigma^2 = {spec.noise**2:.3g},\ T = {spec.train}$$
@@ -197,7 +198,7 @@ Ranks of the Gram matrices of states and frames: {ranks["kbr_gauss"][0]} and {ra
 drawn as believed, and angles, take the rotation nearest to each estimate. The Kalman filters learn
 $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on nine numbers or on the quaternion.
 """,
-        "Fukumizu et al. 2013, §4.3 and §5.3; room and path are this project's, theirs are not published",
+        "Fukumizu et al. 2013, §4.3 and §5.3; the room and the path are our own; the paper's are not published",
     )
 
 
@@ -214,8 +215,8 @@ def paper_table() -> None:
             plotly_live(figure, f"fc-paper-{variance:g}")
     st.caption(
         f"Ours: {_told(settings)}, tilt up to {settings['tilt']:g}°; bars are standard errors. The paper: T = 1800, "
-        "1800 frames, 10 runs; neither its frames nor its path are published, so only the order of the methods can be "
-        "compared, not the numbers; it shows no nearest-frame control."
+        "1800 frames, 10 runs. Its frames and path are not published, so only the ranking of the methods can be "
+        "compared, not the numbers. It has no nearest-frame baseline."
     )
     st.markdown(any_rotation(turned))
 
@@ -230,10 +231,10 @@ def any_rotation(kept: dict[str, Any]) -> str:
         return f"at σ² = {noise**2:.3g} {told}"
 
     return (
-        f"**Any rotation.** Where the camera may turn all the way over (tilt {settings['tilt']:g}°), "
-        f"{settings['train']:,} frames cover the rotations thinly. MSE {'; '.join(map(said, settings['noise']))} "
-        f"({_told(settings)}). The trace kernel has no constant there, so the filter's mass says nothing and is not "
-        "watched."
+        f"**Any rotation.** Where the camera can turn upside down (tilt {settings['tilt']:g}°), {settings['train']:,} "
+        f"frames cover the rotations only sparsely. MSE {'; '.join(map(said, settings['noise']))} "
+        f"({_told(settings)}). There the trace kernel contains no constant, so the filter's mass carries no "
+        "information and is not monitored."
     )
 
 
@@ -242,7 +243,7 @@ def _told(settings: dict[str, Any]) -> str:
     words = (
         f"β = {settings['scale']:g}, ε = {settings['epsilon']:g} for both kernels" if chosen else "β, ε by validation"
     )
-    whole = ", nothing left out by low rank" if settings.get("full_rank") else ""
+    whole = ", full rank" if settings.get("full_rank") else ""
     return f"T = {settings['train']}, {settings['test']} frames followed, {settings['runs']} runs; {words}{whole}"
 
 

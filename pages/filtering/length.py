@@ -23,7 +23,7 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
     here."""
     kept = stored(STORED)
     settings, rows, first = kept["settings"], [], 0
-    told = "Nothing is stored for this system. "
+    told = "No stored results for this system. "
     if name in settings["system"] and system.generator == settings["generator"]:
         rows = [row for row in kept["results"] if row["system"] == name]
         first = settings["runs"]
@@ -39,7 +39,9 @@ def show(system: RotationSystem, name: str, steps: int) -> None:
                 yield {**row, "train": train}
 
     st.subheader("Error against training length")
-    told += "A run is one training and one test series, β and ε by validation; bars are standard errors."
+    told += (
+        "Each run uses one training and one test series; β and ε are chosen by validation; bars are standard errors."
+    )
     extendable("f-length", repr(system), rows, work, lambda found: _draw(found, steps), seed=first, told=told)
 
 
@@ -54,11 +56,11 @@ def beside_the_paper(by_method: dict[str, dict[float, list[float]]]) -> str:
     apart = ekf / ukf - 1
     told = (
         f"Here they differ by {100 * apart:.0f} %: {ekf:.4f} and {ukf:.4f} at T = {most:g}; with α = κ = 1 the UKF's "
-        "points lie far enough apart to feel the waves, and the paper does not print its own."
+        "sigma points are far enough apart to be affected by the waves; the paper does not report its values."
         if apart > 0.02
-        else f"So it is here: {ekf:.4f} and {ukf:.4f} at T = {most:g}."
+        else f"The same holds here: {ekf:.4f} and {ukf:.4f} at T = {most:g}."
     )
-    return f"The paper finds no difference worth seeing between EKF and UKF. {told} {_nearer(mean)}"
+    return f"The paper reports no visible difference between EKF and UKF. {told} {_nearer(mean)}"
 
 
 def _nearer(mean: dict[str, dict[float, float]]) -> str:
@@ -67,7 +69,7 @@ def _nearer(mean: dict[str, dict[float, float]]) -> str:
         better = [size for size, error in mean["kbr"].items() if error < mean[name][size]]
         sizes = ", ".join(f"{size:g}" for size in sorted(better))
         said.append(f"the {title} at {f'T = {sizes}' if sizes else 'no T'}")
-    return f"The kernel Bayes filter comes nearer than {', than '.join(said)}."
+    return f"The kernel Bayes filter is more accurate than {', than '.join(said)}."
 
 
 def _draw(rows: list[dict[str, Any]], steps: int) -> None:
@@ -84,6 +86,6 @@ def _draw(rows: list[dict[str, Any]], steps: int) -> None:
                                 now=steps, dark=is_dark())  # fmt: skip
         plotly_live(figure, "f-length")
     with right:
-        figure = scores_against({"kbr": times}, title="Milliseconds a step", labels=("training steps T", "ms"),
+        figure = scores_against({"kbr": times}, title="Milliseconds per step", labels=("training steps T", "ms"),
                                 names=TITLES, now=steps, dark=is_dark())  # fmt: skip
         plotly_live(figure, "f-times")

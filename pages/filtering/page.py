@@ -15,7 +15,7 @@ def main() -> None:
     """Read the controls, follow, play."""
     page_header(
         "Filtering",
-        "Can something hidden be followed from noisy looks by a filter that was told no equation, only shown examples?",
+        "Can a filter track a hidden state from noisy observations when it knows no equations, only examples?",
         PRESETS,
         ESSENTIALS,
     )

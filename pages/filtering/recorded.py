@@ -52,19 +52,19 @@ def show() -> None:
     _said(found, series, table)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, series, step))
-    words.table(found, "Mean square error in variances of the training part; milliseconds a step")
+    words.table(found, "Mean square error in variances of the training part; milliseconds per step")
     words.equation(
-        "The first part of the series gives the examples; then each step carries their weights through the examples' "
-        "own transitions, and lets the observation weigh them by kernel Bayes' rule.",
-        f"Nothing is known of the system; {len(series.state_names)} hidden and {len(series.observation_names)} "
-        "observed columns, each scaled to mean 0 and sd 1 by the training part.",
+        "The first part of the series provides the examples. Each later step moves the weights along the examples' "
+        "transitions and updates them with the observation by kernel Bayes' rule.",
+        f"The system is unknown; {len(series.state_names)} hidden and {len(series.observation_names)} observed "
+        "columns, each scaled to mean 0 and sd 1 by the training part.",
         steps, settings, found,
     )  # fmt: skip
 
 
 def choose_table() -> Table:
     """An uploaded file, or the example; a bad file is refused and the last good table stays."""
-    name, about = called("f-file", "CSV or NetCDF, one step a row")
+    name, about = called("f-file", "CSV or NetCDF, one step per row")
     file = st.file_uploader(name, key="f-file", help=about)
     if file is not None:
         try:
@@ -77,7 +77,8 @@ def choose_table() -> Table:
     if own is None:
         table = _example()
         st.caption(
-            "Until you give a file: a Van der Pol oscillator pushed at random, made by us; its position is seen."
+            "Shown until you upload a file: a simulated Van der Pol oscillator with random forcing, of which only "
+            "the position is observed."
         )
         st.download_button("This example as CSV", _as_csv(table), "oscillator.csv", "text/csv")
         return table
@@ -112,7 +113,7 @@ def choose_time(table: Table, taken: list[str]) -> str | None:
     guess = time_column(table, taken)
     options = [AS_THEY_STAND, *offered]
     found = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
-                         help="Rows are sorted by it; steps without a row are predicted through.")  # fmt: skip
+                         help="Rows are sorted by this column; missing steps are predicted.")  # fmt: skip
     return None if found == AS_THEY_STAND else found
 
 
@@ -148,9 +149,9 @@ def _said(found: Followed, series: Series, table: Table) -> None:
         for name in others
     )
     st.markdown(
-        f"Over the last {len(found.truth)} steps of {plain(table.source)} the kernel Bayes filter leaves "
-        f"**{errors['kbr']:.3f}** of the training part's variance of "
-        f"{plain(', '.join(series.state_names))}; the others: {told}."
+        f"Over the last {len(found.truth)} steps of {plain(table.source)} the kernel Bayes filter has a mean square "
+        f"error of **{errors['kbr']:.3f}** training variances for {plain(', '.join(series.state_names))}; the others: "
+        f"{told}."
     )
 
 
@@ -162,7 +163,7 @@ def _draw(found: Followed, series: Series, step: int) -> None:
             columns = {key: values[:, index] for key, values in means.items()}
             plotly_live(column_plot(truth[:, index], columns, step, name=name, dark=is_dark()), f"f-column-{index}")
         if len(names) > MOST_PICTURES:
-            st.caption(f"The first {MOST_PICTURES} of {len(names)} hidden columns are drawn.")
+            st.caption(f"The first {MOST_PICTURES} of {len(names)} hidden columns are shown.")
     with right:
         if len(names) > 1:
             pair = {key: values[:, :2] for key, values in means.items()}

@@ -23,16 +23,16 @@ def show(name: str) -> None:
     with st.sidebar:
         system = choose_system(name)
         steps = int(bound.slider("Training steps T", 20, 800, 200, 20, key="f-train"))
-        test = int(bound.slider("Steps to follow", 20, 400, 150, 10, key="f-test"))
+        test = int(bound.slider("Steps to track", 20, 400, 150, 10, key="f-test"))
         seed = int(bound.number_input("Seed", 0, 9999, 0, key="f-seed"))
         settings = words.choose_filter()
     found = _followed(system, steps, test, seed, settings)
     _said(found, system)
     words.warnings(found)
     player(len(found.truth), lambda step: _draw(found, step))
-    words.table(found, "Mean square error, summed over coordinates, and milliseconds a step")
+    words.table(found, "Mean square error, summed over coordinates, and milliseconds per step")
     words.equation(
-        "Every step carries the weights through the examples' own transitions, then lets the observation weigh them by "
+        "Each step moves the weights along the examples' transitions, then updates them with the observation by "
         "kernel Bayes' rule.",
         rf"""$$X_{{t+1}} = (1 + b \sin M\theta_{{t+1}})
 \begin{{pmatrix}}\cos\theta_{{t+1}}\\ \sin\theta_{{t+1}}\end{{pmatrix}} + \zeta_t,\quad
@@ -48,16 +48,16 @@ def choose_system(name: str) -> RotationSystem:
     """System (a), (b) or one's own."""
     generator = bound.segmented_control(
         "Next angle", GENERATORS, default="M", key="f-gen", format_func=ANGLES.__getitem__,
-        help="The paper's equation can be read both ways: each step turns on from where the noise has pushed the "
-        "state, or the angle turns by itself and noise is only added to the state.",
+        help="The paper's equation can be read in two ways: the angle continues from the noisy state, or it advances "
+             "on its own and the noise is only added to the state.",
     ) or "M"  # fmt: skip
     if name != "own":
         return RotationSystem.named(name, generator)
-    eta = bound.slider("η, turn a step", 0.0, 1.5, 0.3, 0.05, key="f-eta")
+    eta = bound.slider("η, turn per step", 0.0, 1.5, 0.3, 0.05, key="f-eta")
     b = bound.slider("b, depth of the waves", 0.0, 0.9, 0.4, 0.05, key="f-b")
     waves = bound.slider("M, waves", 1, 12, 8, key="f-waves")
     hidden = bound.slider("Noise of the state (sd)", 0.0, 1.0, 0.2, 0.05, key="f-sh")
-    seen = bound.slider("Noise of the looks (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so")
+    seen = bound.slider("Observation noise (sd)", 0.05, 1.0, 0.2, 0.05, key="f-so")
     return RotationSystem(float(eta), float(b), float(waves), float(hidden), float(seen), generator)
 
 
@@ -70,13 +70,16 @@ def _said(found: Followed, system: RotationSystem) -> None:
     """Who comes nearest."""
     errors = found.errors
     best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
-    told = "the equation and both noises"
+    told = "the equation and both noise variances"
     if system.generator == "D":
-        told = "the equation of an angle that starts from the noisy state, which is not so here, and both noises"
+        told = (
+            "the equation in which the angle continues from the noisy state (not the case here), and both noise "
+            "variances"
+        )
     st.markdown(
         f"Over {len(found.truth)} steps the kernel Bayes filter's mean square error is **{errors['kbr']:.4f}**, the "
-        f"extended Kalman filter's {errors['ekf']:.4f}; nearest comes: {words.TITLES[best].lower()}. It has seen "
-        f"{len(found.points)} examples and no equation; the others are told {told}."
+        f"extended Kalman filter's {errors['ekf']:.4f}; most accurate: {words.TITLES[best].lower()}. It has "
+        f"{len(found.points)} examples and no equation; the others know {told}."
     )
 
 

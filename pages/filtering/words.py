@@ -27,7 +27,7 @@ def choose_filter() -> FilterSettings:
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
     )  # fmt: skip
     around = bound.toggle("Prediction and smoother too", False, key="f-around")
-    tolerance = log_slider("Trace left out by low rank", "f-tol", 1e-10, 1e-2, 1e-4)
+    tolerance = log_slider("Trace dropped by the low-rank factors", "f-tol", 1e-10, 1e-2, 1e-4)
     if validate:
         return FilterSettings(tolerance=tolerance, around=bool(around))
     scale = log_slider("β, lengthscale in median distances", "f-beta", 0.1, 3.0, 0.7)
@@ -39,8 +39,8 @@ def warnings(found: Followed) -> None:
     """Steps without training data near, and lost states."""
     if found.far.any() or found.lost.any():
         st.warning(
-            f"At {int(found.far.sum())} steps there was no training data near the observation, at "
-            f"{int(found.lost.sum())} the state was lost and found anew from the observation alone."
+            f"At {int(found.far.sum())} steps no training observation was close; at {int(found.lost.sum())} the "
+            "filter lost the state and recovered it from the observation alone."
         )
 
 
@@ -49,7 +49,7 @@ def weights_caption(found: Followed, step: int) -> None:
     weights = found.weights[step]
     st.caption(
         f"Weights sum to {weights.sum():.3f}, the negative ones to −{abs(weights[weights < 0].sum()):.2g}; the "
-        f"prediction behind them had mass {found.mass[step]:.3f}."
+        f"prediction before them had mass {found.mass[step]:.3f}."
     )
 
 
@@ -71,8 +71,8 @@ $$\mu = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G
 \alpha_{{t+1}} = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y(y_{{t+1}}),\quad
 \Lambda = \mathrm{{diag}}(\mu)$$
 
-$T = {steps}$; {found.words["kbr"]}. Low-rank factors leave {settings.tolerance:.1g} of the trace out: ranks
-{found.ranks[0]} and {found.ranks[1]}, {1000 * found.seconds["kbr"]:.2f} ms a step. Estimates are pre-images of the
+$T = {steps}$; {found.words["kbr"]}. Low-rank factors drop {settings.tolerance:.1g} of the trace: ranks
+{found.ranks[0]} and {found.ranks[1]}, {1000 * found.seconds["kbr"]:.2f} ms per step. Estimates are pre-images of the
 weighted sample.
 """,
         "Fukumizu et al. 2013, §4.3 and §5.3",

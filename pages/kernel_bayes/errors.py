@@ -56,11 +56,11 @@ def worth_it() -> str:
         return f"{np.mean([row['scores']['mse'] for row in rows]):.2g}"
 
     return (
-        f"**Worth it** where examples are all there is, in several dimensions: over {runs} drawn problems with {size} "
-        f"pairs its mean square error at d = {many} is {error(many, 'kbr')}, that of densities {error(many, 'kde')}, "
-        f"of the conditional mean {error(many, 'cme')}; **not** in few dimensions (d = {few}: {error(few, 'kbr')}, "
-        f"ABC with 1,000 simulations {error(few, 'abc', 1000)}), nor where simulating is cheap (d = {many}: ABC with "
-        f"10,000 simulations {error(many, 'abc', 10_000)})."
+        f"**Worth using** in several dimensions when only examples are available: over {runs} random problems with "
+        f"{size} pairs its mean square error at d = {many} is {error(many, 'kbr')}, that of densities "
+        f"{error(many, 'kde')}, of the conditional mean {error(many, 'cme')}. **Not worth using** in few dimensions "
+        f"(d = {few}: {error(few, 'kbr')}, ABC with 1,000 simulations {error(few, 'abc', 1000)}) or when simulation "
+        f"is cheap (d = {many}: ABC with 10,000 simulations {error(many, 'abc', 10_000)})."
     )
 
 
@@ -86,10 +86,10 @@ def against_dimension() -> None:
             plotly_live(figure, "k-dimensions")
         with right:
             st.markdown(
-                f"Mean over drawn problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
-                f"{_below(curves)} Densities get the bandwidth that is best given the truth, ABC "
-                f"{settings['simulations'][0]:,} simulations and the acceptance that is best given the truth; kernels "
-                "take the median distance and are told nothing."
+                f"Mean over random problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
+                f"{_below(curves)} Densities use the bandwidth that is best given the truth; ABC uses "
+                f"{settings['simulations'][0]:,} simulations and the acceptance rate that is best given the truth; "
+                "kernels use the median distance, chosen without the truth."
             )
             st.markdown(beside_the_paper(curves))
             st.markdown(without_the_truth(curves, stored(VALIDATED)["results"]))
@@ -127,11 +127,11 @@ def beside_the_paper(curves: Curves) -> str:
         len(both), f"Of the normalisations of μ̂, {' and '.join(both)} gives both here"
     )
     return (
-        "The paper finds the rule below densities (§5.1) and the conditional mean below the rule (§5.2). "
-        f"**{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} "
-        f"and the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as equation 12 "
-        f"and Figure 1 print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the "
-        f"conditional mean below it {below('cme', PRINTED)}. The switch *Prior's weights μ̂* shows either."
+        "In the paper the rule has a lower error than densities (§5.1), and the conditional mean a lower error than "
+        f"the rule (§5.2). **{verdict}.** Where μ̂ sums to one, the rule is below densities {below('kbr', 'kde')} and "
+        f"the conditional mean below it {below('cme', 'kbr')}. With μ̂ n times that, as equation 12 and Figure 1 "
+        f"print it, δ is n² smaller: the rule is below densities {below(PRINTED, 'kde')} and the conditional mean "
+        f"below it {below('cme', PRINTED)}. The control *Prior's weights μ̂* switches between the two."
     )
 
 
@@ -150,13 +150,14 @@ def without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     own = [row["message"] for row in chosen if row["model"] == FOLDED_OWN]
     longest = max(own, key=lambda said: float(said.split()[0]))
     return (
-        "**Chosen without the truth** (§5.1): least-squares cross-validation takes the best bandwidth "
-        f"{_at(same, every)}, and costs {100 * (lost[most] - 1):.0f} % at d = {most}. Lengthscales by 10 folds change "
-        f"the rule's error by {_signed(min(gained.values()))} to {_signed(max(gained.values()))} %; so chosen it is "
-        f"below such densities {_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. The folds' distances are "
-        f"measured in one kernel: in each candidate's own, as §4.2 has it, {longest.split()[0]} × the median distance, "
-        f"the longest offered, wins on {own.count(longest)} of {len(own)} problems, since a flat kernel tells no "
-        "distributions apart."
+        "**Chosen without the truth** (§5.1): least-squares cross-validation selects the best bandwidth "
+        f"{_at(same, every)} and raises the error by {100 * (lost[most] - 1):.0f} % at d = {most}. Lengthscales by 10 "
+        f"folds change the rule's error by {_signed(min(gained.values()))} to {_signed(max(gained.values()))} %; "
+        "chosen this way, its error is below that of such densities "
+        f"{_at(_nearer(curves, FOLDED, LEAST_SQUARES, every), every)}. All folds' distances are measured in the same "
+        f"kernel. Measured in each candidate's own kernel, as in §4.2, {longest.split()[0]} × the median distance, "
+        f"the longest offered, wins on {own.count(longest)} of {len(own)} problems, because a flat kernel cannot "
+        "distinguish distributions."
     )
 
 
@@ -180,8 +181,8 @@ def _below(curves: Curves) -> str:
     both = sorted(set(curves["kbr"]) & set(curves["kde"]))
     better = _nearer(curves, "kbr", "kde", both)
     if better == both:
-        return "Kernel Bayes' rule lies below densities at every d."
-    return f"Kernel Bayes' rule lies below densities at d = {_listed(better) or 'none'} of {_listed(both)}."
+        return "Kernel Bayes' rule has a lower error than densities at every d."
+    return f"Kernel Bayes' rule has a lower error than densities at d = {_listed(better) or 'none'} of {_listed(both)}."
 
 
 def against_size(dimension: int) -> None:
@@ -226,9 +227,9 @@ def _draw_sizes(rows: list[dict[str, Any]], tests: int) -> None:
                                 dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-error-time")
         st.markdown(
-            f"Time of all {tests} posteriors of a problem together, each point a size; ABC simulates once for all y. "
-            "Where simulations are as cheap as here, ABC can afford a thousand times as many; each of them teaches "
-            "less."
+            f"Total time for all {tests} posteriors of a problem; each point is one sample size; ABC simulates once "
+            "for all y. When simulations are this cheap, ABC can afford a thousand times as many, though each is "
+            "less informative."
         )
 
 
@@ -251,16 +252,17 @@ def _slopes(curves: Curves) -> str:
     said = ", ".join(f"{TITLES[name]} $n^{{{value:.2f}}}$" for name, value in found.items())
     own = found.get(THEOREM, float("nan"))
     slower = (
-        "Here it does not hold, or these n are too small: with the theorem's own powers the error falls more slowly. "
+        "Here the condition does not hold or these n are too small: with the theorem's exponents the error falls "
+        "more slowly. "
         if own > PROMISED
         else ""
     )
     return (
-        f"Measured: {said}. Theorem 3.6 promises at least $n^{{-0.33}}$ for functions of the RKHS, averaged over y, "
-        r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, where its smoothness condition on "
-        f"E[f(X) | y] holds; at a single y theorem 3.5 promises $n^{{-0.30}}$. {slower}"
-        "Kernel Bayes' rule (b) takes ε = 0.01/n and δ = 2ε, the paper's numbers, with μ̂ that sums to one; its "
-        "equation 12 and Figure 1 print n times that, against which the same δ is n² smaller: *μ̂ as printed*."
+        f"Measured: {said}. Theorem 3.6 guarantees at least $n^{{-0.33}}$ for functions in the RKHS, averaged over y, "
+        r"with $\varepsilon \propto n^{-1/3}$ and $\delta \propto n^{-1/6}$, if its smoothness condition on "
+        f"E[f(X) | y] holds; at a single y theorem 3.5 guarantees $n^{{-0.30}}$. {slower}"
+        "Kernel Bayes' rule (b) uses ε = 0.01/n and δ = 2ε, as in the paper, with μ̂ summing to one. The paper's "
+        "equation 12 and Figure 1 print n times that μ̂, against which the same δ is n² smaller: *μ̂ as printed*."
     )
 
 

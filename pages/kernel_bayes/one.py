@@ -38,7 +38,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     problem, form = problem_of(spec), shown.form
     found = _answers(spec, settings.observed, shown.bandwidth, settings.rule)
     if form not in found:
-        raise InputError("This rule has no answer at these values: raise ε or δ, or choose another form.")
+        raise InputError("This rule has no solution at these values: raise ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
     said(found, form, mean, y)
     (line if spec.dimension == 1 else plane)(problem, found[form], y, shown.herded)
@@ -57,7 +57,7 @@ def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) 
     sample = found[form].sample
     assert sample is not None
     st.markdown(
-        f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} says "
+        f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} gives "
         f"**{_vector(found[form].mean)}**. {weights_said(sample)}"
     )
 
@@ -85,7 +85,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
     mean, covariance = problem.posterior(y)
     left, right = st.columns(2)
     with left:
-        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs, and what was observed",
+        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Pairs and the observation",
                             labels=("x", "y"), rule=float(y[0]), height=320, dark=dark)  # fmt: skip
         plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
         scale = lengthscale_of(sample.kernel)
@@ -106,7 +106,8 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         )
         plotly_live(figure, "k-posterior")
         figure = signed_weights_plot(
-            sample.points[:, 0].numpy(), sample.weights.numpy(), title="Weights, negative ones in their own colour",
+            sample.points[:, 0].numpy(), sample.weights.numpy(),
+            title="Weights; negative ones are coloured differently",
             variable="x", height=320, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "k-weights", later=True)
@@ -149,5 +150,5 @@ def table(found: dict[str, Answer], exact: np.ndarray) -> None:
         rows,
         columns=("distance", "ms"),
         names=TITLES,
-        caption=f"Distance of the posterior mean from the exact one; ABC has {ABC_DRAWS:,} simulations",
+        caption=f"Distance of the posterior mean from the exact one; ABC uses {ABC_DRAWS:,} simulations",
     )

@@ -27,14 +27,15 @@ def show(spec: GaussianSpec, y: float) -> None:
     left, right = st.columns([3, 2])
     with left:
         lines = {rule: found.share(rule) for rule in found.means}
-        figure = shares_plot(found.steps, lines, names=NAMES, title="How much of a moved prior each rule hears",
-                             labels=("δ (ε of the deconditional embedding)", "share of the exact move"),
+        figure = shares_plot(found.steps, lines, names=NAMES,
+                             title="How strongly each rule responds to a shift of the prior",
+                             labels=("δ (ε of the deconditional embedding)", "share of the exact shift"),
                              dark=is_dark())  # fmt: skip
         plotly_live(figure, "k-prior")
     with right:
         _said(found, y)
     explain(
-        "In form (b) the weights of the prior stand on both sides of an inverse and cancel.",
+        "In form (b) the prior's weights appear on both sides of an inverse and cancel.",
         rf"""
 $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda k_Y \;\xrightarrow{{\delta \to 0}}\;
 G_Y^{{-1}} k_Y,\qquad
@@ -54,17 +55,16 @@ def _said(found: PriorEffect, y: float) -> None:
     dme = found.share("dme")[np.isfinite(found.share("dme"))]
     last, low, high = float(dme[-1]), float(dme.min()), float(dme.max())
     limit = (
-        "it has become a conditional mean of the pairs, which knows nothing of the prior"
+        "it has become a conditional mean of the pairs, which ignores the prior"
         if abs(small) < 0.1
-        else "in 64 bits the limit is not reached for these pairs"
+        else "the limit is not reached for these pairs in 64-bit arithmetic"
     )
     st.markdown(
-        f"The prior is moved by one of its sd; the exact posterior mean at y = {y:.1f} then moves by "
-        f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule (b) follows by a share of "
+        f"The prior is shifted by one sd; the exact posterior mean at y = {y:.1f} then shifts by "
+        f"{found.exact[1] - found.exact[0]:.2f}. At δ = 0.01 kernel Bayes' rule (b) shifts by a share of "
         f"**{fair:.2f}**, at the smallest δ by **{0.0 if abs(small) < 0.005 else small:.2f}**: {limit}."
     )
     st.markdown(
-        f"The deconditional embedding keeps the prior's draws in its limit and ends at a share of {last:.2f}, "
-        f"though on the way it goes from {low:.1f} to {high:.1f}: what it hears it does not weigh as Bayes' rule "
-        "would."
+        f"The deconditional embedding keeps the prior's draws in the limit and ends at a share of {last:.2f}, though "
+        f"on the way it goes from {low:.1f} to {high:.1f}: it responds to the prior, but not as Bayes' rule would."
     )

@@ -35,7 +35,7 @@ def show(dimension: int) -> tuple[KernelBayesSettings, GaussianSpec, np.ndarray]
         columns=("mse", "distance"),
         names=_names(spec),
         caption=f"Errors of the posterior mean: MSE over {OBSERVATIONS} observations, distance at the one shown. "
-        "Densities and ABC are at their best bandwidth and acceptance given the truth.",
+        "Densities and ABC use the bandwidth and acceptance rate that are best given the truth.",
     )
     return settings, spec, problem.tests[index]
 
@@ -87,9 +87,13 @@ def verdict(spec: GaussianSpec, errors: dict[str, float]) -> str:
     same = {name: errors[name] for name in ("kbr", "cme", "kde", "abc_few")}
     best = min(same, key=same.__getitem__)
     others = ", ".join(f"{names[name]} {value:.3g}" for name, value in same.items() if name != "kbr")
-    nearest = "it is the nearest of those with as many samples" if best == "kbr" else f"{names[best]} is nearer"
+    nearest = (
+        "it is the most accurate of the methods with as many samples"
+        if best == "kbr"
+        else f"{names[best]} is more accurate"
+    )
     return (
         f"This problem, {spec.pairs} pairs and {spec.prior} draws of the prior in {spec.dimension} dimensions: kernel "
-        f"Bayes' rule errs by **{same['kbr']:.3g}** (mean square error over {OBSERVATIONS} observations; {others}): "
-        f"{nearest}. {names['abc']}: {errors['abc']:.3g}."
+        f"Bayes' rule has an error of **{same['kbr']:.3g}** (mean square error over {OBSERVATIONS} observations; "
+        f"{others}): {nearest}. {names['abc']}: {errors['abc']:.3g}."
     )

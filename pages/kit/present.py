@@ -93,7 +93,7 @@ def take_home() -> None:
     now = seen()
     if now.presents_itself or not now.figures:
         return
-    st.subheader("Take it home", anchor=False)
+    st.subheader("Download", anchor=False)
     told = {key: control.words for key, control in now.controls.items()}
     words = {key: each[0] if len(each) == 1 else list(each) for key, each in told.items()}
     settings = {"page": now.page, "settings": words, "version": __version__}

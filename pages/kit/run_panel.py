@@ -175,7 +175,7 @@ def watch(
         return
     take_once(run, lambda learned: take(run, learned))
     outcome(run, "Learned", cancelled)
-    with st.expander("How it went"):
+    with st.expander("Progress"):
         trace_charts(get_engine().trace(run.id))
 
 

@@ -18,7 +18,7 @@ SCORE_NAMES: dict[str, str] = {
     "mse": "MSE",
     "mse_rotation": "MSE of the nearest rotation",
     "angle": "Mean angle, °",
-    "ms_per_step": "ms a step",
+    "ms_per_step": "ms per step",
     "ms": "Time, ms",
     "posterior_risk": "Posterior risk",
     "r2": "R², held out",

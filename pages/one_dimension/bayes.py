@@ -70,9 +70,10 @@ def _said(found: Posterior, at: float) -> None:
     words = f"Given x = {at:.2f}, the exact posterior of y has {many}, mean {mean:.2f} and sd {sd:.2f}"
     if "herded" in found.moments:
         mean, sd = found.moments["herded"]
-        words += f"; {len(found.herded)} herded samples say **{mean:.2f}** and **{sd:.2f}**"
+        words += f"; {len(found.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
     st.markdown(
-        f"{words}. The embedding lies {found.distance:.2g} of the exact one's norm away. {weights_said(found.mean)}"
+        f"{words}. The embedding differs from the exact one by {found.distance:.2g} of its norm. "
+        f"{weights_said(found.mean)}"
     )
     if found.lost:
         st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")
@@ -93,7 +94,7 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
     y = np.linspace(-spec.half_width, spec.half_width, 300)
     with left:
         figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="The simulation, and what was observed",
+            line.mediators.numpy(), line.inputs.numpy(), title="Simulated pairs and the observation",
             labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at, by_hand=spec.edits[0].places,
             height=320, dark=dark,
         )  # fmt: skip
@@ -111,9 +112,9 @@ def _pictures(spec: LineSpec, found: Posterior, at: float) -> None:
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     n, _ = spec.counts
     explain(
-        "No density is ever evaluated: a sample of the simulation gives the likelihood, a sample of the prior the "
+        "No density is evaluated: samples of the simulation give the likelihood, samples of the prior give the "
         "evidence, and the deconditional operator turns x into a weighted sample of y. The posterior can have a mode "
-        "wherever the curve r crosses x and the prior allows it.",
+        "wherever the curve r crosses x and the prior is not negligible.",
         rf"""
 $$\hat\mu_{{Y|X=x}} = \hat D k_x = \sum_j w_j\,\ell(\tilde y_j, \cdot),\qquad
 w = (A^\top K A + m\varepsilon I)^{{-1}} A^\top k(x),\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$

@@ -11,7 +11,7 @@ from pages.kit import bound
 from pages.kit.essential import aside, group
 from pages.kit.state import log_slider, on_sliders
 
-OWN = "write your own"
+OWN = "your own formula"
 OFFERED = {name: family.title for name, family in FAMILIES.items() if family.stationary and not family.without_scales}
 #: Least, most and usual period of a periodic kernel.
 PERIOD = 0.2, 12.0, 6.0
@@ -50,7 +50,8 @@ def choose_method() -> str:
     offered = [name for name, model in METHODS.items() if model]
     chosen = bound.segmented_control(
         "Method", offered, default=offered[0], key="o-method", format_func=TITLES.__getitem__,
-        help="The task-transformed GP carries what is unknown of g into the noise; the embedding takes g at its MAP.",
+        help="The task-transformed GP adds the uncertainty of g to the noise; the embedding uses the MAP estimate of "
+             "g.",
     )  # fmt: skip
     return chosen or offered[0]
 
@@ -62,7 +63,7 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
     kernel = choose_kernel("k", "x", "k", START_K, variance=True)
     ell = choose_kernel("ℓ", "y", "l", START_L, variance=model.uses("mediator_variance"))
     n, m = line.counts
-    lam = log_slider("λ", "o-lam", 1e-9, 1.0, START_LAMBDA, help=f"Inside nλ, n = {n}.")
+    lam = log_slider("λ", "o-lam", 1e-9, 1.0, START_LAMBDA, help=f"Enters as nλ, n = {n}.")
     noise = log_slider("σ²", "o-noise", 1e-4, 10.0, START_NOISE, help="Noise variance of z; ε = σ²/m.")
     aside(f"nλ = {n * lam:.3g} · ε = σ²/m = {noise / m:.3g}")
     return ModelSpec(model, kernel, ell, lam, noise)
@@ -122,11 +123,11 @@ def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:
     with group("How to learn"):
         tied = bound.toggle(
             "λ = σ²/n while learning", True, key="o-tied",
-            help="Theorem 5.3 ties both regularisations to the noise; off, λ is learned by itself.",
+            help="On: both regularisations follow from the noise (theorem 5.3). Off: λ is learned separately.",
         )  # fmt: skip
         optimiser = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="o-opt")  # fmt: skip
         starts = bound.number_input("Starts", 1, 10, 3, key="o-starts")
-        steps = bound.number_input("Steps a start", 5, 300, 60, key="o-steps")
+        steps = bound.number_input("Steps per start", 5, 300, 60, key="o-steps")
     return LineSettings(
         method, spec.to_dict(), True, bool(tied), int(starts), int(steps), optimiser or "lbfgs", line.seed
     )

@@ -4,21 +4,22 @@ from pages.kit.essential import Essential
 
 _SMOOTH = Essential(
     "How smooth the function is",
-    "The lengthscale of the kernel k: how far apart two x may lie and still have nearly the same f(x). Short: wiggly.",
+    "The lengthscale of the kernel k: how far apart two x can be and still have nearly the same f(x). Short means "
+    "wiggly.",
 )
 ESSENTIALS = {
-    "o-view": Essential("What to look at", "Three ways to use the same two scatters."),
-    "o-n": Essential("How many simulated pairs", "n: how many pairs (x, y) the first scatter has."),
+    "o-view": Essential("What to look at", "Three ways to use the same two data sets."),
+    "o-n": Essential("How many simulated pairs", "n, the number of pairs (x, y) in the first data set."),
     "o-k-scale": _SMOOTH,
     "o-noise": Essential(
         "How noisy the measured values are",
-        "σ², the variance of the noise in z, as the model believes it. Small: it trusts every value; large: none.",
+        "σ², the noise variance of z that the model assumes. Small: it trusts every value; large: it trusts none.",
     ),
     "t-k-scale": _SMOOTH,
     "t-eps": Essential(
-        "How cautiously averages are undone",
-        "ε, the regularisation of the second stage. Small: everything that can come back does, noise too.",
+        "How cautiously the averaging is undone",
+        "ε, the regularisation of the second stage. Small: all that can be recovered is, including noise.",
     ),
-    "b-x": Essential("What was observed", "x, the outcome of the simulation whose cause y is sought."),
-    "b-prior": Essential("What was believed before", "The prior of y: what its values are before x is observed."),
+    "b-x": Essential("What was observed", "x, the simulated outcome whose cause y is to be inferred."),
+    "b-prior": Essential("What was believed before", "The prior of y: its distribution before x is observed."),
 }

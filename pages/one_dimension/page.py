@@ -7,8 +7,8 @@ from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
 
 QUESTION = (
-    "Two sets of measurements share no point, only a third quantity that each was measured with: can the function that "
-    "connects them be found all the same?"
+    "Two data sets share no points, only a third variable measured in both: can the function that connects them "
+    "still be recovered?"
 )
 #: The first one by its name in no address: it is what the page opens with.
 VIEWS = {"Find the function": recover.show, "There and back": trip.show, "Bayes' rule": bayes.show}

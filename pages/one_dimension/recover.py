@@ -78,7 +78,7 @@ def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, n
     first, second, third = st.columns([1, 1, 1.7])
     with third, st.container(key="lab-beside" if edit else None):  # on a phone it stays in sight (layout.css)
         model, found, weights = part_first(lambda: _function(line, method))
-        st.caption("What is sought: f with its posterior band, and what two naive ways make of it.")
+        st.caption("The target f with its posterior band, and two naive estimates.")
     scatters.given(line, line_of(drawn), edit, first, second)
     return line, model, found, weights
 
@@ -110,9 +110,9 @@ def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
     if found.evidence is not None:
         saw_numbers(evidence=found.evidence)
     st.markdown(
-        f"x and z are never seen together; y connects them. {TITLES[method]} finds f with RMSE "
-        f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (95 % would be right), "
-        f"log evidence **{signed(found.evidence, 1)}**."
+        f"x and z are never observed together; y connects them. {TITLES[method]} recovers f with RMSE "
+        f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (nominal: 95 %), log "
+        f"evidence **{signed(found.evidence, 1)}**."
     )
 
 
@@ -167,7 +167,7 @@ class _Checked:
 def _wait_for_naive(spec: LineSpec) -> None:
     if _naive(spec) is not None:
         st.rerun()
-    st.caption("Impute and cascade learn their own hyperparameters: on their way …")
+    st.caption("Impute and cascade are learning their hyperparameters …")
 
 
 def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
@@ -182,7 +182,7 @@ def _second_row(
     with second:
         plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights",
                     later=True)  # fmt: skip
-        st.caption("Column ỹ: how its z̃ is spread over the known x.")
+        st.caption("Each column ỹ shows how its z̃ is spread over the known x.")
     with third:
         error = (found.mean - line.truth).numpy()
         plotly_live(
@@ -207,7 +207,7 @@ def _surface(line: Line, model: ModelSpec) -> None:
     across = bound.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
     up = bound.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
     if across == up:
-        st.caption("Both axes are the same hyperparameter: choose two.")
+        st.caption("Both axes are the same hyperparameter: choose two different ones.")
         return
     sizes = (COARSE, FINE) if max(line.spec.counts) <= LARGE else (COARSE,)
     asked = [_requested(line, model, across, up, size) for size in sizes]
@@ -237,7 +237,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
 def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bool) -> None:
     """The picture; a ``fresh`` one is of the sliders that it does not move itself."""
     if not np.isfinite(shown.values).any():
-        st.caption("No point of this picture has a positive definite covariance: raise σ² or λ.")
+        st.caption("The covariance is not positive definite anywhere in this picture: raise σ² or λ.")
         return
     now = (read(model, shown.names[0]), read(model, shown.names[1]))
     figure = surface_plot(
@@ -248,7 +248,8 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bo
     if fresh:
         saw_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
-        f"Star: best of the picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; line: learning."
+        f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; "
+        "line: the path of learning."
     )
 
 
@@ -267,7 +268,7 @@ def _wait_for_surface(key: str) -> None:
     job = get_background().known(key)
     if job is None or job.done():
         st.rerun()
-    st.caption("The evidence picture follows …")
+    st.caption("The evidence picture is being computed …")
 
 
 def _without(model: ModelSpec, *names: str) -> dict[str, Any]:
@@ -298,7 +299,7 @@ def _equation(line: Line, method: str, model: ModelSpec) -> None:
         else r"\sigma^2 I"
     )
     explain(
-        "W spreads every ỹ over the y whose x are known; the posterior undoes that averaging.",
+        "W spreads each ỹ over the y whose x are known; the posterior undoes this averaging.",
         rf"""
 $$x_i = r(y_i) + \eta_i,\quad \tilde z_j = f(r(\tilde y_j) + \tilde\eta_j) + \tilde\xi_j,\qquad
 W = (L + n\lambda I)^{{-1}}\tilde L,\quad n\lambda = {n * model.regularisation:.3g}$$

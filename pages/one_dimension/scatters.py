@@ -23,7 +23,7 @@ def line_of(spec: LineSpec) -> Line:
 def above() -> tuple[bool, DeltaGenerator]:
     """The line above the scatters: whether points are edited, and the place for what is said of that."""
     row = st.container(horizontal=True, vertical_alignment="center", key="lab-points")
-    about = "Move, add and delete points of both scatters in the picture; the posterior follows."
+    about = "Move, add and delete points of both data sets in the picture; the posterior is updated."
     edit = bound.toggle("Edit points", key="o-edit", place=row, help=about)
     hint = st.container()  # always: what comes below keeps its place on the page, by which Streamlit knows its parts
     if edit:
@@ -37,25 +37,25 @@ def given(line: Line, drawn: Line, edit: bool, first: DeltaGenerator, second: De
     y = np.linspace(-spec.half_width, spec.half_width, 300)
     with first:
         figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="D₁: x where y is", labels=("y", "x"), curve=spec.r(y),
+            line.mediators.numpy(), line.inputs.numpy(), title="D₁: pairs (x, y)", labels=("y", "x"), curve=spec.r(y),
             curve_at=y, curve_name="r(y)", curve_sd=np.full(len(y), spec.input_noise),
             by_hand=line.spec.edits[0].places, height=330, dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.mediators.numpy(), drawn.inputs.numpy()
         points = editable("first", line.spec, pairs, ("y", "x")) if edit else None
         plotly_live(figure, "o-first", later=True, points=points)
-        st.caption("Simulated pairs; grey: p(x | y), ±2 sd.")
+        st.caption("Simulated pairs; grey: p(x | y) ± 2 sd.")
     with second:
         mean, sd = _conditional(spec)
         figure = pairs_plot(
-            line.query.numpy(), line.targets.numpy(), title="D₂: z where ỹ is", labels=("ỹ", "z̃"), curve=mean,
+            line.query.numpy(), line.targets.numpy(), title="D₂: pairs (ỹ, z̃)", labels=("ỹ", "z̃"), curve=mean,
             curve_at=y, curve_name="E[f(X) | Y = y]", curve_sd=sd, by_hand=line.spec.edits[1].places, height=330,
             dark=is_dark(),
         )  # fmt: skip
         pairs = drawn.query.numpy(), drawn.targets.numpy()
         points = editable("second", line.spec, pairs, ("ỹ", "z̃")) if edit else None
         plotly_live(figure, "o-second", later=True, points=points)
-        st.caption("Observed pairs, other y; grey: p(z | y), ±2 sd.")
+        st.caption("Observed pairs at other y; grey: p(z | y), ±2 sd.")
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -89,12 +89,12 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
 
 
 def there_and_back(found: RoundTrip) -> str:
-    """Whether f comes back, by the share of its variance that is lost."""
+    """Whether f is recovered, by the share of its variance that is lost."""
     own, share = float(found.function.std()), _share_back(found)
-    verdict = "f comes back" if share > BACK else "f comes back in part" if share > LOST else "f does not come back"
+    verdict = "f is recovered" if share > BACK else "f is partly recovered" if share > LOST else "f is not recovered"
     return (
-        f"Conditioned on Y and deconditioned again, {verdict}: RMSE **{found.lost:.3g}** where its own sd is "
-        f"{own:.3g}. Conditioned once more, the conditional mean agrees to **{found.lost_again:.2g}**."
+        f"After conditioning on Y and deconditioning, {verdict}: RMSE **{found.lost:.3g}** against an sd of f of "
+        f"{own:.3g}. After conditioning once more, the conditional mean agrees to within **{found.lost_again:.2g}**."
     )
 
 
@@ -108,7 +108,7 @@ def _pictures(line: Line, found: RoundTrip, known: bool) -> None:
     left, right = st.columns(2)
     with left:
         figure = function_plot(
-            line.grid.numpy(), found.back, None, {"truth": found.function}, title="f, and what comes back",
+            line.grid.numpy(), found.back, None, {"truth": found.function}, title="f and its recovery",
             model="task_transformed_gp", name="there and back", height=330, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "t-function")
@@ -147,30 +147,32 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     now = float(np.interp(np.log(lam), np.log(LAMBDAS), reverse))
     missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
     st.markdown(
-        "Left: the deconditional operator is a pseudo-inverse of the conditional one; here the two together miss doing "
-        f"nothing by **{missed:.2g}** of what Ĉ lets through (lower curve); what Ĉ maps to nothing stays lost (upper). "
-        f"Middle and right, with the same y on both sides: {reverse_limit(lam, now, float(reverse.min()))}"
+        "Left: the deconditional operator is a pseudo-inverse of the conditional one. on the range of Ĉ, here, their "
+        f"composition differs from the identity by **{missed:.2g}** of what Ĉ lets through (lower curve); what Ĉ maps "
+        "to nothing stays lost (upper). Middle and right, with the same y on both sides: "
+        f"{reverse_limit(lam, now, float(reverse.min()))}"
     )
 
 
 def reverse_limit(lam: float, now: float, nearest: float) -> str:
     """How far the operator lies from the conditional mean operator of the other direction, and whether any λ helps."""
     words = (
-        f"at λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the conditional mean operator of the other "
-        f"direction, at the smallest λ {nearest:.2g}. "
+        f"at λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the reverse conditional mean operator, at "
+        f"the smallest λ {nearest:.2g}. "
     )
     if nearest < REACHED:
-        return words + "The limit is reached; a smooth ℓ, such as a Gaussian one, puts it out of reach."
+        return words + "The limit is reached; a smooth ℓ, such as a Gaussian one, would put it out of reach."
     return words + (
-        "The limit is not reached: this ℓ has eigenvalues below any λ a computer can hold; a rough one, such as Matérn "
-        "1/2, has not."
+        "The limit is not reached: this ℓ has eigenvalues below the smallest λ that can be used in floating point. A "
+        "rough ℓ, such as Matérn 1/2, has not."
     )
 
 
 def _equation(spec: LineSpec, lam: float, epsilon: float) -> None:
     n, m = spec.counts
     explain(
-        "Conditioning averages over what y leaves open; what it averages away entirely cannot come back.",
+        "Conditioning averages over everything y leaves undetermined. Whatever is averaged out completely cannot be "
+        "recovered.",
         rf"""
 $$\hat C = \Phi (L + n\lambda I)^{{-1}}\Psi^\top,\qquad
 \hat D = \tilde\Psi\,(A^\top K A + m\varepsilon I)^{{-1}} A^\top\Phi^\top,\qquad A = (L + n\lambda I)^{{-1}}\tilde L$$

@@ -12,36 +12,42 @@ def main() -> None:
     page_header("Deconditioning Lab", "See, tune and trust a fine field recovered from coarse averages.")
     st.html(f"<style>{CSS.read_text(encoding='utf-8')}</style>{walk()}")
     st.caption(
-        "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open Government "
-        "Licence): 440 cells of 9 × 9 pixels become 35,640 pixels. Computed by this app with stored hyperparameters."
+        "Potential temperature at 645 m, 19 November 2009, 12 UTC (UK Met Office UKV, Crown copyright, Open "
+        "Government Licence): 440 cells of 9 × 9 pixels become 35,640 pixels. Computed by this app from stored "
+        "hyperparameters."
     )
     learn, explore, present = st.columns(3)
     with learn, st.container(border=True, height="stretch"):
         st.subheader("Learn", anchor=False)
-        st.markdown("The worked example above, with every knob: move λ, σ and the lengthscales and watch the maps.")
+        st.markdown(
+            "The worked example above with all its controls: move λ, σ and the lengthscales and watch the maps change."
+        )
         page_link("downscaling", "Open the worked example", icon=":material/school:")
         page_link("story", "Deconditioning in five minutes", icon=":material/auto_stories:")
-        page_link("one_dimension", "One dimension, knob by knob", icon=":material/show_chart:")
-        page_link("swiss_roll", "Unroll the swiss roll", icon=":material/cyclone:")
+        page_link("one_dimension", "One dimension, one control at a time", icon=":material/show_chart:")
+        page_link("swiss_roll", "Unroll the Swiss roll", icon=":material/cyclone:")
         page_link("sparse_representation", "Five points for a hundred", icon=":material/scatter_plot:")
         page_link("conditional_mean_embeddings", "Two estimators of an embedding", icon=":material/blur_on:")
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
         st.markdown(
-            "A case where the covariates fail, a made-up planet matched only through cloud-top pressure, your file."
+            "A case where the covariates fail, a synthetic planet matched only through cloud-top pressure, or a file "
+            "of your own."
         )
         page_link("downscaling", "Where altitude fails (75 m)", query={"data": "ukv-75m"}, icon=":material/warning:")
         page_link(
             "downscaling", "A planet without matches", query={"data": "atmosphere-small"}, icon=":material/public:"
         )
         page_link("kernel_bayes", "A posterior made of samples", icon=":material/bubble_chart:")
-        page_link("filtering", "Follow what cannot be seen", icon=":material/my_location:")
+        page_link("filtering", "Track a hidden state", icon=":material/my_location:")
         page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
-        page_link("distribution_regression", "Distributions that explain", icon=":material/area_chart:")
+        page_link("distribution_regression", "Distributions as predictors", icon=":material/area_chart:")
     with present, st.container(border=True, height="stretch"):
         st.subheader("Present", anchor=False)
-        st.markdown("Every fit with its settings, seed, trace and scores; NetCDF, printed maps and links to take away.")
-        page_link("replicated", "What of the papers holds here", icon=":material/fact_check:")
+        st.markdown(
+            "Every fit with its settings, seed, trace and scores; NetCDF files, printed maps and links to download."
+        )
+        page_link("replicated", "Which of the papers' results hold here", icon=":material/fact_check:")
         page_link("benchmarks", "Which model wins where", icon=":material/leaderboard:")
         page_link("runs", "Look at the runs", icon=":material/monitoring:")
 

@@ -10,12 +10,12 @@ FILE = """netcdf ukv {
   rotated_pole
 }"""
 STEPS = (
-    ("File", "A NetCDF file: a satellite's, a model's, yours.", None, "Header of a NetCDF file"),
-    ("Fields", "What is known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
-    ("Bags", "Coarse cells: one temperature each, 81 pixels inside.", "coarse", "Map of coarse temperatures"),
-    ("Posterior", "A Gaussian process on the pixels, conditioned on the means of cells: its doubt, 2 sd.", "sd",
-     "Map of two posterior standard deviations"),
-    ("Map", "The fine field that makes the coarse values most plausible.", "mean", "Map of the posterior mean"),
+    ("File", "A NetCDF file from a satellite, a model or your own disk.", None, "Header of a NetCDF file"),
+    ("Fields", "Known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
+    ("Bags", "Coarse cells: each has one temperature and contains 81 pixels.", "coarse", "Map of coarse temperatures"),
+    ("Posterior", "A Gaussian process on the pixels, conditioned on the cell means: its uncertainty, 2 sd.", "sd",
+     "Map of twice the posterior standard deviation"),
+    ("Map", "The posterior mean: the best estimate of the fine field.", "mean", "Map of the posterior mean"),
 )  # fmt: skip
 
 

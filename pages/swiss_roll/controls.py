@@ -112,7 +112,7 @@ def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
                 help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
             )  # fmt: skip
         restarts = bound.number_input("Starts", 1, 10, 3, key="r-starts")
-        steps = bound.number_input("Steps a start", 5, 300, 60, key="r-steps")
+        steps = bound.number_input("Steps per start", 5, 300, 60, key="r-steps")
     start: dict[str, Any] = {
         "kernel": spec.kernel.to_dict(),
         "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,

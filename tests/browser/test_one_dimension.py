@@ -36,9 +36,9 @@ def test_what_was_learned_is_there_after_a_reload(new_page) -> None:
     learn(page)
     page.get_by_text(LEARNED).wait_for()
     settled(page)
-    said = page.get_by_text(re.compile("finds f with RMSE")).inner_text()
+    said = page.get_by_text(re.compile("recovers f with RMSE")).inner_text()
     page.reload()
-    expect(page.get_by_text(re.compile("finds f with RMSE"))).to_have_text(said)
+    expect(page.get_by_text(re.compile("recovers f with RMSE"))).to_have_text(said)
     settled(page)
     assert not page.errors and not page.foreign and not exceptions(page)
 

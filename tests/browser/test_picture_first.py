@@ -135,12 +135,12 @@ def test_a_run_of_the_page_ends_a_drawing_that_is_under_way(least: str, folder: 
 
 def test_a_moved_slider_ends_on_the_page_that_its_address_opens(new_page) -> None:
     page = opened(new_page(), "/line?o-n=60&o-m=60")
-    sentence = page.get_by_text(re.compile("finds f with RMSE"))
+    sentence = page.get_by_text(re.compile("recovers f with RMSE"))
     for _ in range(3):
         before = sentence.inner_text()
         move_slider(page, "σ²")
         expect(sentence).not_to_have_text(before)
     settled(page)
     other = opened(new_page(), page.url)
-    expect(other.get_by_text(re.compile("finds f with RMSE"))).to_have_text(sentence.inner_text())
+    expect(other.get_by_text(re.compile("recovers f with RMSE"))).to_have_text(sentence.inner_text())
     assert not page.errors and not other.errors

@@ -81,8 +81,13 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     ("held", "verdict", "widen", "said"),
     [
         ((0.51, 0.9, 0.94), "about right", 1.03, "hold the truth: about right."),
-        ((0.9, 1.0, 1.0), "too wide", 0.5, "hold the truth: too wide. They would be right 0.5 times as wide."),
-        ((0.1, 0.2, 0.2), "too narrow", np.inf, "too narrow. Where the sd is 0 no factor makes it right."),
+        (
+            (0.9, 1.0, 1.0),
+            "too wide",
+            0.5,
+            "hold the truth: too wide. They would be calibrated at 0.5 times this width.",
+        ),
+        ((0.1, 0.2, 0.2), "too narrow", np.inf, "too narrow. Where the sd is 0 no factor can correct it."),
     ],
 )
 def test_only_good_intervals_are_praised(held, verdict, widen, said):
@@ -119,12 +124,12 @@ def test_hidden_cells_are_said_first_with_their_control_beside(page):
     assert "hidden" not in words(page)
     page.slider(key="withhold").set_value(0.5).run()
     first = next(block.value for block in page.main.markdown if "Potential temperature" in block.value)
-    assert "Half of the 440 coarse cells are hidden from the model, to test it. Given: 220 coarse" in first
+    assert "Half of the 440 coarse cells are hidden from the model to test it. Given: 220 coarse" in first
     assert [slider.key for slider in page.main.slider] == ["withhold"]
     page.slider(key="withhold").set_value(0.3).run()
     assert "132 of the 440 coarse cells are hidden from the model" in words(page)
     page.multiselect(key="med").set_value(["surface_altitude"]).run()
-    assert "132 of the 440 coarse cells lose their target and keep covariates, the others" in words(page)
+    assert "132 of the 440 coarse cells keep covariates only, the others" in words(page)
 
 
 def test_the_second_example_warns(page):
@@ -251,7 +256,7 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert "re-aggregation" in words(page)
     (said,) = [box.value for box in page.warning if "inside the cells nothing could be checked" in box.value]
     assert "cells hidden from the model are off by" in said and "bilinear" in said
-    assert "each the mean over the pixels inside its own cell" in words(page)
+    assert "each the mean over the pixels inside its cell" in words(page)
     page.slider(key="withhold").set_value(0.0).run()
     assert any(box.value.startswith("No cell is hidden from the model and no truth is known") for box in page.warning)
 
@@ -357,9 +362,9 @@ def equation(page: AppTest) -> str:
 def test_the_noises_of_the_default_stay_and_none_is_none(page):
     coarser(page)
     held = page.selectbox(key="hold")
-    assert held.value == "own" and "σ² and ς² stay" in held.options[0]
+    assert held.value == "own" and "σ² and ς² are fixed" in held.options[0]
     page.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "σ² is learned, ς² stays" in page.selectbox(key="hold").options[0]
+    assert "σ² is learned, ς² is fixed" in page.selectbox(key="hold").options[0]
 
 
 def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):

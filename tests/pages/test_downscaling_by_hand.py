@@ -29,10 +29,10 @@ def test_cells_hidden_by_hand_are_left_out_and_what_learned_values_know_is_said(
     page.text_input(key=HIDE).set_value("12-3.14-7").run()
     assert complaints(page) == [] and "438 coarse values" in words(page) and "2 cells hidden (×) by hand" in words(page)
     assert {key: slider_at(page, key) for key in before} == before, "only the data changed"
-    assert any("learned with the value of 2 cells that are hidden now" in caption.value for caption in page.caption)
+    assert any("the value of 2 cells that are now hidden" in caption.value for caption in page.caption)
     assert re.search(r"at the 2 withheld cells by RMSE", words(page))
     page.slider(key="withhold").set_value(0.5).run()
-    assert not any("learned with the value" in caption.value for caption in page.caption), (
+    assert not any("learned from data that include" in caption.value for caption in page.caption), (
         "the usual start knows nothing"
     )
     page.button(key="lab-as-drawn").click().run()
@@ -60,10 +60,10 @@ def test_cells_of_another_size_are_not_those_pointed_at(open_page):
 def test_what_an_address_cannot_have_is_left_out_with_a_sentence(open_page):
     page = open_page("downscaling", hide="99-3.1-2", reveal="`x`;1-2", **{ROWS: ["-5", "900"]})
     said = " ".join(box.value for box in page.warning)
-    assert "there is no cell 99-3, rows are 0 to 21" in said and "is no cell: write row-column" in said
+    assert "there is no cell 99-3; rows run from 0 to 21" in said and "is no cell: write row-column" in said
     assert complaints(page) == [] and page.slider(key=ROWS).value == (0, 21) and "439 coarse values" in words(page)
     page.text_input(key=REVEAL).set_value("1-2").run()
-    assert "1-2 are hidden and revealed by hand: they are hidden" in " ".join(box.value for box in page.warning)
+    assert "1-2 are both hidden and revealed by hand; they stay hidden" in " ".join(box.value for box in page.warning)
     page.slider(key=COLUMNS).set_value((4, 5)).run()
     assert complaints(page) == ["The region has 22 × 2 cells: take at least 3 × 3."]
 

@@ -16,7 +16,7 @@ def test_draws_are_made_only_when_asked_for(open_page: Callable[..., AppTest]) -
     assert "What stays is known" not in told(page)
     page.toggle(key="draws").set_value(True).run()
     until(page, lambda: "What stays is known" in told(page))
-    assert "all honour the same coarse values" in told(page) and not page.exception
+    assert "all draws agree with the same coarse values" in told(page) and not page.exception
     assert "K (sd, on average)" in told(page)
 
 

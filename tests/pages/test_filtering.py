@@ -82,14 +82,14 @@ def test_what_is_drawn_is_what_was_followed():
 
 def test_ones_own_series_is_followed_and_bad_ones_are_refused(page):
     page.segmented_control(key="f-system").set_value("series").run()
-    assert "training part's variance of position, velocity" in words(page)
+    assert "training variances for position, velocity" in words(page)
     chosen = next(box for box in page.multiselect if box.label == "Observed")
     chosen.set_value(["velocity"]).run()
     assert "both state and observation" in page.error[0].value and not page.exception
     next(box for box in page.multiselect if box.label == "Observed").set_value([]).run()
     assert "No observation column" in page.error[0].value
     next(box for box in page.multiselect if box.label == "Observed").set_value(["seen"]).run()
-    assert "training part's variance of position, velocity" in words(page)
+    assert "training variances for position, velocity" in words(page)
 
 
 def test_a_run_more_joins_the_stored_ones(page, monkeypatch):

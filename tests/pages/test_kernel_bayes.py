@@ -33,7 +33,7 @@ def words(page: AppTest) -> str:
 
 def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(opened):
     said = words(opened)
-    assert "it is the nearest of those with as many samples" in said
+    assert "it is the most accurate of the methods with as many samples" in said
     kept = json.loads((ROOT / "data" / "benchmarks" / "kernel_bayes_sizes.json").read_text())["summary"]
     for dimension, model, size in ((6, "kbr", 200), (6, "kde", 200), (6, "cme", 200), (2, "kbr", 200),
                                    (2, "abc", 1000), (6, "abc", 10_000)):  # fmt: skip
@@ -105,7 +105,7 @@ def test_cross_validation_sets_the_sliders(page, monkeypatch):
 
 def test_the_prior_and_the_sizes_have_views_of_their_own(page):
     page.segmented_control(key="k-more").set_value("prior").run()
-    assert "The prior is moved by one of its sd" in words(page)
+    assert "The prior is shifted by one sd" in words(page)
     page.segmented_control(key="k-more").set_value("size").run()
     assert "Theorem 3.6 promises" in words(page)
 
@@ -158,9 +158,10 @@ def test_what_is_chosen_without_the_truth_is_said(opened):
     gained = [error("kernel_bayes_validated", "kbr_cv", d) / error("kernel_bayes", "kbr", d) - 1
               for d in (2, 4, 8, 16, 32, 64)]  # fmt: skip
     said = words(opened)
-    assert f"takes the best bandwidth at d = 2, 4, 8, 16, and costs {100 * lost:.0f} % at d = 64" in said
+    assert f"selects the best bandwidth at d = 2, 4, 8, 16 and raises the error by {100 * lost:.0f} % at d = 64" in said
     assert (
-        f"by −{-100 * min(gained):.0f} to +{100 * max(gained):.0f} %; so chosen it is below such densities at" in said
+        f"by −{-100 * min(gained):.0f} to +{100 * max(gained):.0f} %; chosen this way, its error is below that of "
+        "such densities at" in said
     )
     assert "2.8 × the median distance, the longest offered, wins on 60 of 60 problems" in said
 

@@ -76,7 +76,7 @@ def test_the_embedding_has_no_variance_of_ell_and_its_own_evidence(page):
 
 
 def test_an_expression_of_ones_own_is_read_or_refused(page):
-    page.selectbox(key="o-f").set_value("write your own").run()
+    page.selectbox(key="o-f").set_value("your own formula").run()
     page.text_input(key="o-f-own").set_value("2*x + cos(3*x)").run()
     assert "RMSE **" in words(page)
     for text, word in (
@@ -119,7 +119,7 @@ def test_learning_of_edited_pairs_ends_on_the_sliders(page):
 
 def test_there_and_back_follows_its_knobs(page):
     said = words(view(page, "There and back"))
-    assert "f comes back: RMSE **" in said and "The limit is reached" in said
+    assert "f is recovered: RMSE **" in said and "The limit is reached" in said
     for key in ("t-lam", "t-eps", "t-k-scale", "t-l-scale"):
         moved(page, key, 10)
         assert words(page) != said

@@ -28,7 +28,7 @@ def page(open_page) -> AppTest:
 
 def evidence(page: AppTest) -> str:
     """The sentence with the posterior's numbers."""
-    return next(block.value for block in page.markdown if "finds f with RMSE" in block.value)
+    return next(block.value for block in page.markdown if "recovers f with RMSE" in block.value)
 
 
 def test_an_address_opens_on_its_edits_and_one_button_takes_them_back(page, open_page):

@@ -76,7 +76,7 @@ def test_a_study_is_taken_away(name: str, open_page: Callable[..., AppTest], mon
     offered, files = [], present.files
     monkeypatch.setattr(present, "files", lambda *told: (offered.append(told), files(*told)))
     page = open_page(name)
-    assert page.subheader[-1].value == "Take it home"
+    assert page.subheader[-1].value == "Download"
     assert [button.label for button in page.get("download_button")][-3:] == FILES
     told, address, settings = offered[-1]
     text = offline_page(told, settings)

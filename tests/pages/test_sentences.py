@@ -29,7 +29,7 @@ def test_hills_of_a_density() -> None:
     assert found == [1, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize(("lost", "words"), [(0.01, "f comes back:"), (0.5, "in part"), (1.0, "does not come back")])
+@pytest.mark.parametrize(("lost", "words"), [(0.01, "f is recovered:"), (0.5, "partly"), (1.0, "is not recovered")])
 def test_what_comes_back_is_said_by_the_share_that_does(lost: float, words: str) -> None:
     f = np.sqrt(2) * np.sin(np.linspace(0, 2 * np.pi, 401))
     assert words in trip.there_and_back(SimpleNamespace(function=f, lost=lost, lost_again=0.1))

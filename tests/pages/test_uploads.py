@@ -121,7 +121,7 @@ def test_a_coarse_file_of_twelve_months_offers_them_and_the_height_is_a_covariat
     page.multiselect(key="cov").set_value(["q"]).run()
     page.selectbox(key="dim-time").set_value("2001-04-01 00:00 (#3)").run()
     page.selectbox(key="coarse-dim-time").set_value("as the covariates").run()
-    assert not page.error and any("coarse target is of 2001-04-01" in each.value for each in page.caption)
+    assert not page.error and any("coarse target is for 2001-04-01" in each.value for each in page.caption)
 
 
 def test_an_address_says_a_date_a_value_or_an_index(open_page):

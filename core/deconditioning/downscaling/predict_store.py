@@ -167,7 +167,9 @@ class Tally:
         recomputed = 0 if cancelled else max(0, self.begun - self.computed - self._left_out)
         warnings = [self.skipped[step] for step in sorted(self.skipped)]
         if self._jitter:
-            warnings.append(f"Up to {self._jitter:.1e} was added to a diagonal to factorise it: raise σ² to avoid it.")
+            warnings.append(
+                f"Up to {self._jitter:.1e} was added to a matrix diagonal to factorise it. Raise σ² to avoid this."
+            )
         done = self.kept + self.computed
         steps, height, width = self._plan.layout.shape
         return {

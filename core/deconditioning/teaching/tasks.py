@@ -96,8 +96,8 @@ EXERCISES = (
     ),
     Exercise(
         "trip", "one_dimension", "What an average loses",
-        "A function is averaged and brought back. Move *How cautiously averages are undone* (ε, of the second stage) "
-        "until 90 to 98 % of its variation comes back.",
+        "A function is averaged and brought back. Move *How cautiously the averaging is undone* (ε, of the second "
+        "stage) until 90 to 98 % of its variation comes back.",
         "A large ε believes no average.",
         _TRIP | {"t-eps": "1"}, _TRIP | {"t-eps": "0.02"},
         "Deconditioning undoes averaging as far as the averages are believed: with a small ε nearly all comes back, "

@@ -79,5 +79,5 @@ def _one(options: argparse.Namespace, noise: float, seed: int, methods: tuple[st
         if not options.quiet:
             scores = row["scores"]
             say(f"σ = {noise:.3g}, {row['model']}, run {seed}: MSE {scores['mse']:.4f}, {scores['angle']:.1f}°, "
-                f"{scores['ms_per_step']:.1f} ms a step ({row['message']})")  # fmt: skip
+                f"{scores['ms_per_step']:.1f} ms per step ({row['message']})")  # fmt: skip
     return results

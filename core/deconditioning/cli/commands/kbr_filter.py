@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--generator", choices=("M", "D"), default="M", help="M: the angle of the noisy state, D: its own"
     )
-    parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step a row")
+    parser.add_argument("--series", metavar="FILE", help="instead of a system: CSV or NetCDF, one step per row")
     parser.add_argument("--states", nargs="+", metavar="COLUMN", help="columns of the series that are hidden")
     parser.add_argument("--observations", nargs="+", metavar="COLUMN", help="columns that are observed")
     parser.add_argument(

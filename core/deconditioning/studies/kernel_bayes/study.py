@@ -134,7 +134,7 @@ def validated(
     """Scale of the lengthscales and ε (δ = 2ε) of least 10-fold error among ``SCALES`` and ``epsilons`` (``EPSILONS``).
 
     Errors are measured in the kernel of the median distance; in each candidate's ``own``, as §4.2 has it, the longest
-    lengthscale wins, since a flat kernel tells no distributions apart.
+    lengthscale wins, because a flat kernel cannot distinguish distributions.
     """
     epsilons = epsilons or EPSILONS
     judge = None if own else gaussian_rule(problem).kernel
