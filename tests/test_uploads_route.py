@@ -126,7 +126,7 @@ def test_a_file_taken_away_is_deleted_and_others_stay(server: Uploads) -> None:
 
 
 def test_a_note_cannot_be_made_by_a_visitor() -> None:
-    for forged in (b"kept on the disk /etc/passwd", note_of(Path("/etc/passwd"))[5:], b"kept on the disk " + b"0" * 64):
+    for forged in (b"stored on disk /etc/passwd", note_of(Path("/etc/passwd"))[5:], b"stored on disk " + b"0" * 64):
         assert content(Held(forged)) == forged
 
 

@@ -53,8 +53,8 @@ class Expression:
         bad = ~np.isfinite(found)
         if bad.any():
             raise InputError(
-                f"'{self.text}' is no finite number at {self.variable} = {at[bad].flat[0]:.3g}: choose a function that "
-                "is defined wherever the data lie."
+                f"'{self.text}' is not a finite number at {self.variable} = {at[bad].flat[0]:.3g}: choose a function "
+                "that is defined wherever the data lie."
             )
         return found
 

@@ -79,7 +79,7 @@ def _redirect(page: str) -> dict[str, str]:
     for new in old.values():
         st.query_params[new] = current[new]
     _take_out(old)
-    return {new: f"The setting `{key}` of the address is called `{new}` now." for key, new in old.items()}
+    return {new: f"The setting `{key}` in the address is now called `{new}` now." for key, new in old.items()}
 
 
 def _address() -> dict[str, list[str]]:
@@ -202,7 +202,7 @@ def _what(values: list[Any], asked: list[str]) -> str:
     if len(asked) != len(values):
         return "one value" if len(asked) == 1 else f"{len(asked)} values"
     if all(isinstance(value, int) for value in values) and not all(n is not None and n % 1 == 0 for n in found):
-        return "no whole number"
+        return "not a whole number"
     if not all(number is not None and math.isfinite(number) for number in found):
-        return "no finite number"
+        return "not a finite number"
     return "outside its limits"

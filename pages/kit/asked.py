@@ -65,4 +65,4 @@ def count_asked() -> None:
     if recall(_PUT) is None:
         return
     with st.container(key="lab-asked"):
-        st.number_input("Values put on controls so far", 0, step=1, key=SEEN)
+        st.number_input("Controls set so far", 0, step=1, key=SEEN)

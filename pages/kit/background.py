@@ -73,9 +73,9 @@ class Background:
 
             def check() -> None:
                 if self._wanted.get(lane) != key:
-                    raise Cancelled("another picture was asked for")
+                    raise Cancelled("another picture was requested")
                 if time.monotonic() - self._asked[lane] > PATIENCE_S:
-                    raise Cancelled("nobody waits for this picture any more")
+                    raise Cancelled("nobody is waiting for this picture any more")
 
             def run() -> Any:
                 check()
@@ -112,7 +112,7 @@ def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], word
         error = job.exception()
         if error is None:
             return job.result()
-        st.caption(sentence_of(error) if isinstance(error, InputError) else "Another picture was asked for.")
+        st.caption(sentence_of(error) if isinstance(error, InputError) else "Another picture was requested.")
         return None
 
     @st.fragment(run_every=0.5)

@@ -90,8 +90,8 @@ def headline(table: BenchmarkTable) -> None:
     narrow = "too narrow everywhere" if max(held) < 0.9 else "look at each"
     share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
     st.markdown(
-        f"The nearest model's RMSE is {share} of that of the best "
-        f"interpolation; its 95 % intervals hold {inside} of the truth, {narrow}."
+        f"The most accurate model's RMSE is {share} of the best interpolation's; its 95 % intervals contain {inside} "
+        f"of the truth, {narrow}."
     )
     st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
 
@@ -102,8 +102,8 @@ def mediation(table: BenchmarkTable) -> str:
     if not told:
         return ""
     return (
-        "Seeds on which the mediated model (shrinkage CMP) has the larger RMSE than its plain counterpart (bag GP on "
-        f"pseudo-targets): {told}. The paper's Table 2 has it the other way round."
+        "Seeds for which the mediated model (shrinkage CMP) has a larger RMSE than its unmediated counterpart (bag "
+        f"GP on pseudo-targets): {told}. The paper's Table 2 reports the opposite."
     )
 
 
@@ -179,7 +179,7 @@ def _kept_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[st
 def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: str) -> None:
     """``mark`` names rows that do not change; their sums are kept."""
     if not rows:
-        st.caption("No fit is finished yet.")
+        st.caption("No fit has finished yet.")
         return
     found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
     if len(table.scores) > MOST_BESIDE:
@@ -190,10 +190,10 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: 
         for column, (value, group) in zip(places, found.items(), strict=False):
             _one(table, group, value, column, column)
     st.caption(
-        f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth "
-        "inside the central 95 % interval. CPU seconds of one fit, one thread."
+        f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth inside the central "
+        "95 % interval. CPU seconds for one fit on one thread."
     )
-    with st.expander("Which differences are more than chance? Wilcoxon's signed-rank test"):
+    with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):
         for value, group in found.items():
             _tests(group, table.groups[value])
 

@@ -20,9 +20,9 @@ def tools() -> None:
     if first is None:
         return
     for label, key, does, about in (
-        ("Back to A", "lab-back", _back, "Put the settings of A on the controls"),
-        ("Swap", "lab-swap", _swap, "Pin B, and go to the settings of A"),
-        ("Unpin", "lab-unpin", record.unpin, "Show one picture again"),
+        ("Back to A", "lab-back", _back, "Set the controls to the settings of A"),
+        ("Swap", "lab-swap", _swap, "Pin B and return to the settings of A"),
+        ("Unpin", "lab-unpin", record.unpin, "Show a single picture again"),
     ):
         st.button(label, key=key, type="tertiary", help=about, on_click=does)
 
@@ -33,7 +33,7 @@ def show() -> None:
     if first is None:
         return
     with st.container(border=True, key="lab-compared"):
-        st.markdown("**A** is pinned, **B** is live: dotted curves and the left of divided maps are A.")
+        st.markdown("**A** is pinned, **B** is live. Dotted curves and the left side of divided maps show A.")
         left, right = st.columns([1.3, 1])
         with left:
             _settings(first, second)
@@ -145,6 +145,6 @@ def _difference(first: Seen, second: Seen) -> None:
         key = st.selectbox("B − A of", list(maps), list(maps).index(usual), names.__getitem__, key="lab-difference-of")
     figure = difference_map(json.loads(first.figures[key].text), maps[key], f"B − A: {names[key]}")
     if figure is None:
-        st.caption("A and B lie on different grids: no difference can be taken.")
+        st.caption("A and B are on different grids, so no difference can be computed.")
     else:
         plotly_live(figure, "lab-difference", later=True)

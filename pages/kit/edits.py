@@ -18,8 +18,8 @@ from pages.kit.state import recall
 from pages.kit.words import sentence_of
 
 HINT = (
-    "Drag a point; click or tap elsewhere to add one; double click or hold one to delete it. By keys, in a picture: "
-    "arrows choose, Shift + arrows move, Enter adds, Delete deletes."
+    "Drag a point to move it; click or tap elsewhere to add one; double-click or hold one to delete it. Keyboard, "
+    "inside a picture: arrows select, Shift + arrows move, Enter adds, Delete deletes."
 )
 
 
@@ -50,7 +50,7 @@ class ByHand:
         if any(recall(key) for key, _ in self.held.values()):
             none = {key: "" for key, _ in self.held.values()}
             place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),
-                         help="Take back every edit of a point")  # fmt: skip
+                         help="Undo every edit of a point")  # fmt: skip
         return replace(spec, first_edits=found["first"].text, second_edits=found["second"].text)
 
     def _held(self, scatter: str, count: int, place: Any) -> Edits:
@@ -62,10 +62,10 @@ class ByHand:
         )
         edits, refused = read(text)
         if refused:
-            place.warning(f"Edits of {name} are left aside. {sentence_of(refused)}")
+            place.warning(f"Edits of {name} are ignored. {sentence_of(refused)}")
         there = edits.possible(count)
         if there != edits.within(count):
-            place.warning(f"Edits of {name} would delete every pair: no pair is deleted.")
+            place.warning(f"Edits of {name} would delete every pair, so no pair is deleted.")
         elif waiting := edits.beyond(count):
             letter = "n" if scatter == "first" else "m"
             place.caption(

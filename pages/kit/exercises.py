@@ -55,7 +55,7 @@ def _verdict(exercise: Exercise) -> None:
     """The sentence with the page's numbers and the tick, which is kept."""
     found = exercise.verdict(seen().said())
     if found is None:
-        state, mark, words = "open", "…", "The page is still computing what this is checked against."
+        state, mark, words = "open", "…", "The page is still computing the result to check."
     elif found.done and _earned(exercise):
         state, mark, words = "good", "✓", f"Done. {found.said}"
         _keep(exercise, found.said)
@@ -63,7 +63,7 @@ def _verdict(exercise: Exercise) -> None:
         state, mark, words = (
             "open",
             "○",
-            f"Not yet. {found.said} But the address brought these settings: move a control.",
+            f"Not yet. {found.said} But these settings came from the address: move a control yourself.",
         )
     else:
         state, mark, words = "open", "○", f"Not yet. {found.said}"

@@ -47,7 +47,7 @@ class Extension:
         if isinstance(error, InputError):
             self.trouble = str(error)
         elif error is not None and not isinstance(error, Cancelled):
-            self.trouble = "This run ended in an unexpected error: try other settings."
+            self.trouble = "This run failed with an unexpected error: try other settings."
         self.job = None
         return True
 

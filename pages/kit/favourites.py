@@ -25,7 +25,7 @@ _IN_A_NAME = 3
 
 def star() -> None:
     """The button in the line of tools, with what it unfolds."""
-    about = "Keep these settings under a name, or take those that you kept before"
+    about = "Save these settings under a name, or restore saved ones"
     unfold("Star", _of_this_page, key=_STAR, icon=":material/star:", help=about)
 
 
@@ -51,7 +51,7 @@ def _of_this_page() -> None:
     """A name for the settings that are shown; below it those that are kept."""
     try:
         with st.form("lab-favourite", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-            name = st.text_input("Keep these settings as", _usual_name(seen()), max_chars=LONGEST_NAME)
+            name = st.text_input("Save these settings as", _usual_name(seen()), max_chars=LONGEST_NAME)
             if st.form_submit_button("Keep", type="primary"):
                 get_engine().favourites.keep(_favourite(seen(), name))
                 st.caption("Kept.")
@@ -63,14 +63,14 @@ def _of_this_page() -> None:
         if one.page == seen().page:
             _row(one)
     if damaged:
-        st.caption(f"{len(damaged)} more cannot be read: page Runs names them.")
+        st.caption(f"{len(damaged)} more cannot be read: page Runs lists them.")
     page_link("runs", "Rename or delete them on page Runs", query={"favourites": "open"}, icon=":material/monitoring:")
 
 
 def _row(favourite: Favourite) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if picture := picture_of(favourite):
-            st.image(picture, width=72, alt=f"The picture kept as {plain(favourite.name)}")
+            st.image(picture, width=72, alt=f"The picture saved as {plain(favourite.name)}")
         more = "" if told(favourite) == plain(favourite.name) else f"  \n{told(favourite)}"
         st.markdown(f"**{plain(favourite.name)}**{more}")
         shown = _is_shown(query_of(favourite))

@@ -91,7 +91,7 @@ def refusals() -> Iterator[None]:
         yield
     except InputError as error:
         refusal(error)
-        st.caption("Nothing is lost: change the control on the left, the page comes back.")
+        st.caption("Nothing is lost: change the control on the left and the page will recover.")
 
 
 def refusal(error: object) -> None:
@@ -115,7 +115,7 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
                 st.caption(f"Source: {source}")
 
 
-def notes(sentences: Iterable[str], label: str = "What was done with the data") -> None:
+def notes(sentences: Iterable[str], label: str = "How the data were processed") -> None:
     """The choices made for the user while reading the data, as a list in an expander; nothing where there are none."""
     lines = [f"- {sentence_of(sentence)}" for sentence in sentences]
     if lines:

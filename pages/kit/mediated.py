@@ -22,6 +22,6 @@ def lost(model: str = "shrinkage_cmp") -> str:
         return ""
     more = sum(mine > other for mine, other in pairs)
     return (
-        f"{model_name(model)} has a larger RMSE than the plain {model_name(plain)} on {more} of {len(pairs)} draws; "
-        "the paper's Table 2 has it the other way round."
+        f"{model_name(model)} has a larger RMSE than the unmediated {model_name(plain)} on {more} of {len(pairs)} "
+        "draws; the paper's Table 2 reports the opposite."
     )

@@ -3,7 +3,9 @@
 from deconditioning.tables.gaps import SWITCH, Missing
 from pages.kit import bound
 
-_HELP = "Off: they are data. They lie farther from all other values of their column than these from one another."
+_HELP = (
+    "Off: treat them as data. They are farther from all other values of their column than those are from one another."
+)
 
 
 def table_missing(key: str) -> Missing:

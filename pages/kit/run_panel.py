@@ -41,7 +41,7 @@ def begin_run(spec: RunSpec) -> None:
 
 def tell_time(doing: str, seconds: float) -> None:
     """Say, beside the button that begins it, about how long something takes: "Learning takes about 40 s"."""
-    st.caption(f"{doing} takes {about(seconds)}, longer where others compute too.")
+    st.caption(f"{doing} takes {about(seconds)}, longer if others are computing too.")
 
 
 def _slot(task: str) -> str:
@@ -71,14 +71,19 @@ def is_busy(run: Run | None) -> bool:
 def tell_whose(run: Run) -> None:
     """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
     if not get_engine().is_mine(run):
-        st.info("Somebody else began this run and you have its link: look at it; what you learn is a run of your own.")
+        st.info(
+            "Someone else started this run and you opened it by its link. You can look at it; pressing Learn "
+            "starts a run of your own."
+        )
     tell_version(run)
 
 
 def tell_version(run: Run) -> None:
     """A sentence above a run whose version gave other numbers."""
     if problem := difference(run.version):
-        st.info(sentence_of(f"{problem} What this page computes from its settings may differ from its results."))
+        st.info(
+            sentence_of(f"{problem} What this page computes from the run's settings may differ from the run's results.")
+        )
 
 
 def _checked(run: Run) -> Run | None:
@@ -190,8 +195,8 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     if run.status == "done":
         said = f"{done} in {took}" if took else done
     elif run.status == "cancelled":
-        shown = cancelled if run.result else "there is no result yet to show"
-        said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it began"
+        shown = cancelled if run.result else "there is no result to show yet"
+        said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
     else:
         said = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{said}{more} (run {run.id})")
@@ -203,7 +208,7 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
     """The objective of each stage and every hyperparameter against the evaluation."""
     objectives, (steps, values) = trace_series(rows)
     if not objectives:
-        st.caption("The first evaluation is on its way …")
+        st.caption("Waiting for the first evaluation …")
         return
     dark = is_dark()
     for stage, (at, lines) in objectives.items():

@@ -84,7 +84,7 @@ class SweepTool:
 
     def switch(self) -> None:
         """In the line of tools."""
-        about = "A grid of one or two settings, computed on the engine: where evidence and error have their optimum"
+        about = "Compute a grid over one or two settings and find the optima of evidence and error"
         bound.toggle("Sweep", key="sweep", help=about, on_change=remember, args=(_TURNED, True))
 
     def panel(self) -> None:
@@ -97,7 +97,7 @@ class SweepTool:
             _begin_with_last(found)
         with st.container(border=True):
             if found is None or not found.offers:
-                st.caption("Nothing can be swept of what this page shows now.")
+                st.caption("Nothing on this page can be swept at present.")
                 return
             _panel(found)
 
@@ -167,7 +167,9 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
     for edge, value in (("below", begin), ("above", end)):
         limit = given.low if edge == "below" else given.high
         if limit is not None and (value < limit if edge == "below" else value > limit):
-            raise InputError(f"The axis {given.title} goes {edge} {limit:g}, where its slider ends: stay inside.")
+            raise InputError(
+                f"The axis {given.title} goes {edge} {limit:g}, the end of its slider: stay within the slider's range."
+            )
     return Axis(name, float(begin), float(end), int(many), bool(log), given.whole)
 
 
@@ -190,7 +192,11 @@ def _buttons(found: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
         if st.button(f"Sweep {count} settings", key="sweep-begin", type="primary", disabled=busy or not axes):
             _begin(found, {**found.settings, "axes": [asdict(axis) for axis in axes], "page": _address()})
         stopped = run is not None and not run.active and run.status != "done"
-        if run is not None and stopped and st.button("Go on", key="sweep-on", help="Only what is missing is computed"):
+        if (
+            run is not None
+            and stopped
+            and st.button("Go on", key="sweep-on", help="Only missing settings are computed")
+        ):
             _begin(found, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
     if count:
         tell_time("The sweep", _BEGIN_S + count * (_took(run) or found.setting_s))
@@ -246,7 +252,10 @@ def _elsewhere(found: Sweepable, run: Run, known: Swept) -> None:
         if key in controls and key not in swept_now and not same(controls[key].value, value)
     ]
     if moved:
-        st.caption(f"Swept at {', '.join(moved)}, which the page has otherwise now; adopting a setting brings it back.")
+        st.caption(
+            f"Swept at {', '.join(moved)}, which differs from the page's current settings; adopting a setting "
+            "restores it."
+        )
 
 
 def _adopt(known: Swept, pick: Callable[[Row], None]) -> None:

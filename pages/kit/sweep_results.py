@@ -43,8 +43,10 @@ def legend(found: Swept, live: bool) -> None:
     """What the marks are."""
     words = ["Star: best of this picture"]
     if choosing(found.rows, found.scores):
-        words.append("diamond: what would be chosen without a truth")
-    st.caption("; ".join([*words, "circle: the sliders. A click adopts."] if live else words) + "." * (not live))
+        words.append("diamond: the choice made without the truth")
+    st.caption(
+        "; ".join([*words, "circle: the sliders. Click to adopt a setting."] if live else words) + "." * (not live)
+    )
 
 
 def said(found: Swept) -> None:

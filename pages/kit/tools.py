@@ -13,7 +13,7 @@ from pages.kit.record import Control, same, seen
 from pages.kit.unfold import unfold
 
 Controls = Mapping[str, Control]
-_NAMED = "It names what differs from this page's own settings, numbers to four digits."
+_NAMED = "It contains the settings that differ from this page's defaults, with numbers to four digits."
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def finish() -> None:
         compared.tools()
         favourites.star()
         unfold("Link", _link, key="lab-link", icon=":material/link:",
-               help="The address of these settings, to copy, and its QR code")  # fmt: skip
+               help="A link to these settings, with its QR code")  # fmt: skip
         present.button()
         if now.sweep is not None:
             now.sweep.switch()
@@ -96,15 +96,15 @@ def _link() -> None:
 
 def _steps() -> None:
     for label, key, icon, step, hint in (
-        ("Undo", "lab-undo", ":material/undo:", -1, "The settings before (Ctrl+Z)"),
-        ("Redo", "lab-redo", ":material/redo:", 1, "The settings after (Shift+Ctrl+Z)"),
+        ("Undo", "lab-undo", ":material/undo:", -1, "Previous settings (Ctrl+Z)"),
+        ("Redo", "lab-redo", ":material/redo:", 1, "Next settings (Shift+Ctrl+Z)"),
     ):
         off = not history.can_go(step)
         st.button(label, key=key, icon=icon, help=hint, disabled=off, on_click=history.go, args=(step,))
 
 
 def _pin() -> None:
-    about = "Keep this picture as A; what you change then is B, and both are shown together"
+    about = "Keep this picture as A; further changes become B, and both are shown together"
     label = "Pin as A" if record.pinned() is None else "Pin this as A"
     st.button(label, key="lab-pin", icon=":material/keep:", help=about, on_click=record.pin)
 
@@ -115,7 +115,7 @@ def _presets() -> None:
         st.button(preset.name, key=f"lab-preset-{index}", type="tertiary", help=preset.about, on_click=_take,
                   args=(preset,), disabled=not _changes(preset))  # fmt: skip
     st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary", on_click=history.wish_defaults,
-              help="Every control as this page opens: the worked example")  # fmt: skip
+              help="Reset every control to the worked example")  # fmt: skip
 
 
 def _take(preset: Preset) -> None:

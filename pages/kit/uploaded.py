@@ -21,7 +21,7 @@ from pages.kit.state import recall
 from pages.kit.visitor import is_shared, visitor_mark
 from pages.kit.words import plain
 
-_NOTE, _REFUSAL = (f"{word} {secrets.token_hex(32)} ".encode() for word in ("kept on the disk", "refused"))
+_NOTE, _REFUSAL = (f"{word} {secrets.token_hex(32)} ".encode() for word in ("stored on disk", "refused"))
 
 
 def note_of(path: Path) -> bytes:

@@ -101,12 +101,12 @@ class Guesses:
     def right(self, secret: str, wanted: str) -> bool:
         """Whether a secret is the one that is wanted; a wrong guess delays the next."""
         if not self._lock.acquire(blocking=False):
-            raise InputError("Another guess is being looked at: try again in a while.")
+            raise InputError("Another guess is being checked: try again shortly.")
         try:
             if 0 < (left := self._until - time.monotonic()) <= _WAITED_FOR_S:
                 time.sleep(left)
             elif left > 0:
-                raise InputError(f"There were {self._wrong} wrong guesses: try again in {left:.0f} s.")
+                raise InputError(f"{self._wrong} wrong guesses so far: try again in {left:.0f} s.")
             if hmac.compare_digest(secret.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")):
                 self._wrong = 0
                 return True
@@ -128,7 +128,10 @@ def become_administrator(secret: str) -> bool:
     """
     wanted = os.environ.get("DECONDITIONING_ADMIN", "")
     if len(wanted) < SHORTEST_SECRET:
-        raise InputError(f"DECONDITIONING_ADMIN has fewer than {SHORTEST_SECRET} letters: start the server with more.")
+        raise InputError(
+            f"DECONDITIONING_ADMIN has fewer than {SHORTEST_SECRET} characters: restart the server with "
+            "a longer secret."
+        )
     if not _guesses[address()].right(secret, wanted):
         return False
     st.session_state[_ADMINISTRATOR] = True

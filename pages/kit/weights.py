@@ -13,9 +13,12 @@ def weights_said(sample: "KernelMean") -> str:
     """What the weights sum to, and whether they may be read as probabilities."""
     if sample.negative > ROUNDING:
         return (
-            f"Its weights sum to {sample.total:.3f}, the negative ones to −{sample.negative:.2g}: they are no "
+            f"Its weights sum to {sample.total:.3f}, the negative ones to −{sample.negative:.2g}, so they are not "
             "probabilities."
         )
     if abs(sample.total - 1) > ROUNDING:
-        return f"Its weights sum to {sample.total:.3f}, none is negative: scaled to one they would be probabilities."
+        return (
+            f"Its weights sum to {sample.total:.3f}, none is negative: scaled to sum to one they would be "
+            "probabilities."
+        )
     return "Its weights sum to one and none is negative: here they can be read as probabilities."

@@ -87,7 +87,7 @@ def test_runs_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> None
     expect(bob.get_by_role("heading", name="Run 1")).to_be_visible()
     assert "Run 0" not in bob.get_by_test_id("stMain").inner_text()
     opened(bob, link.removeprefix(url))
-    expect(bob.get_by_text("Somebody else began this run")).to_be_visible()
+    expect(bob.get_by_text("Someone else started this run")).to_be_visible()
     expect(bob.get_by_role("heading", name="Run 0")).to_be_visible()
     assert button(bob, "Delete").count() == 0 and button(bob, "Cancel").count() == 0
     expect(button(bob, "Run again")).to_be_visible()
@@ -106,7 +106,7 @@ def test_a_fit_is_seen_and_stopped_by_who_began_it(new_page, room: tuple[str, Pa
     run = re.search(r"run=([0-9a-f-]+)", alice.url)
     assert run is not None and (runs / run[1] / "owner").read_text() == mark_of(secret_of(alice))
     bob = opened(new_page(url=url), urlsplit(alice.url).path + f"?run={run[1]}")
-    expect(bob.get_by_text("Somebody else began this run")).to_be_visible()
+    expect(bob.get_by_text("Someone else started this run")).to_be_visible()
     assert button(bob, "Cancel").count() == 0
     expect(button(bob, "Learn hyperparameters")).to_be_enabled()
     alice.reload()

@@ -172,7 +172,7 @@ def test_the_last_place_says_what_the_intervals_held(problem, printed):
     panels = panels_of(problem)
     _, figure = printed(panels, problem.grid, trust=Trust((0.32, 0.67, 0.75), "too narrow", 2.1))
     words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
-    assert "Of the 95 % intervals 75 % hold the truth: too narrow." in words and "32 %" in words
+    assert "75 % of the 95 % intervals contain the truth: too narrow." in words and "32 %" in words
 
 
 def test_a_plain_map_of_a_region_is_as_wide_as_the_region(problem, printed):

@@ -182,8 +182,11 @@ def test_a_whole_run_is_shown_on_its_page(task: str, runs_folder: Path, open_pag
 def test_what_a_run_found_one_scale_up_stands_beside_the_maps(runs_folder: Path, open_page) -> None:
     page = open_page("downscaling", run=put(runs_folder, 0, whole("downscale")))
     (said,) = [box.value for box in page.success if "one scale up" in box.value]
-    assert "2 cells, each joined from two to four neighbours, were downscaled to the 4 known ones" in said
-    assert "RMSE 0.5 K, 62 % of that of bilinear interpolation" in said and "100 % hold the known mean" in said
+    assert "2 cells, each merged from two to four neighbours, were downscaled to the 4 known cells" in said
+    assert (
+        "RMSE 0.5 K, 62 % of bilinear interpolation's" in said
+        and "100 % of the 95 % intervals contain the known mean" in said
+    )
     (folded,) = [found for found in page.expander if found.label.startswith("One scale up")]
     assert list(folded.dataframe[0].value["RMSE"]) == ["0.5", "1", "0.8", "0.6"]
     page.selectbox(key="model").set_value("cmp").run()

@@ -62,7 +62,7 @@ def test_it_opens_on_a_finished_example(page):
 
 def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_it(page):
     (said,) = [box.value for box in page.success if "95 % intervals" in box.value]
-    held, verdict = re.search(r"Of the 95 % intervals (\d+) % hold the truth: ([a-z ]+)\.", said).groups()
+    held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "about right" and 90 <= int(held) <= 98 and "times as wide" not in said
     (drawn,) = [block.proto.body for block in page.get("html") if 'class="lab-trust"' in block.proto.body]
     assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
@@ -72,7 +72,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
         "matern52"
     ).run()  # nothing may vary that neighbours do not show: intervals shrink
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
-    held, verdict = re.search(r"Of the 95 % intervals (\d+) % hold the truth: ([a-z ]+)\.", said).groups()
+    held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "too narrow" and int(held) < 90 and "times as wide" in said
     assert not [box for box in page.success if "95 % intervals" in box.value]
 
@@ -80,12 +80,12 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
 @pytest.mark.parametrize(
     ("held", "verdict", "widen", "said"),
     [
-        ((0.51, 0.9, 0.94), "about right", 1.03, "hold the truth: about right."),
+        ((0.51, 0.9, 0.94), "about right", 1.03, "contain the truth: about right."),
         (
             (0.9, 1.0, 1.0),
             "too wide",
             0.5,
-            "hold the truth: too wide. They would be calibrated at 0.5 times this width.",
+            "contain the truth: too wide. They would be calibrated at 0.5 times this width.",
         ),
         ((0.1, 0.2, 0.2), "too narrow", np.inf, "too narrow. Where the sd is 0 no factor can correct it."),
     ],
@@ -254,8 +254,12 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert complaints(page) == []
     assert any("no truth" in box.value for box in page.info)
     assert "re-aggregation" in words(page)
-    (said,) = [box.value for box in page.warning if "inside the cells nothing could be checked" in box.value]
-    assert "cells hidden from the model are off by" in said and "bilinear" in said
+    (said,) = [
+        box.value
+        for box in page.warning
+        if "neither the field inside the cells nor the intervals could be checked" in box.value
+    ]
+    assert "means of hidden cells have an error of" in said and "bilinear" in said
     assert "each the mean over the pixels inside its cell" in words(page)
     page.slider(key="withhold").set_value(0.0).run()
     assert any(box.value.startswith("No cell is hidden from the model and no truth is known") for box in page.warning)
@@ -374,11 +378,11 @@ def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(page):
     page.number_input(key="columns").set_value(4).run()
     until(page, lambda: warned(page))  # it is known with the exact picture
     (said,) = warned(page)
-    assert "leaving out one visible cell at a time" in said and complaints(page) == []
+    assert "leave-one-out over the visible cells" in said and complaints(page) == []
 
 
 def warned(page: AppTest) -> list[str]:
-    return [box.value for box in page.warning if "Bilinear interpolation is the better guess" in box.value]
+    return [box.value for box in page.warning if "Bilinear interpolation predicts better" in box.value]
 
 
 def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scale_up_chose(page):

@@ -22,7 +22,7 @@ def unfolded(page: AppTest, key: str = "lab-star") -> AppTest:
 def kept(page: AppTest, name: str = "") -> AppTest:
     """The page's settings, kept."""
     unfolded(page)
-    (box,) = (found for found in page.text_input if found.label == "Keep these settings as")
+    (box,) = (found for found in page.text_input if found.label == "Save these settings as")
     if name:
         box.set_value(name)
     (button,) = (found for found in page.button if found.label == "Keep")

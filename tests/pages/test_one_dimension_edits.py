@@ -1,5 +1,5 @@
 """Points edited by hand on page One dimension: the address holds them, other settings keep or leave them, hostile ones
-are left aside."""
+are ignored."""
 
 from collections.abc import Callable
 from typing import Any

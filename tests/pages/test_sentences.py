@@ -15,7 +15,7 @@ def sample(*weights: float) -> Any:
 
 
 def test_weights_are_probabilities_only_where_they_are() -> None:
-    assert weights_said(sample(0.6, 0.6, -0.2)).endswith("the negative ones to −0.2: they are no probabilities.")
+    assert weights_said(sample(0.6, 0.6, -0.2)).endswith("the negative ones to −0.2, so they are not probabilities.")
     assert "sum to 0.800, none is negative: scaled" in weights_said(sample(0.5, 0.3))
     assert "can be read as probabilities" in weights_said(sample(0.5, 0.5))
 

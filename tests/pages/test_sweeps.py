@@ -95,7 +95,7 @@ def test_a_sweep_begins_with_the_slider_moved_last_and_undo_covers_what_is_adopt
     page.button(key="lab-undo").click().run()
     assert log_slider(page, "o-k-scale").value == pytest.approx(before)
     moved(page, "o-noise", 4.0)
-    assert any("Swept at σ² = 0.2, which the page has otherwise now" in box.value for box in page.caption)
+    assert any("Swept at σ² = 0.2, which differs from the page's current settings" in box.value for box in page.caption)
     library = open_page("runs", run=run_id)
     assert not library.exception and any("The evidence is highest at" in box.value for box in library.markdown)
 
@@ -117,7 +117,7 @@ def test_ends_around_the_present_value(offer: Offer, ends: tuple[float, float]) 
 def test_what_leaves_a_slider_is_refused_in_a_sentence(open_page: Opened) -> None:
     page = open_page("one_dimension", sweep="true", **SMALL_LINE)
     page.number_input(key="sweep-x-noise-high").set_value(100.0).run()
-    assert any("goes above 10, where its slider ends" in box.value for box in page.error)
+    assert any("goes above 10, the end of its slider" in box.value for box in page.error)
     assert page.button(key="sweep-begin").disabled
 
 

@@ -145,7 +145,7 @@ class Line:
 
 
 def make_line(spec: LineSpec) -> Line:
-    """Draw the problem, then edit it; one seed gives one draw. ``InputError`` where r or f is no finite number."""
+    """Draw the problem, then edit it; one seed gives one draw. ``InputError`` where r or f is not a finite number."""
     rng = np.random.default_rng(spec.seed)
     y, query = (rng.uniform(-spec.half_width, spec.half_width, count) for count in (spec.n, spec.m))
     x = spec.r(y) + spec.input_noise * rng.standard_normal(spec.n)

@@ -73,13 +73,15 @@ def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
     if spec.model.reads(problem.data):
         share = _told_by_mediators(problem, spec)
-        said = f"The mediators tell {100 * share:.0f} % of how the cells' mean covariates vary, each cell left out"
+        said = (
+            f"The mediators explain {100 * share:.0f} % of the variance of the cells' mean covariates (leave-one-out)"
+        )
     else:
         doubt = 1.0 if data.covariance is None else float(data.covariance.diagonal().mean())
         share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
-        said = f"The mediators tell {100 * share:.0f} % of how the cells' pseudo-targets vary"
+        said = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
     if share < HALF:
-        said += ": most is lost on the way through them"
+        said += ": most information is lost in mediation"
     return Assumption("mediation", share, share >= HALF, f"{said}.")
 
 
@@ -87,13 +89,17 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
     """Source: `deconditioning.mediator_shift`."""
     shift = mediator_shift(problem.data.mediators, problem.data.query_mediators)
     said = (
-        f"Where the targets' mediators lie, {100 * shift.effective:.0f} % of the cells with covariates count; "
-        f"{100 * shift.reached:.0f} % of the targets have one as near as cells have one another"
+        f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
+        f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
     )
     holds = shift.effective >= HALF and shift.reached >= MOST_REACHED
     if not holds:
-        done = "cells are weighed by that" if problem.data.importance is not None else "cells can be weighed by that"
-        said += f": mediators have shifted between the two ({done}), and where none is near W is a guess"
+        done = (
+            "cells are weighted accordingly"
+            if problem.data.importance is not None
+            else "cells can be weighted accordingly"
+        )
+        said += f": the mediators have shifted between the two sets ({done}), and where no cell is near, W extrapolates"
     return Assumption("overlap", shift.effective, holds, f"{said}.")
 
 
@@ -123,9 +129,9 @@ def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) 
     told = np.average((values - own[cell]) ** 2, weights=area)
     doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
     share = float(told / (told + doubt)) if told + doubt > 0 else 1.0
-    said = f"Of what varies inside the cells the posterior mean tells {100 * share:.0f} %, the rest is in the sd"
+    said = f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
     if share < HALF:
-        said += ": from means over cells alone most of it can't be recovered"
+        said += ": most of it cannot be recovered from cell means alone"
     return Assumption("aggregation", share, share >= HALF, f"{said}.")
 
 
@@ -141,8 +147,8 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
     at, units = int(away.argmax()), f" {problem.units}".rstrip()
     beyond = max(0.0, float(away[at])) / (high - low)
     said = (
-        f"The mean lies between {np.nanmin(values):.4g} and {np.nanmax(values):.4g}{units}, the cells between "
-        f"{low:.4g} and {high:.4g}{units}"
+        f"The posterior mean ranges from {np.nanmin(values):.4g} to {np.nanmax(values):.4g}{units}, the cells "
+        f"from {low:.4g} to {high:.4g}{units}"
     )
     outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
     worst = max(outside, key=outside.__getitem__, default="")
@@ -150,10 +156,12 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
     holds = beyond <= (MOST_BEYOND if far else MOST_AT_ALL)
     if not holds:
         where = (
-            f", where `{worst}` lies {outside[worst]:.2g} times the range of the cells' means outside it" if far else ""
+            f", where `{worst}` lies {outside[worst]:.2g} times the range of the cell means outside that range"
+            if far
+            else ""
         )
-        advice = f"leave `{worst}` out, or look at its values there" if far else "look at the covariates there"
-        said += f": it goes too far beyond them{where}, and no cell supports it; {advice}"
+        advice = f"leave `{worst}` out, or check its values there" if far else "check the covariates there"
+        said += f": it extrapolates too far{where}, with no cell to support it; {advice}"
     return Assumption("reach", beyond, holds, f"{said}.")
 
 
@@ -175,14 +183,14 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
         within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
         share = float(np.average(within, weights=area))
         span = f"lies between {limits[0]:g} and {limits[1]:g}" if np.isfinite(limits[1]) else "is never negative"
-        said = f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals stay there on {100 * share:.0f} % of the area"
+        said = f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
         if share < MOST_INSIDE:
-            said += ", elsewhere they are those of a Gaussian that this field is not, and no interval is right"
+            said += "; elsewhere a Gaussian does not describe this field, and no interval is right"
         return Assumption("intervals", share, share >= MOST_INSIDE, f"{said}.")
     skewed = float(skew(problem.coarse[problem.observed]))
     said = f"The coarse values' skewness is {signed(skewed, 2)}"
     if abs(skewed) > SKEWED:
-        said += ": the intervals of a Gaussian reach too far to one side and not far enough to the other"
+        said += ": Gaussian intervals reach too far on one side and not far enough on the other"
     return Assumption("intervals", skewed, abs(skewed) <= SKEWED, f"{said}.")
 
 
@@ -194,7 +202,7 @@ def _roughness(spec: ModelSpec) -> list[Assumption]:
             if not own.learned:
                 continue
             holds = own.low + margin < value < own.high - margin
-            where = "inside its bounds" if holds else "at a bound: the cells ask for another family"
+            where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
             said = f"{own.symbol} of {factor.kind.title} is {value:.3g}, {where} ({own.low:g} to {own.high:g})."
             found.append(Assumption("roughness", value, holds, said))
     return found

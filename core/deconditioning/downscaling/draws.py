@@ -101,7 +101,7 @@ def exact_draws(
     """
     if count * len(problem.pixel) > MOST_VALUES:
         raise InputError(
-            f"{count} draws of {len(problem.pixel):,} pixels are too many to be held at once: ask for at most "
+            f"{count} draws of {len(problem.pixel):,} pixels do not fit into memory at once: request at most "
             f"{MOST_VALUES // len(problem.pixel)}."
         )
     if picture is not None and reads_bags(spec):

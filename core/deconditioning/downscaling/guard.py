@@ -54,15 +54,15 @@ class Guard:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is to be said to the user: nothing where learning helped and the model beats interpolation."""
-        said, each = [], "leaving out one visible cell at a time, the error of its mean is"
+        said, each = [], "in leave-one-out over the visible cells, the error of a cell mean is"
         if self.kept == "start":
             said.append(
                 f"Learning made the model worse: {each} {self.learned:.3g} {self.units} with the learned "
-                f"hyperparameters and {self.start:.3g} {self.units} with those it began from, which are kept."
+                f"hyperparameters and {self.start:.3g} {self.units} with the starting ones, which are used instead."
             )
         if self.model is not None and self.bilinear is not None and self.bilinear < self.model:
             said.append(
-                f"Bilinear interpolation is the better guess here: {each} {self.bilinear:.3g} {self.units} with it and "
+                f"Bilinear interpolation predicts better here: {each} {self.bilinear:.3g} {self.units} with it and "
                 f"{self.model:.3g} {self.units} with the model."
             )
         found = self.one_scale_up.sentences if self.one_scale_up else ()

@@ -32,7 +32,7 @@ def kept_map(data: bytes) -> KeptMap:
         with xr.open_dataset(io.BytesIO(data), engine="h5netcdf") as dataset:
             fine = [name for name in ("mean", "sd") if name in dataset]
             if "mean" not in fine:
-                raise InputError("The run's file has no variable `mean`: it was changed; run it again.")
+                raise InputError("The run's file has no variable `mean`; the file was changed. Run it again.")
             mappings = [name for name in ("crs",) if name in dataset]
             fields = fields_from_dataset(dataset[[*fine, *mappings]].load())
             mean = fields.dataset["mean"]

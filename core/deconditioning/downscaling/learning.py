@@ -33,7 +33,7 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
     context, settings = context or Quiet(), completed(problem, settings)
     checked: _Checked = _Checked()
     if settings.choose and (other := other_candidate(problem, settings)) is not None:
-        context.report(message="Choosing the model one scale up")
+        context.report(message="Choosing the model by a test one scale up")
         checked = _look(problem, settings, context)
         if checked.cancelled:
             return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)

@@ -46,7 +46,7 @@ CLEARLY = 1.645
 #: The ways a model is compared with, as a sentence has them.
 OTHERS = {
     "bilinear": "bilinear interpolation",
-    "start": "the same model with the hyperparameters it began from",
+    "start": "the same model with its starting hyperparameters",
     "regression_kriging": "area-to-point regression kriging",
     "partial_cmp": "the partially mediated process",
     "area_to_point_gp": "the area-to-point Gaussian process on pseudo-targets",
@@ -120,7 +120,7 @@ class OneScaleUp:
         )
         whole = {len(row) for row in each.values()} == {found.cells}
         if not whole or len(found.held) != len(LEVELS) or not {found.model, "bilinear"} <= found.rmse.keys():
-            raise ValueError("parts of what was found one scale up are missing")
+            raise ValueError("parts of the result one scale up are missing")
         return found
 
     @property
@@ -140,11 +140,11 @@ class OneScaleUp:
     def sentence(self) -> str:
         """What was done and found, with its numbers."""
         own, bilinear = self.rmse[self.model], self.rmse["bilinear"]
-        beside = f", {100 * own / bilinear:.0f} % of that of bilinear interpolation" if bilinear > 0 else ""
+        beside = f", {100 * own / bilinear:.0f} % of bilinear interpolation's" if bilinear > 0 else ""
         return (
-            f"One scale up, {self.groups} cells, each joined from two to four neighbours, were downscaled to the "
-            f"{self.cells} known ones in them: RMSE {self._size(own)}{beside}; of the 95 % intervals "
-            f"{100 * self.held[-1]:.0f} % hold the known mean."
+            f"One scale up, {self.groups} cells, each merged from two to four neighbours, were downscaled to the "
+            f"{self.cells} known cells inside them: RMSE {self._size(own)}{beside}; {100 * self.held[-1]:.0f} % of "
+            "the 95 % intervals contain the known mean."
         )
 
     @property
@@ -154,7 +154,7 @@ class OneScaleUp:
         if other is None or other not in OTHERS or other not in self.rmse:
             return self.stage_one or None
         return (
-            f"Chosen one scale up: {OTHERS[self.model]} comes nearer to the known cells than {OTHERS[other]}, RMSE "
+            f"Chosen one scale up: {OTHERS[self.model]} predicts the known cells better than {OTHERS[other]}, RMSE "
             f"{self._size(self.rmse[self.model])} against {self._size(self.rmse[other])}."
         )
 
@@ -164,8 +164,8 @@ class OneScaleUp:
         if self.better is None:
             return ()
         return (
-            f"One scale up, {OTHERS[self.better]} comes nearer to the known cells than this model: RMSE "
-            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.model])}. It is probably nearer at "
+            f"One scale up, {OTHERS[self.better]} predicts the known cells better than this model: RMSE "
+            f"{self._size(self.rmse[self.better])} and {self._size(self.rmse[self.model])}. It is probably better at "
             "the pixels too.",
         )
 

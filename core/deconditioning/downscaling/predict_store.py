@@ -69,7 +69,7 @@ def conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Con
     except InputError as error:
         if step is None:
             raise
-        return f"Step {step} is left out: {error}", time.process_time() - begun
+        return f"Step {step} is skipped: {error}", time.process_time() - begun
     return given, time.process_time() - begun
 
 

@@ -66,7 +66,7 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
     if spec.model.reads(problem.data):
         return problem.data
     if spec.mediator_kernel is None:
-        raise InputError("Pseudo-targets need mediators, none are given: name a mediator, or let coordinates join.")
+        raise InputError("Pseudo-targets need mediators, but none are given: choose a mediator or add the coordinates.")
     options = pseudo_target_learning(spec.model)
     return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
 
@@ -128,7 +128,7 @@ def picture_of(problem: DownscalingProblem) -> Picture:
     """The prediction pixels with the bags among them; bags outside the picture are not allowed here."""
     bags, inputs, rows = problem.data.bags, problem.inputs, pixels_of_bags(problem)
     if not bags_inside(problem) or not torch.equal(inputs[rows], bags.inputs.cpu()):
-        raise InputError("The bags are not made of the prediction pixels: predict tile by tile instead.")
+        raise InputError("The bags do not consist of the prediction pixels: predict tile by tile instead.")
     return Picture(inputs, problem.columns, bags, rows, grid_layout(problem))
 
 
@@ -199,8 +199,8 @@ def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor 
     if spec.model.reads(problem.data) or covariance is not None:
         return ()
     return (
-        f"The {problem.data.bags.count} pseudo-targets are taken for measurements, they are too many to carry on what "
-        "they err by: the intervals are too narrow.",
+        f"The {problem.data.bags.count} pseudo-targets are treated as measurements because there are too many to "
+        "propagate their errors: the intervals are too narrow.",
     )
 
 
@@ -242,10 +242,13 @@ def _approximate(left_out: float, error: float) -> tuple[str, ...]:
     told = []
     if left_out > 0:
         told.append(
-            f"The mediators' kernel matrix is of low rank here: {100 * left_out:.2g} % of its trace are left out."
+            f"The mediators' kernel matrix is approximated at low rank: {100 * left_out:.2g} % of its trace is dropped."
         )
     if error > 0:
-        told.append(f"The bound on the log evidence is known to about ± {error:.2g} only: bags are thinned for it.")
+        told.append(
+            f"The bound on the log evidence is accurate only to about ± {error:.2g} because bags are thinned "
+            "to compute it."
+        )
     return tuple(told)
 
 

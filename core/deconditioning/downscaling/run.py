@@ -77,13 +77,13 @@ def downscale(
     if settings.learn and learned is None:
         learned = learn_model(problem, settings, context)
         if learned[0].cancelled:
-            raise Cancelled("The run was cancelled while it learned.")
+            raise Cancelled("The run was cancelled during learning.")
     best, guard = learned or (None, None)
     spec = starting_spec(problem, settings) if best is None else best.spec
     data = matched_data(problem, spec, context.check)
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     found = predict(spec, data, problem, device=device, check=context.check)
-    context.report(message="Scores, beside the baselines")
+    context.report(message="Scoring the model and the baselines")
     fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
     rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(found.sd))
     guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
@@ -130,7 +130,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
     if not jitter:
         return ()
     return (
-        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it: raise σ² to avoid it.",
+        f"{jitter:.1e} was added to the diagonal of the targets' covariance to factorise it. Raise σ² to avoid this.",
     )
 
 

@@ -48,7 +48,7 @@ def open_source(key: str) -> Fields:
     digest = key.removeprefix(UPLOAD)
     path = upload_folder() / f"{digest}.nc"
     if not digest.isalnum() or not path.is_file():
-        raise InputError("This uploaded file is no longer here: upload it again.")
+        raise InputError("This uploaded file is no longer on the server: upload it again.")
     used_now(path)
     return open_upload(path, kept_uploads().get(key, "the upload"))
 

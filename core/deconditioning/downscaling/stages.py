@@ -39,7 +39,7 @@ class Stage:
         ratio = math.sqrt(learned.spec.kernel.variance)
         return Stage(
             WAYS[0],
-            f"Stage one: {CALLED[WAYS[0]]}; joint learning was not farther off one scale up, but its prior sd ran away "
+            f"Stage one: {CALLED[WAYS[0]]}; joint learning was no less accurate one scale up, but its prior sd grew "
             f"to {ratio:.0f} times that of the targets.",
         )
 
@@ -57,7 +57,7 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
     """
     if settings.stage_one != CHOOSE or not has_two_ways(settings.kind):
         return Stage(WAYS[0] if settings.stage_one == CHOOSE else settings.stage_one)
-    context.report(message="Choosing the way of stage one, one scale up")
+    context.report(message="Choosing the method of stage one by a test one scale up")
     found: dict[str, OneScaleUp] = {}
     for way in WAYS:
         try:
@@ -68,14 +68,16 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
             break
         found[way] = checked
     if len(found) < len(WAYS):
-        return Stage(WAYS[0], f"Stage one: {CALLED[WAYS[0]]}, as one scale up cannot be asked which way is nearer.")
+        return Stage(
+            WAYS[0], f"Stage one: {CALLED[WAYS[0]]}, because the test one scale up cannot compare the two methods here."
+        )
     apart, joint = (found[way] for way in WAYS)
     far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
     errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in found.items()}
     said = (
         f"Stage one: {CALLED[way]}, RMSE {errors[way]} one scale up; {CALLED[other]}: {errors[other]}, "
-        f"{'farther off by more than chance' if far else 'not nearer by more than chance'}."
+        f"{'significantly less accurate' if far else 'not significantly more accurate'}."
     )
     return Stage(way, said, replace(found[way], stage_one=said))
 

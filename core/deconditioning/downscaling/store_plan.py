@@ -78,7 +78,7 @@ class StoreTask:
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"`{name}` of a region is {value!r}: give a whole number from 1.")
         if self.condition == "once" and (self.coarse or self.mediator):
-            raise InputError("`coarse` and `mediator` are read with condition 'each' only: leave them out.")
+            raise InputError("`coarse` and `mediator` are used only with condition 'each': omit them.")
         if self.mediator and not self.coarse:
             raise InputError("`mediator` goes with `coarse`: without it the mediators are read from the store.")
         StoredModel.from_dict(self.model)
@@ -159,7 +159,9 @@ def make_plan(task: StoreTask) -> Plan:
     count = _steps_of(task, fields, names)
     first, stop = task.steps or (0, count)
     if not 0 <= first < stop <= count:
-        raise InputError(f"Steps {first} to {stop} were asked for, the store has {count}: choose from 0 to {count}.")
+        raise InputError(
+            f"Steps {first} to {stop} were requested, but the store has {count}: choose from 0 to {count}."
+        )
     problem, units = problem_of(task, None if task.condition == "once" else first)
     for name, wanted in zip(names, units, strict=True):
         convert(np.zeros(1), fields.check(name).units, wanted, name)
@@ -185,8 +187,8 @@ def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
     moving = [name for name in names if task.along in fields.dataset[name].dims]
     if not moving and task.condition == "once":
         raise InputError(
-            f"None of the covariates changes along `{task.along}`, so every step would be the same field: predict one "
-            "with `downscale`, or condition on each step's targets."
+            f"No covariate changes along `{task.along}`, so every step would be the same field: predict one with "
+            "`downscale`, or condition on each step's targets."
         )
     return int(fields.dataset.sizes[task.along])
 
@@ -237,14 +239,14 @@ def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around
     finer = abs(float(np.median(np.diff(other))) - step) > _SAME * step
     if finer or nearest.max() > _SAME * step:
         raise InputError(
-            f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) are not those of the model's grid "
+            f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
             f"({len(own)}, {own[0]:g} to {own[-1]:g}): bring the covariates to the model's grid."
         )
     beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
     if not around and beyond > cell + 0.5:
         raise InputError(
-            f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where it knows nothing but its "
-            "prior: cut the store to the model's region."
+            f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where only the prior is "
+            "available: crop the store to the model's region."
         )
 
 
@@ -282,11 +284,11 @@ def _claim(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProb
         return
     there = about_store(path)
     if there.get(_FINGERPRINT) != mark:
-        raise InputError(f"{path} is there already and is not a part of this prediction: give another name.")
+        raise InputError(f"{path} already exists and does not belong to this prediction: choose another name.")
     if not task.resume and not (task.token and there.get(_TOKEN) == task.token):
         done = len(layout.chunks()) - len(missing_chunks(path, layout, plan.fields))
         raise InputError(
-            f"{path} is there already with {done} of {len(layout.chunks())} chunks: give `--resume` to compute the "
+            f"{path} already exists with {done} of {len(layout.chunks())} chunks: give `--resume` to compute the "
             "missing ones, or another name."
         )
 
@@ -332,6 +334,6 @@ def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingPro
 
 
 _WORDS = {
-    "once": "One posterior, conditioned on the model's own problem, read at the covariates of every step.",
+    "once": "One posterior, conditioned on the model's own targets and evaluated at the covariates of each step.",
     "each": "Every step is conditioned on its own targets, with the same hyperparameters.",
 }

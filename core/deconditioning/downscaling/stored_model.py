@@ -52,7 +52,8 @@ class StoredModel:
         settings = DownscaleSettings.from_dict(value["settings"])
         if settings.learn:
             raise InputError(
-                "The model's hyperparameters are still to be learned (`learn` is true): give the result of a learning."
+                "The model's hyperparameters have not been learned yet (`learn` is true): give the result of a "
+                "completed run."
             )
         return StoredModel(Source.from_dict(value["source"]), DownscalingSpec.from_dict(value["problem"]), settings)
 
@@ -70,8 +71,8 @@ class StoredModel:
             )
         except (KeyError, IndexError, TypeError, AttributeError):
             raise InputError(
-                f"{name} is no stored model: give what `deconditioning downscale … --json model.json` wrote, or the "
-                "Settings of page Downscaling."
+                f"{name} is not a saved model: give the output of `deconditioning downscale … --json model.json`, or "
+                "the Settings of page Downscaling."
             ) from None
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def read_model(path: str | Path) -> StoredModel:
     except OSError as error:
         raise InputError(f"The model file {path} cannot be read ({error.strerror}): give its path.") from None
     except ValueError:
-        raise InputError(f"The model file {path} is no JSON: give what `downscale --json` wrote.") from None
+        raise InputError(f"The model file {path} is not valid JSON: give the output of `downscale --json`.") from None
     return StoredModel.from_document(document, str(path))
 
 

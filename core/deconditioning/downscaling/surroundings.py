@@ -69,7 +69,7 @@ def _surroundings(problem: DownscalingProblem) -> Surroundings:
     coordinates = coordinate_names(problem)
     columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
     if not columns:
-        raise InputError("A local scale needs to know where the cells lie: let the coordinates join the covariates.")
+        raise InputError("A local scale needs the locations of the cells: add the coordinates to the covariates.")
     width = cell_width(problem.data.bags.inputs[:, columns], problem.data.bags)
     rough = _variance(problem).flat[problem.pixel]
     row, shares = problem.shares_of_pixels()

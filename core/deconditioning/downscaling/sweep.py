@@ -35,11 +35,11 @@ LONGEST = 60
 #: What is told of each setting.
 SCORES = {
     "evidence": Score("Log evidence", "more", truth=False),
-    "left_out": Score("RMSE of targets left out (standardised)", truth=False),
+    "left_out": Score("Leave-one-out RMSE of the targets (standardised)", truth=False),
     "rmse": Score("RMSE against truth"),
     "crps": Score("CRPS against truth"),
-    "coverage50": Score("Truth in 50 % intervals", ""),
-    "coverage95": Score("Truth in 95 % intervals", ""),
+    "coverage50": Score("Coverage of 50 % intervals", ""),
+    "coverage95": Score("Coverage of 95 % intervals", ""),
 }
 NOISES = ("noise σ²", "regularisation λ")
 

@@ -25,11 +25,11 @@ def verdict(
 def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:
     """What could be checked without a truth, and what could not; ``mean`` and ``bilinear`` (H, W)."""
     scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
-    nothing = "inside the cells nothing could be checked, nor the intervals."
+    nothing = "neither the field inside the cells nor the intervals could be checked."
     if not scores or not other:
-        return "No cell is hidden from the model and no truth is known: " + nothing
+        return "No cell is hidden from the model and no truth is available: " + nothing
     units = f" {problem.units}" if problem.units else ""
     beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
     return (
-        f"The means of cells hidden from the model are off by {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
+        f"The predicted means of hidden cells have an error of {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
     )

@@ -34,7 +34,7 @@ _KILLED = (
     "use fewer points or larger blocks and run it again."
 )
 _MENDING = "The process that computes was lost: a new one is being started, and the run begins again there."
-_CANCELLED_EARLY = "Cancelled before it began."
+_CANCELLED_EARLY = "Cancelled before it started."
 _NOTHING_YET = "Cancelled before there was a first result."
 _CANCELLED = "Cancelled; the best result so far is kept."
 

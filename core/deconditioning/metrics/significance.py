@@ -53,7 +53,7 @@ def pairwise_wilcoxon(results: Sequence[Mapping[str, Any]], score: str) -> tuple
     """
     by_model = _by_model(results, score)
     if len(by_model) < 2:
-        raise InputError(f"{len(by_model)} model(s) have the score `{score}`: a comparison needs two.")
+        raise InputError(f"{len(by_model)} model(s) have the score `{score}`: a comparison needs at least two.")
     pairs = [_compare(a, by_model[a], b, by_model[b]) for a, b in combinations(by_model, 2)]
     corrected = holm([pair.p_value for pair in pairs])
     return tuple(Comparison(**{**vars(pair), "p_holm": p}) for pair, p in zip(pairs, corrected, strict=True))

@@ -35,7 +35,7 @@ class Trust:
     @property
     def sentence(self) -> str:
         """The verdict with its number."""
-        return f"Of the 95 % intervals {100 * self.held[-1]:.0f} % hold the truth: {self.verdict}."
+        return f"{100 * self.held[-1]:.0f} % of the 95 % intervals contain the truth: {self.verdict}."
 
 
 def trust(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, *, weights: np.ndarray | None = None) -> Trust:

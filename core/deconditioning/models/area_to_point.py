@@ -43,7 +43,7 @@ def area_to_point_kernel(
     place = tuple(name for name in names if name in coordinates)
     rest = tuple(name for name in names if name not in coordinates)
     if not place:
-        raise InputError("This model needs to know where the cells lie: let the coordinates join the covariates.")
+        raise InputError("This model needs the locations of the cells: add the coordinates to the covariates.")
     rough, mean = Factor(spatial, place, (1.0,)), Factor("constant", place, ())
     smooth, terms = Factor(covariates, rest, (1.0,) * len(rest)) if rest and covariates else None, [Term((rough,))]
     if smooth is not None and structure == "product":

@@ -19,7 +19,7 @@ def centroids(data: IndirectData) -> IndirectData:
     """Matched data whose bag ``j`` is the one point ``Σ_{i∈j} w_i x_i``."""
     if not data.matched:
         raise InputError(
-            "A model on centroids needs one target per bag, these are matched through mediators only: "
-            "give pseudo-targets."
+            "A model on centroids needs one target per bag, but these are matched only through mediators: give "
+            "pseudo-targets."
         )
     return replace(data, bags=singletons(data.bags.mean(data.bags.inputs)))

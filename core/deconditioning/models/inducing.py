@@ -27,15 +27,15 @@ def place(inducing: Inducing, inputs: Float[Tensor, "N d"]) -> Float[Tensor, "p 
         found = torch.tensor(inducing.locations, dtype=inputs.dtype, device=inputs.device)
         if found.shape[1] != inputs.shape[1]:
             raise InputError(
-                f"The stored inducing points have {found.shape[1]} columns, the data "
-                f"{inputs.shape[1]}: place them anew."
+                f"The stored inducing points have {found.shape[1]} columns, the data {inputs.shape[1]}: place them "
+                "again."
             )
         return found
     distinct = np.unique(_rounded(inputs.detach().cpu().numpy()), axis=0)
     if inducing.count > len(distinct):
         raise InputError(
-            f"{inducing.count} inducing points were asked for, the data have {len(distinct)} distinct points: "
-            "ask for at most that many."
+            f"{inducing.count} inducing points were requested, but the data have {len(distinct)} distinct points: "
+            "request at most that many."
         )
     rng = np.random.default_rng(inducing.seed)
     points = _kmeans(distinct, inducing, rng) if inducing.placement == "kmeans" else _grid(distinct, inducing.count)

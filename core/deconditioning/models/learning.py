@@ -71,14 +71,14 @@ class LearningOptions:
             raise InputError(f"`prior_sd` is {self.prior_sd}: give a positive number, or 0 for no priors.")
         check_hold(self.hold)
         if self.restarts < 1 or self.steps < 1:
-            raise InputError(f"{self.restarts} restarts of {self.steps} steps were asked for: give at least one each.")
+            raise InputError(f"{self.restarts} restarts of {self.steps} steps were requested: give at least one each.")
 
 
 def check_hold(hold: tuple[str, ...]) -> tuple[str, ...]:
     """The noises to be held; ``InputError`` where one is none."""
     unknown = [name for name in hold if name not in NOISES]
     if unknown:
-        raise InputError(f"`{unknown[0]}` can't be held while learning: choose among {', '.join(NOISES)}.")
+        raise InputError(f"`{unknown[0]}` cannot be fixed while learning: choose from {', '.join(NOISES)}.")
     return hold
 
 
@@ -188,8 +188,9 @@ def _runaway(spec: ModelSpec) -> list[str]:
         return []
     ratio = math.sqrt(spec.kernel.variance)
     return [
-        f"The prior standard deviation ran away to {ratio:.0f} times that of the targets: the fine field is being "
-        "sharpened to make up for weights that shrink; fix λ nearer interpolation or shorten the mediator lengthscales."
+        f"The prior standard deviation grew to {ratio:.0f} times that of the targets: the fine field is being "
+        "sharpened to compensate for shrinking weights. Fix λ closer to interpolation or shorten the mediator "
+        "lengthscales."
     ]
 
 

@@ -29,7 +29,7 @@ def identity_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Fl
     if grams.across.shape[0] != grams.across.shape[1]:
         raise InputError(
             f"There are {grams.across.shape[0]} bags and {grams.across.shape[1]} targets: this model needs one target "
-            "per bag; use direct matching, or a model with mediators."
+            "per bag. Use direct matching or a model with mediators."
         )
     return torch.eye(len(grams.sizes), dtype=grams.sizes.dtype, device=grams.sizes.device)
 

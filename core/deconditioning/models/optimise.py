@@ -119,8 +119,8 @@ def minimise(
         raise InputError(f"The optimiser '{method}' is unknown: choose lbfgs or adam.")
     if not vector.names:
         raise InputError(
-            "There is nothing to learn: the kernel has no hyperparameters and the noises are held. "
-            "Add a term with lengthscales, free a noise, or do not learn."
+            "There is nothing to learn: the kernel has no hyperparameters and the noise variances are fixed. Add a "
+            "term with lengthscales, let a noise variance be learned, or skip learning."
         )
     count = restarts if method == "lbfgs" else 1
     search = _Search(loss, vector, report, total=count * steps)

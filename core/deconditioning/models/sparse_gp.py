@@ -167,7 +167,7 @@ class SparseTerms:
 def sparse_terms(spec: ModelSpec, data: IndirectData, columns: Columns, check: Check = never) -> SparseTerms:
     """The terms of a sparse model with all hyperparameters given; constants, no gradient."""
     if spec.noise <= 0:
-        raise InputError("A model with inducing points divides by the noise, σ² is 0: give σ² a positive number.")
+        raise InputError("A model with inducing points divides by the noise variance, but σ² is 0: make σ² positive.")
     kernel = spec.kernel.build(columns.inputs).to(data.targets.device)
     with torch.no_grad():
         summary = summarise(spec, data, columns, check)

@@ -215,7 +215,7 @@ def learn_sparse(
     """
     _refuse(spec, inputs, targets)
     if starts < 1:
-        raise InputError(f"{starts} starts were asked for: give at least one.")
+        raise InputError(f"{starts} starts were requested: give at least one.")
     generator, climb = torch.Generator().manual_seed(seed), _Climb(inputs, targets, steps, starts, report, check)
     for start in range(starts):
         begun = spec if start == 0 else replace(spec, locations=_random_points(spec, inputs, generator))

@@ -29,7 +29,7 @@ class Inducing:
         if self.placement not in ("kmeans", "grid"):
             raise InputError(f"The placement '{self.placement}' of inducing points is unknown: choose kmeans or grid.")
         if self.count < 1:
-            raise InputError(f"{self.count} inducing points were asked for: give at least one.")
+            raise InputError(f"{self.count} inducing points were requested: give at least one.")
 
     @staticmethod
     def from_dict(value: dict[str, Any]) -> "Inducing":

@@ -44,8 +44,8 @@ class StochasticOptions:
     def __post_init__(self) -> None:
         if min(self.steps, self.batch) < 1 or self.sampled_bags < 0 or not self.rate > 0:
             raise InputError(
-                f"{self.steps} steps of {self.batch} targets at rate {self.rate} with {self.sampled_bags} sampled bags "
-                "were asked for: give positive numbers (0 bags means all of them)."
+                f"{self.steps} steps of {self.batch} targets at rate {self.rate} with {self.sampled_bags} sampled "
+                "bags were requested: give positive numbers (0 bags means all of them)."
             )
 
 

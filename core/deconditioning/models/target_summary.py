@@ -89,8 +89,8 @@ def whiten(
         return WhitenedTargets(residual / root, weights / root, None, count * noise.log())
     if count > MOST_TARGETS:
         raise InputError(
-            f"Minibatches of targets, and learning ℓ jointly, factorise the noise of all {count} targets, at most "
-            f"{MOST_TARGETS}: climb the collapsed bound with ℓ learned in a stage of its own, or set ς² to 0."
+            f"Minibatches of targets, and learning ℓ jointly, factorise the noise covariance of all {count} targets; "
+            f"the limit is {MOST_TARGETS}: use the collapsed bound with ℓ learned in a separate stage, or set ς² to 0."
         )
     factor = linalg.cholesky(observation_noise(weights, noise, point_noise, contamination), "noise of the targets")
     return WhitenedTargets(factor.half_solve(residual), factor.half_solve(weights.T).T, None, factor.log_determinant())

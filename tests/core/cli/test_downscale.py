@@ -282,7 +282,7 @@ def test_the_default_model_says_what_interpolation_does_better(command, tmp_path
     assert first["model"] == "area_to_point_gp" and first["settings"]["point_noise"] == 0
     assert told["bilinear"] < told["model"] and told["kept"] is None
     (line,) = answer.err.splitlines()
-    assert line.startswith("Warning: Bilinear interpolation is the better guess here") and line[9:] in first["warnings"]
+    assert line.startswith("Warning: Bilinear interpolation predicts better here") and line[9:] in first["warnings"]
     share = first["diagnostics"]["explained_share"]
     assert share["basis"] == "truth" and 0 <= share["share"] < 0.3 and "expect little" in share["sentence"]
 

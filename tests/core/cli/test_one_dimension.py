@@ -28,7 +28,7 @@ def test_lambda_and_expressions_are_options(command) -> None:
         (("--methods", "nonsense"), "unknown"),
         (("--n", 0), "between 1"),
         (("--target", "import os"), "cannot be read"),
-        (("--target", "log(x)"), "no finite number"),
+        (("--target", "log(x)"), "not a finite number"),
         (("--input-noise", -1), "not negative"),
     ],
 )

@@ -137,7 +137,7 @@ def test_intervals_of_a_target_with_limits_are_refused_where_they_leave_them():
     sd[:9] = 0.6
     found = intervals(given, mean, sd)
     assert found.number == pytest.approx(given.grid.area[9:].sum() / given.grid.area.sum()) and not found.holds
-    assert refused([found])[0].startswith("Rain rate is never negative: 95 % intervals stay there on ")
+    assert refused([found])[0].startswith("Rain rate is never negative: 95 % intervals respect this on ")
 
 
 def test_skewed_values_are_told():

@@ -91,7 +91,7 @@ def test_draws_have_the_dense_mean_and_covariance_and_honour_the_cells(problem, 
 def test_the_same_seed_gives_the_same_draws_and_too_many_are_refused(problem, result, full):
     again = leaving(problem, result).drawing()(2, problem.spec.seed)
     assert again.fields.shape == (2, *problem.grid.shape) and again.stride == 1
-    with pytest.raises(InputError, match="too many to be held at once: ask for at most 104166"):
+    with pytest.raises(InputError, match="do not fit into memory at once: request at most 104166"):
         exact_draws(result.spec, problem.data, problem, "", None, None, count=200_000, seed=0)
     with pytest.raises(InputError, match="1 draws say nothing"):
         Delivery(draws=1)

@@ -66,7 +66,7 @@ def test_it_is_said_where_bilinear_interpolation_is_the_better_guess():
     found = downscale(problem(plane()), {"learn": False})
     told = found.diagnostics["leave_one_out"]
     assert told["bilinear"] < told["model"] and told["kept"] is None
-    assert any(warning.startswith("Bilinear interpolation is the better guess") for warning in found.warnings)
+    assert any(warning.startswith("Bilinear interpolation predicts better") for warning in found.warnings)
 
 
 def test_pseudo_targets_are_no_measurements_to_be_left_out():

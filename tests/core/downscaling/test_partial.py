@@ -196,9 +196,9 @@ def test_the_guard_leaves_pseudo_targets_alone(given):
 
 def test_matched_cells_and_local_scales_are_refused_where_they_cannot_be(given):
     direct = problem(matching="direct")
-    with pytest.raises(InputError, match="matched through mediators and whose places"):
+    with pytest.raises(InputError, match="matched through mediators and whose locations"):
         posterior(starting_spec(direct, PARTIAL), direct.data, columns_of(direct))
-    with pytest.raises(InputError, match="A local scale is learned from cells that are measured"):
+    with pytest.raises(InputError, match="A local scale is learned from cells measured"):
         starting_spec(given, DownscaleSettings("area_to_point_gp", local_scale=True))
 
 
@@ -210,5 +210,5 @@ def test_pseudo_targets_that_are_taken_for_measurements_are_told(given, monkeypa
     bare = matched_data(given, spec)
     assert bare.covariance is None and torch.equal(bare.targets, data.targets)
     found = predict(spec, bare, given)
-    assert f"The {bare.bags.count} pseudo-targets are taken for measurements" in found.told[0]
+    assert f"The {bare.bags.count} pseudo-targets are treated as measurements" in found.told[0]
     assert bool((found.sd <= predict(spec, data, given).sd).all())

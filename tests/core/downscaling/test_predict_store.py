@@ -135,7 +135,7 @@ def test_resume_computes_only_what_is_missing(store, tmp_path, monkeypatch):
     assert [(chunk.step, chunk.row) for chunk in done] == [(0, 1), (2, 0)]
     assert np.array_equal(written(output), whole)
     for other in (task(store, output, rows=10, resume=True), task(store, output, condition="each", resume=True)):
-        with pytest.raises(InputError, match="not a part of this prediction"):
+        with pytest.raises(InputError, match="does not belong to this prediction"):
             run(other)
 
 
@@ -146,7 +146,7 @@ def test_another_version_resumes_where_its_numbers_are_the_same(store, tmp_path,
     monkeypatch.setattr("deconditioning.__version__", "9.0.0")
     assert run(task(store, output, rows=20, resume=True))["computed"] == 1
     monkeypatch.setattr("deconditioning.downscaling.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
-    with pytest.raises(InputError, match="not a part of this prediction"):
+    with pytest.raises(InputError, match="does not belong to this prediction"):
         run(task(store, output, rows=20, resume=True))
 
 
@@ -264,7 +264,7 @@ def test_a_store_that_does_not_fit_the_model_is_refused(store, tmp_path):
         with pytest.raises(InputError, match="pixels beyond the model's cells"):
             run(task(store, tmp_path / "out.zarr", stored_model(store, region=(1, 6, 2, 9)), condition=condition))
     coarser = write_store(tmp_path / "grid.zarr", 1, (20, 40))
-    with pytest.raises(InputError, match="not those of the model's grid"):
+    with pytest.raises(InputError, match="differ from those of the model's grid"):
         run(task(coarser, tmp_path / "out.zarr", stored_model(store)))
     shutil.rmtree(pascals / "cloud_albedo")
     bare = pascals.rename(tmp_path / "bare.zarr")
@@ -298,5 +298,5 @@ def test_a_stored_model_is_what_the_page_and_the_command_write(store, tmp_path):
         file.write_text(text)
         with pytest.raises(InputError, match=said):
             read_model(file)
-    with pytest.raises(InputError, match="still to be learned"):
+    with pytest.raises(InputError, match="have not been learned yet"):
         StoredModel.from_dict({**stored.to_dict(), "settings": {"learn": True}})

@@ -20,7 +20,7 @@ def drawn():
 )
 def test_intervals_of_known_width_are_judged_as_such(drawn, width, verdict):
     found = trust(drawn, 0 * drawn, np.full_like(drawn, width))
-    assert found.verdict == verdict and found.sentence.endswith(f"hold the truth: {verdict}.")
+    assert found.verdict == verdict and found.sentence.endswith(f"contain the truth: {verdict}.")
     assert found.widen == pytest.approx(1 / width, rel=1e-3)
     wider = np.full_like(drawn, width * found.widen)
     assert coverage(truth=drawn, mean=0 * drawn, sd=wider, level=0.95) == pytest.approx(0.95, abs=1e-3)
@@ -35,7 +35,8 @@ def test_weights_are_areas_and_gaps_are_left_out():
     truth, sd = np.array([0.0, 5.0, np.nan]), np.ones(3)
     found = trust(truth, np.zeros(3), sd, weights=np.array([3.0, 1.0, 9.0]))
     assert (
-        found.held == (0.75, 0.75, 0.75) and found.sentence == "Of the 95 % intervals 75 % hold the truth: too narrow."
+        found.held == (0.75, 0.75, 0.75)
+        and found.sentence == "75 % of the 95 % intervals contain the truth: too narrow."
     )
 
 

@@ -60,7 +60,7 @@ def test_the_terms_are_a_rough_one_of_the_place_a_smooth_one_of_the_covariates_l
     assert families(kernel(plain, PLACE)) == [[rough], [mean]]
     assert whole.terms[0].factors[0].lengthscales == pytest.approx((4 * 0.1 * math.sqrt(8),))
     assert families(kernel(bags, spatial="matern32", covariates="linear")) == [[("matern32", PLACE)], [lines], [mean]]
-    with pytest.raises(InputError, match="let the coordinates join"):
+    with pytest.raises(InputError, match="add the coordinates"):
         kernel(bags, place=())
 
 

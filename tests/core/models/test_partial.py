@@ -192,12 +192,12 @@ def test_stacked_bags_stand_in_blocks_and_weights_end_in_the_identity():
 
 @pytest.mark.parametrize("terms", [(PLACE,), (MEDIATED,)])
 def test_a_kernel_without_both_parts_is_refused(terms):
-    with pytest.raises(InputError, match="a term of the place alone and one of covariates"):
+    with pytest.raises(InputError, match="a term in location alone and a mediated term"):
         posterior(replace(SPEC, kernel=KernelSpec(terms)), with_footprints(), COLUMNS)
 
 
 def test_targets_without_footprints_are_refused():
-    with pytest.raises(InputError, match="whose places among the pixels are known"):
+    with pytest.raises(InputError, match="whose locations are known"):
         posterior(SPEC, problem(), COLUMNS)
     with pytest.raises(InputError, match="There are 4 footprints and 9 targets"):
         replace(problem(targets=9), footprints=with_footprints().footprints)
