@@ -63,7 +63,7 @@ def test_it_opens_on_a_finished_example(page):
 def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_it(page):
     (said,) = [box.value for box in page.success if "95 % intervals" in box.value]
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
-    assert verdict == "about right" and 90 <= int(held) <= 98 and "times as wide" not in said
+    assert verdict == "about right" and 90 <= int(held) <= 98 and "times this width" not in said
     (drawn,) = [block.proto.body for block in page.get("html") if 'class="lab-trust"' in block.proto.body]
     assert f"95 % intervals hold {held} %" in drawn and len(re.findall('class="dot"', drawn)) == 3
     assert not page.warning
@@ -73,7 +73,7 @@ def test_what_the_intervals_held_stands_beside_the_maps_and_nothing_contradicts_
     ).run()  # nothing may vary that neighbours do not show: intervals shrink
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
-    assert verdict == "too narrow" and int(held) < 90 and "times as wide" in said
+    assert verdict == "too narrow" and int(held) < 90 and "times this width" in said
     assert not [box for box in page.success if "95 % intervals" in box.value]
 
 
@@ -103,7 +103,7 @@ def test_only_good_intervals_are_praised(held, verdict, widen, said):
     assert complaints(page) == []
     (box,) = page.success if verdict == "about right" else page.warning
     assert box.value.endswith(said) and len(page.success) + len(page.warning) == 1
-    assert "inside in the preview;" in page.caption[0].value
+    assert "inside in the preview." in page.caption[0].value
 
 
 def test_no_verdict_stands_where_intervals_are_refused():
@@ -223,7 +223,7 @@ def test_a_good_upload_becomes_the_data(page):
     assert page.selectbox(key="data").value.startswith("upload:")
     assert "Temperature" in words(page) and table(page)
     assert re.search(
-        r"\*\*Temperature\.\*\* Half of the \d+ coarse cells are hidden from the model, to test it\.", words(page)
+        r"\*\*Temperature\.\*\* Half of the \d+ coarse cells are hidden from the model to test it\.", words(page)
     )
 
 

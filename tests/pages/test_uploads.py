@@ -81,7 +81,7 @@ def test_covariates_come_from_several_files(open_page):
     assert not page.exception and not page.error
     said = " ".join(box.value for box in page.markdown)
     assert "`orography` of fine.nc is carried onto the grid of near.nc" in said and "2100" not in said
-    assert any("At the withheld cells" in (box.proto.body or "") for box in page.get("html"))
+    assert any("Scores at the withheld cells" in (box.proto.body or "") for box in page.get("html"))
 
 
 def test_a_refusal_goes_when_a_good_file_follows(open_page):
