@@ -244,4 +244,4 @@ def _sentence(name: str, error: BaseException) -> str:
     if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY):
         return f"{name} needs more memory than a file may use here: cut out the region and variables you need first."
     why = short(error).rstrip(" .")
-    return f"{name} could not be read, it looks damaged or cut short ({why}): copy or download it again."
+    return f"{name} could not be read, it looks damaged or truncated ({why}): copy or download it again."

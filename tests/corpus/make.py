@@ -54,16 +54,16 @@ def _outside(secret: Path) -> Iterator[Case]:
 def _no_netcdf() -> Iterator[Case]:
     for name, data, words in (
         ("empty.nc", b"", "The file is empty"),
-        ("one-byte.nc", b"C", "no NetCDF file"),
+        ("one-byte.nc", b"C", "not a NetCDF file"),
         ("columns.nc", b"lat lon t\n1 2 3\n", "begins with 'lat '"),
-        ("page.nc", b"<!DOCTYPE html><title>404</title>", "no NetCDF file"),
+        ("page.nc", b"<!DOCTYPE html><title>404</title>", "not a NetCDF file"),
         ("picture.nc", b"\x89PNG\r\n\x1a\n" + bytes(50), "a picture"),
         ("report.pdf", b"%PDF-1.7\n", "a PDF"),
         ("packed.nc.gz", gzip.compress(b"CDF\x01" * 20, mtime=0), "a gzip archive"),
-        ("forecast.grib", b"GRIB" + bytes(40), "damaged or cut short|needs the package"),
+        ("forecast.grib", b"GRIB" + bytes(40), "damaged or truncated|needs the package"),
         ("cdf5.nc", b"CDF\x05" + bytes(40), "damaged"),
         ("hdf4.nc", b"\x0e\x03\x13\x01" + bytes(40), "an HDF4 file"),
-        ("zeros.nc", bytes(4096), "no NetCDF file"),
+        ("zeros.nc", bytes(4096), "not a NetCDF file"),
     ):
         yield Case(name, data, words)
 
@@ -72,7 +72,7 @@ def _cut() -> Iterator[Case]:
     for form, end in (("NETCDF4", "h5"), ("NETCDF3_CLASSIC", "cdf")):
         raw = netcdf(small(), form)
         for part in (0.002, 0.1, 0.5, 0.97):
-            yield Case(f"cut-{part:g}-{end}.nc", raw[: max(8, int(part * len(raw)))], "damaged or cut short")
+            yield Case(f"cut-{part:g}-{end}.nc", raw[: max(8, int(part * len(raw)))], "damaged or truncated")
         yield Case(f"whole-{end}.nc", raw, read="t orog q")
         yield Case(f"longer-{end}.nc", raw + b"x" * 1000, read="t orog q")
 
@@ -96,20 +96,20 @@ def _hdf5() -> Iterator[Case]:
     yield made("references", lambda f: f.create_dataset("t", (3,), h5py.ref_dtype), noted="`t`")
     yield made("nothing-written", lambda f: field(f, "t", np.zeros((ROWS, COLUMNS)), chunks=(2, 2)), read="q t")
     yield made("scale-of-words", lambda f: f["q"].attrs.__setitem__("scale_factor", "two"), read="",
-               refused="Left out, for it could not be read: `q`")  # fmt: skip
+               refused="Skipped because it could not be read: `q`")  # fmt: skip
     yield made("units-of-bytes", lambda f: f["q"].attrs.__setitem__("units", np.bytes_(b"\xff\xfe")))
     yield made("units-of-numbers", lambda f: f["q"].attrs.__setitem__("units", [1.0, 2.0]))
     yield made("long-attribute", lambda f: f["q"].attrs.__setitem__("long_name", "x" * 60_000))
     yield made("marked-up-name", lambda f: field(f, "![p](http:∕∕x)", VALUES), read="![p](http:∕∕x) q")
     yield made("scalar-axis", lambda f: (f.__delitem__("lat"), f.__setitem__("lat", 3.0)), read="", refused="`q`")
     yield made("endless", _endless, read="", refused="declares")
-    yield Case("damaged-chunk.nc", _damaged("q"), read="t orog", noted="Left out, for it could not be read: `q`")
-    yield Case("damaged-axis.nc", _damaged("lat"), "Left out, for it could not be read: `lat`")
-    yield Case("heap-without-end.nc", _endless_heap(), "damaged or cut short .a heap of texts without end")
+    yield Case("damaged-chunk.nc", _damaged("q"), read="t orog", noted="Skipped because it could not be read: `q`")
+    yield Case("damaged-axis.nc", _damaged("lat"), "Skipped because it could not be read: `lat`")
+    yield Case("heap-without-end.nc", _endless_heap(), "damaged or truncated .a heap of texts without end")
     for filler in (0x00, 0xFF):
         raw = bytearray(hdf5(lambda file: None))
         raw[600:900] = bytes([filler]) * 300
-        yield Case(f"hole-{filler:02x}.nc", bytes(raw), "damaged or cut short")
+        yield Case(f"hole-{filler:02x}.nc", bytes(raw), "damaged or truncated")
 
 
 def _endless(file: h5py.File) -> None:
@@ -150,8 +150,8 @@ def _classic() -> Iterator[Case]:
         ("none", 0, "damaged|columns|rows"), ("one-more", 9, "damaged|cut short"),
     ):  # fmt: skip
         yield Case(f"classic-{name}.nc", raw[:at] + struct.pack(">I", length) + raw[at + 4 :], words)
-    yield Case("classic-magic.nc", b"CDF\x01", "damaged or cut short")
-    yield Case("classic-records.nc", b"CDF\x01" + b"\xff" * 4 + raw[8:], "damaged or cut short|declares")
+    yield Case("classic-magic.nc", b"CDF\x01", "damaged or truncated")
+    yield Case("classic-records.nc", b"CDF\x01" + b"\xff" * 4 + raw[8:], "damaged or truncated|declares")
 
 
 def _grids() -> Iterator[Case]:
@@ -177,7 +177,7 @@ def _grids() -> Iterator[Case]:
     for name, value in (("grid_north_pole_latitude", 97.5), ("grid_north_pole_longitude", 1e9)):
         turned = rotated_dataset().isel(rlat=slice(8), rlon=slice(10))
         turned.pole.attrs[name] = value
-        yield Case(f"{name}.nc", netcdf(turned), "no place on Earth")
+        yield Case(f"{name}.nc", netcdf(turned), "no(t a)? position on Earth")
     y, x = np.meshgrid(np.linspace(40, 50, 8), np.linspace(0, 12, 10), indexing="ij")
     for name, longitude, words in (
         ("scrambled", x[:, [3, 8, 0, 6, 1, 9, 4, 2, 7, 5]], "scrambled"), ("huge", x * 1e30, "missing values"),
@@ -203,7 +203,7 @@ def _values() -> Iterator[Case]:
 
     yield changed("valid-range", lambda d: d.t.attrs.update(valid_range=np.array([260.0, 280.0])), "valid range 260")
     yield changed("valid-words", lambda d: d.t.attrs.update(valid_min="cold"), "not understood")
-    yield changed("valid-none", lambda d: d.t.attrs.update(valid_max=0.0), "no value lies in its valid range up to 0")
+    yield changed("valid-none", lambda d: d.t.attrs.update(valid_max=0.0), "no value is in its valid range up to 0")
     yield changed("mark-9999", lambda d: d.q.values.__setitem__((3, 3), -9999), "1 value of -9999, far from all")
     yield changed("mark-1e20", lambda d: d.t.values.__setitem__((3, 3), 1e20), "1 value of 1e+20, far from all")
     yield changed("fill-1e36", lambda d: d.t.values.__setitem__((3, 3), 9.96921e36), "too large to be one")
@@ -227,11 +227,11 @@ def _tables() -> Iterator[Case]:
         ("long-row", b"a,b\n1,2\n3,4,5\n", "Line 3 of", ""),
         ("long-first-row", b"a,b\n1,2,3\n4,5,6\n", "Line 2 of", ""),
         ("short-row", b"a,b\n1\n3,4\n", "", "a b"),
-        ("quote", b'a,b\n1,"2\n3,4\n', "no regular table", ""),
+        ("quote", b'a,b\n1,"2\n3,4\n', "not a regular table", ""),
         ("header-only", b"a,b\n", "holds no rows", ""),
         ("empty", b"", "is empty", ""),
         ("blank", b"\n\n \n", "holds no rows|is empty", ""),
-        ("nulls", b"a,b\n1,\x00\n", "holds no rows|is no text", ""),
+        ("nulls", b"a,b\n1,\x00\n", "holds no rows|is not a text", ""),
         ("utf-16", "a,b\n1,2\n".encode("utf-16"), "", "a b"),
         ("latin-1", "größe,b\n1,2\n".encode("latin-1"), "", "größe b"),
         ("late-latin-1", b"a,b\n" + b"1,2\n" * 3000 + b"\xe4,2\n", "", "a b"),
@@ -243,12 +243,12 @@ def _tables() -> Iterator[Case]:
         ("large-cell", b"a,b\n" + b"x" * 200_000 + b",2\n", "", "a b"),
         ("formula", b"a,b\n=1+1,2\n@x,3\n", "", "a b"),
         ("semicolons", b"a;b\n1,5;2\n", "", "a b"),
-        ("packed", gzip.compress(b"a,b\n1,2\n", mtime=0), "is no text", ""),
+        ("packed", gzip.compress(b"a,b\n1,2\n", mtime=0), "is not a text", ""),
     ):  # fmt: skip
         yield Case(f"table-{name}.csv", data, refused, read, reader="table")
     series = xr.Dataset({"x": ("time", np.arange(5.0)), "y": ("time", np.ones(5))})
     yield Case("table-series.nc", netcdf(series), read="x y", reader="table")
-    yield Case("table-cut.nc", netcdf(series)[:3000], "damaged or cut short", reader="table")
+    yield Case("table-cut.nc", netcdf(series)[:3000], "damaged or truncated", reader="table")
     yield Case("table-scalar.nc", netcdf(xr.Dataset({"x": 1.0})), "no variable along a dimension", reader="table")
 
 

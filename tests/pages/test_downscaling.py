@@ -194,7 +194,7 @@ def broken_files() -> dict[str, bytes]:
     twice = data.assign_coords(lat=np.append(data.lat[:-1], data.lat[-2]))
     text = xr.Dataset({"name": (("lat", "lon"), np.full((36, 48), "x"))}, data.coords)
     return {
-        "nonsense.nc": b"this is no NetCDF file",
+        "nonsense.nc": b"this is not a NetCDF file",
         "empty.nc": b"",
         "truncated.nc": good[: len(good) // 2],
         "flipped.nc": bytes(flipped),

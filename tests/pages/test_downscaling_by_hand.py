@@ -60,7 +60,7 @@ def test_cells_of_another_size_are_not_those_pointed_at(open_page):
 def test_what_an_address_cannot_have_is_left_out_with_a_sentence(open_page):
     page = open_page("downscaling", hide="99-3.1-2", reveal="`x`;1-2", **{ROWS: ["-5", "900"]})
     said = " ".join(box.value for box in page.warning)
-    assert "there is no cell 99-3; rows run from 0 to 21" in said and "is no cell: write row-column" in said
+    assert "there is no cell 99-3; rows run from 0 to 21" in said and "is not a cell: write row-column" in said
     assert complaints(page) == [] and page.slider(key=ROWS).value == (0, 21) and "439 coarse values" in words(page)
     page.text_input(key=REVEAL).set_value("1-2").run()
     assert "1-2 are both hidden and revealed by hand; they stay hidden" in " ".join(box.value for box in page.warning)

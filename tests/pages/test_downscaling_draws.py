@@ -32,5 +32,5 @@ def test_the_file_waits_for_its_draws(open_page: Callable[..., AppTest]) -> None
     until(page, lambda: not page.get("download_button")[0].proto.disabled)
     assert page.get("download_button")[0].proto.label == "NetCDF" and not page.exception
     page.text_input(key="attributes").set_value("seed=4").run()
-    assert any("cannot be an attribute of your own" in box.value for box in page.error)
+    assert any("cannot be one of your own attributes" in box.value for box in page.error)
     assert not any(button.proto.label == "NetCDF" for button in page.get("download_button"))

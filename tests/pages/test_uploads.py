@@ -80,7 +80,7 @@ def test_covariates_come_from_several_files(open_page):
     page.selectbox(key="match").set_value("direct").run()
     assert not page.exception and not page.error
     said = " ".join(box.value for box in page.markdown)
-    assert "`orography` of fine.nc is carried onto the grid of near.nc" in said and "2100" not in said
+    assert "`orography` of fine.nc is remapped to the grid of near.nc" in said and "2100" not in said
     assert any("Scores at the withheld cells" in (box.proto.body or "") for box in page.get("html"))
 
 

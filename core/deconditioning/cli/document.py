@@ -98,7 +98,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     try:
         Path(path).write_bytes(data)
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): choose another place.") from None
+        raise InputError(f"{path} cannot be written ({error.strerror}): choose another location.") from None
 
 
 def write(content: dict[str, Any], path: str) -> None:

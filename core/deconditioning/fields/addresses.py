@@ -84,8 +84,8 @@ def _fetch(address: str, path: Path) -> None:
 def _copy(source: "IO[bytes]", file: "IO[bytes]", size: int, address: str) -> None:
     if size > MOST_BYTES:
         raise InputError(
-            f"{address} has {size / 1e9:.0f} GB, at most {MOST_BYTES / 1e9:.0f} GB are fetched: take its OPeNDAP "
-            "address or a Zarr store, of which only what is needed is read."
+            f"{address} has {size / 1e9:.0f} GB, at most {MOST_BYTES / 1e9:.0f} GB are downloaded: use its OPeNDAP "
+            "address or a Zarr store, from which only the parts needed are read."
         )
     shutil.copyfileobj(source, file, 1 << 20)
 
@@ -112,13 +112,13 @@ def unreached(address: str, error: BaseException) -> str:
         error.reason if isinstance(error, urllib.error.URLError) and isinstance(error.reason, Exception) else error
     )
     return (
-        f"{address} could not be reached ({why}): check the address and the network, or fetch the file where there is "
-        "one and name it here."
+        f"{address} could not be reached ({why}): check the address and the network, or download the file elsewhere "
+        "and give its path here."
     )
 
 
 def missing_package(address: str) -> str:
     """Which package an address needs."""
     name = PACKAGES.get(address.partition("://")[0].rpartition("::")[2], "")
-    needs = f"the package {name}: `python -m pip install {name}`" if name else "a package that is not here"
-    return f"{address} needs {needs}, or fetch the file and name it here."
+    needs = f"the package {name}: `python -m pip install {name}`" if name else "a package that is not installed"
+    return f"{address} needs {needs}, or download the file and give its path here."

@@ -164,8 +164,8 @@ def _lost(dataset: "xr.Dataset") -> str:
     for kind, words in (("rotated", "a rotated pole"), ("projected", "a map projection")):
         if (kind, "y") in lines and (kind, "x") in lines and ("latlon", "y") not in lines:
             return (
-                f"The coordinates are those of {words} (`{lines[kind, 'y'][0]}`, `{lines[kind, 'x'][0]}`) without the "
-                "grid mapping that places them on Earth: add it, or two-dimensional latitude and longitude."
+                f"The coordinates are those of {words} (`{lines[kind, 'y'][0]}`, `{lines[kind, 'x'][0]}`) but there "
+                "is no grid mapping to locate them on Earth: add one, or add two-dimensional latitude and longitude."
             )
     return (
         f"No latitude and longitude were found for the fields (coordinates: {coordinates}): name them `lat` and "

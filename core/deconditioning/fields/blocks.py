@@ -27,8 +27,8 @@ def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice
     notes = []
     if kept != grid.shape:
         notes.append(
-            f"The grid of {grid.shape[0]} × {grid.shape[1]} pixels is cut to {kept[0]} × {kept[1]}, "
-            f"whole blocks of {block[0]} × {block[1]}."
+            f"The grid of {grid.shape[0]} × {grid.shape[1]} pixels is cropped to {kept[0]} × {kept[1]}, whole blocks "
+            f"of {block[0]} × {block[1]}."
         )
     return (slice(0, kept[0]), slice(0, kept[1])), notes
 

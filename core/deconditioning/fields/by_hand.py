@@ -35,7 +35,9 @@ def cells_of_text(text: str) -> tuple[Cell, ...]:
     for part in filter(None, text.strip().split(".")):
         match = _CELL.fullmatch(part)
         if match is None:
-            raise InputError(f"'{part[:40]}' is no cell: write row-column with dots between cells, such as 12-3.14-7.")
+            raise InputError(
+                f"'{part[:40]}' is not a cell: write row-column, cells separated by dots, such as 12-3.14-7."
+            )
         found.append((int(match[1]), int(match[2])))
     return tuple(found)
 
@@ -132,7 +134,7 @@ class Kept:
         drawn = draw_withheld(with_data, spec)
         hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
         counts = int((hide & ~drawn).sum()), int((reveal & drawn).sum())
-        said = f"By hand {counts[0]} cells are hidden and {counts[1]} revealed, whatever the seed draws."
+        said = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
         return Withheld((drawn | hide) & ~reveal, drawn, [said] if any(counts) else [])
 
     def told(self, problem: "DownscalingProblem", withheld: "Withheld") -> "DownscalingProblem":

@@ -78,7 +78,7 @@ def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> lis
     remarks = [note for name in names for note in fields.remarks(name, spec.select)]
     notes += remarks + unfound(spec.missing, remarks)
     if dates := apart_in_time(fields, fields, spec):
-        notes.append(f"The covariates are of {dates[0]}, the target of {dates[1]}.")
+        notes.append(f"The covariates are for {dates[0]}, the target for {dates[1]}.")
     return notes
 
 
@@ -92,8 +92,8 @@ def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
     owner, _ = fields.at(spec.target, spec.select)
     if how_sampled(owner.grid, fields.grid) != "its own values":
         raise InputError(
-            f"The target `{spec.target}` of {owner.name} lies on another grid than the first file: give its file "
-            "first, or by itself as the coarse target (`--coarse`)."
+            f"The target `{spec.target}` of {owner.name} is on a different grid from the first file: give its file "
+            "first, or give it separately as the coarse target (`--coarse`)."
         )
 
 
@@ -125,13 +125,15 @@ def _cell_notes(
             "less than half of their area has a value."
         )
     if not whole.all():
-        notes.append(f"{int((~whole).sum())} pixels lack a covariate; nothing is predicted there.")
+        notes.append(f"{int((~whole).sum())} pixels lack a covariate and get no prediction.")
     if withheld.any():
-        fate = "they keep covariates only, the others targets only" if spec.indirect else "they are left to the scores"
+        fate = (
+            "they keep only covariates, the others only targets" if spec.indirect else "they are used only for scoring"
+        )
         notes.append(
             f"{int(withheld.sum())} of {int(with_data.sum())} cells lose their target (seed {spec.seed}); {fate}."
         )
     lost = int((withheld if spec.indirect else with_data & ~withheld).sum() - bags.sum())
     if lost:
-        notes.append(f"{lost} cells are no bags, because half of their covariate pixels or more are missing.")
+        notes.append(f"{lost} cells are not used as bags because at least half of their covariate pixels are missing.")
     return notes

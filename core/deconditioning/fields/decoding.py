@@ -25,12 +25,12 @@ _KINDS = {
     b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
     b"BZh": "a bzip2 archive (unpack it with `bunzip2`)",
     b"\x28\xb5\x2f\xfd": "a zstd archive (unpack it with `unzstd`)",
-    b"II*\0": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` makes NetCDF of it)",
-    b"MM\0*": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` makes NetCDF of it)",
-    b"\x0e\x03\x13\x01": "an HDF4 file (`h4tonccf IN.hdf OUT.nc` makes NetCDF of it)", b"%PDF": "a PDF",
+    b"II*\0": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF)",
+    b"MM\0*": "a TIFF or GeoTIFF picture (`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF)",
+    b"\x0e\x03\x13\x01": "an HDF4 file (`h4tonccf IN.hdf OUT.nc` converts it to NetCDF)", b"%PDF": "a PDF",
     b"{": "JSON text, which may refer to other files", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture",
-    b"<!DO": "a web page, perhaps that of an error or a login, and no NetCDF file",
-    b"<htm": "a web page, perhaps that of an error or a login, and no NetCDF file",
+    b"<!DO": "a web page, perhaps an error or login page, not a NetCDF file",
+    b"<htm": "a web page, perhaps an error or login page, not a NetCDF file",
 }  # fmt: skip
 #: Values of a time coordinate that are decoded on trial.
 _MOST_TIMES = 1_000_000
@@ -53,7 +53,7 @@ def engine_of(path: Path) -> str:
         return "eccodes"
     if not head:
         raise InputError("The file is empty: give a NetCDF file.")
-    what = next((words for start, words in _KINDS.items() if head.startswith(start)), "no NetCDF file")
+    what = next((words for start, words in _KINDS.items() if head.startswith(start)), "not a NetCDF file")
     raise InputError(f"The file is {what} (it begins with {_readable(head[:4])}): give NetCDF 3 or NetCDF 4.")
 
 
@@ -83,7 +83,9 @@ class Decoded:
         self.left |= {name: why for name, why in faults.items() if why}
         whole = [name for name, why in faults.items() if not why]
         if not faults:
-            raise InputError("The file holds no variables, it looks damaged or cut short: copy or download it again.")
+            raise InputError(
+                "The file contains no variables; it looks damaged or truncated. Copy or download it again."
+            )
         if not whole:
             raise InputError(f"None of its variables can be read ({self.reasons()}): copy or download it again.")
         found = self.dataset.drop_vars([name for name in self.dataset.variables if name not in whole])
@@ -96,7 +98,7 @@ class Decoded:
 
     def sentences(self) -> list[str]:
         """The notes, with one on what was left out."""
-        lost = f"Left out, for it could not be read: {self.reasons()}."
+        lost = f"Skipped because it could not be read: {self.reasons()}."
         return [*self.notes, *([lost] if self.left else [])]
 
 
@@ -151,7 +153,7 @@ def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]
             numbers.add(str(name))  # read by ``deconditioning.fields.times``
         elif since and (why := _fault(partial(_decoded, name, variable, load=True))):
             numbers.add(str(name))
-            notes.append(f"`{name}` could not be read as dates ({why.rstrip(' .')}); its numbers are kept.")
+            notes.append(f"`{name}` could not be read as dates ({why.rstrip(' .')}); its raw numbers are used.")
     return numbers, notes
 
 

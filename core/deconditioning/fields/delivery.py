@@ -48,7 +48,7 @@ class Delivery:
 
     def __post_init__(self) -> None:
         if self.draws < 0 or self.draws == 1:
-            raise InputError(f"{self.draws} draws say nothing of the spread: ask for 0 or for at least 2.")
+            raise InputError(f"{self.draws} draws cannot show the spread: request 0 or at least 2.")
         levels = tuple(float(level) for level in self.quantiles)
         if not all(0 < level < 1 for level in levels):
             raise InputError(f"Quantiles lie between 0 and 1, got {', '.join(f'{v:g}' for v in levels)}: 0.05 is 5 %.")
@@ -56,7 +56,7 @@ class Delivery:
         for name in self.attributes:
             if name in _OURS or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
                 raise InputError(
-                    f"`{name}` cannot be an attribute of your own: take letters, digits and underscores, and none of "
+                    f"`{name}` cannot be one of your own attributes: use letters, digits and underscores, and none of "
                     f"{', '.join(_OURS)}."
                 )
 
@@ -67,7 +67,7 @@ def attributes_of_text(lines: list[str]) -> dict[str, str]:
     for line in lines:
         name, equals, value = line.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise InputError(f"`{line}` is no attribute: write NAME=VALUE, such as doi=10.5281/zenodo.1234.")
+            raise InputError(f"`{line}` is not an attribute: write NAME=VALUE, such as doi=10.5281/zenodo.1234.")
         found[name.strip()] = value.strip()
     return found
 
@@ -124,12 +124,12 @@ def to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) -
     Raises ``InputError`` where something is there already or nothing can be written.
     """
     if path.exists():
-        raise InputError(f"{path} is there already: give a store that is to be made another name.")
+        raise InputError(f"{path} already exists: choose another name for the new store.")
     try:
         dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding_of(dataset, single))
     except OSError as error:
         shutil.rmtree(path, ignore_errors=True)
-        raise InputError(f"{path} cannot be written ({error.strerror}): choose another place.") from None
+        raise InputError(f"{path} cannot be written ({error.strerror}): choose another location.") from None
 
 
 def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Path]:
@@ -143,7 +143,7 @@ def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Pat
             try:
                 place.write_bytes(to_netcdf_bytes(part, single=delivery.single))
             except OSError as error:
-                raise InputError(f"{place} cannot be written ({error.strerror}): choose another place.") from None
+                raise InputError(f"{place} cannot be written ({error.strerror}): choose another location.") from None
         written.append(place)
     return written
 

@@ -77,14 +77,14 @@ def _r_squared(target: np.ndarray, columns: np.ndarray, weights: np.ndarray) -> 
 
 def _sentence(share: float, basis: str, count: int) -> str:
     if not count:
-        return "There are no covariates: inside a cell only the coordinates can tell one pixel from another."
+        return "There are no covariates: inside a cell only the coordinates distinguish one pixel from another."
     if basis == "truth":
         said = f"The covariates explain {100 * share:.0f} % of the target's variance inside the coarse cells (linearly)"
-        weak = "expect little detail beyond an interpolation, choose covariates that vary with the target"
+        weak = "expect little more detail than from interpolation, or choose covariates that vary with the target"
     else:
         said = (
             f"Without a high-resolution truth: the covariates explain {100 * share:.0f} % of the variance between "
-            "coarse cells (linearly), which only hints at the variance inside them"
+            "coarse cells (linearly), which is only a hint of the variance inside them"
         )
         weak = "expect little, or check that both files belong to the same place and time"
     return f"{said}; {weak}." if share < WEAK else f"{said}."

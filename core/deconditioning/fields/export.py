@@ -66,7 +66,7 @@ def to_dataset(
         fields[f"baseline_{name}"] = (values, words.value(f"{name} interpolation of coarse {{}}"))
     means = {"cell_methods": methods_of(problem.origin)}
     fields = {name: (values, _same_methods(name, attributes, means)) for name, (values, attributes) in fields.items()}
-    seen = words.value("coarse {} that the model saw", **means)
+    seen = words.value("coarse {} seen by the model", **means)
     known = words.value("coarse {}, withheld cells too", **means)
     cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
     variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
@@ -142,7 +142,7 @@ SPREADS = {
     ),
     "sd_latent": (
         "posterior standard deviation of the latent field of {}",
-        "of the latent field, without the independent noise that each pixel has on top of it",
+        "of the latent field, without the independent noise of each pixel",
     ),
 }
 

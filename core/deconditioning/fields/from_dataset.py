@@ -40,7 +40,7 @@ def fields_from_dataset(dataset: "xr.Dataset", *, source: str = "", licence: str
     kept, said, marks = look_at_values(kept, fields, lazy or any(v.chunks for v in kept.variables.values()))
     if left:
         named = ", ".join(f"`{name}`" for name in left[:8])
-        notes.append(f"Not on the grid and left out: {named}{' …' if len(left) > 8 else ''}.")
+        notes.append(f"Skipped because they are not on the grid: {named}{' …' if len(left) > 8 else ''}.")
     licences = _licence(dataset.attrs, licence)
     found = Fields(kept, grid, (), _source(dataset.attrs, source), licences, lazy, marks=marks)
     return replace(found, notes=tuple(notes + said + _repeated(found, fields)))
@@ -96,7 +96,7 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
         grid, (rows, columns), notes = _rectilinear(dataset, axes)
     except InputError as error:
         grid, order, notes = _curvilinear(dataset, sheet)
-        return sheet, grid, order, [*notes, f"They are taken, for {lines} can't be used. {error}"]
+        return sheet, grid, order, [*notes, f"They are used because {lines} cannot be used. {error}"]
     try:
         of_file = [_sheet(dataset, name, sheet)[rows][:, columns] for name in (sheet.y, sheet.x)]
         apart = agree(grid, *of_file)
@@ -104,8 +104,8 @@ def _grid(dataset: "xr.Dataset", axes: Axes) -> tuple[Axes, Grid, Order, list[st
             return axes, grid, (rows, columns), notes
         other, order, said = _curvilinear(dataset, sheet)
     except InputError as error:
-        return axes, grid, (rows, columns), [*notes, f"{lines} are taken, for {positions} can't be used. {error}"]
-    return sheet, other, order, [*said, f"{lines} put the cells elsewhere ({apart}) and are not used."]
+        return axes, grid, (rows, columns), [*notes, f"{lines} are used because {positions} cannot be used. {error}"]
+    return sheet, other, order, [*said, f"{lines} give different cell positions ({apart}) and are not used."]
 
 
 def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[str]]:
@@ -129,7 +129,7 @@ def _rectilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
         wraps=wraps and axes.kind == "latlon",
     )  # fmt: skip
     if lost := int((grid.area == 0).sum()):
-        notes.append(f"{lost:,} of {grid.area.size:,} cells have no place on Earth; they count as missing.")
+        notes.append(f"{lost:,} of {grid.area.size:,} cells have no position on Earth and count as missing.")
     return grid, (rows, columns), notes + said + said_x + of_y + of_x
 
 
@@ -139,13 +139,13 @@ def _curvilinear(dataset: "xr.Dataset", axes: Axes) -> tuple[Grid, Order, list[s
     if there.mean() < LEAST_PLACED:
         raise InputError(f"The coordinates `{axes.y}` and `{axes.x}` have missing values: cells need their positions.")
     if np.abs(latitude[there]).max() > 90.001:
-        raise InputError(f"`{axes.y}` goes beyond ±90, so it is no latitude in degrees: check the coordinates.")
+        raise InputError(f"`{axes.y}` goes beyond ±90, so it is not a latitude in degrees: check the coordinates.")
     if (far := np.abs(longitude[there]).max()) > 1080:
-        raise InputError(f"`{axes.x}` reaches {far:g}, which is no longitude: give degrees.")
+        raise InputError(f"`{axes.x}` reaches {far:g}, which is not a longitude: use degrees.")
     known = np.where(there, latitude, np.nan), np.where(there, longitude, np.nan)
     torn = check_connected(*known, (axes.y, axes.x))
     if len(np.unique(latitude[there])) == 1 or len(np.unique(longitude[there])) == 1:
-        raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so these are no positions: write both.")
+        raise InputError(f"`{axes.y}` or `{axes.x}` has one value in all cells, so they are not positions: write both.")
     twice = repeated_columns(*known)
     rows, columns = np.arange(latitude.shape[0]), np.arange(latitude.shape[1] - twice)
     latitude, longitude, there, torn = (a[:, columns] for a in (latitude, longitude, there, torn))
@@ -167,16 +167,16 @@ def _on_positions(axes: Axes, twice: int, there: np.ndarray, folded: np.ndarray,
     """Sentences on a curvilinear grid: its positions, those that are missing, what it holds twice, where it is torn."""
     notes = [f"The grid is curvilinear: positions are the two-dimensional `{axes.y}` and `{axes.x}`."]
     if not there.all():
-        notes.append(f"{int((~there).sum()):,} of {there.size:,} cells have no position; they count as missing.")
+        notes.append(f"{int((~there).sum()):,} of {there.size:,} cells have no position and count as missing.")
     if twice:
         words = "column repeats the first; it is" if twice == 1 else f"{twice} columns repeat the first; they are"
         notes.append(f"The last {words} left out.")
     if folded.any():
-        notes.append(f"{int(folded.sum()):,} cells lie where others do, along a fold of the grid; they count once.")
+        notes.append(f"{int(folded.sum()):,} cells coincide with others along a fold of the grid and are counted once.")
     if torn.any():
         notes.append(
-            f"The grid lies in pieces, as ORCA2's inland seas do: {int(torn.sum()):,} cells whose neighbours lie far "
-            "from them count as missing."
+            f"The grid is in disconnected pieces, like ORCA2's inland seas: {int(torn.sum()):,} cells far from their "
+            "neighbours count as missing."
         )
     return notes
 
@@ -193,8 +193,8 @@ def _sheet(dataset: "xr.Dataset", name: str, axes: Axes) -> np.ndarray:
         last = array.isel({**dict.fromkeys(ahead, 0), dim: -1}).values.astype(float)
         if not np.array_equal(values, last, equal_nan=True):
             raise InputError(
-                f"The coordinate `{name}` differs along `{dim}`, so that there is no single grid: choose one first "
-                f"(`ncks -d {dim},0`), or bring all onto one with `cdo remapcon,r720x360`."
+                f"The coordinate `{name}` differs along `{dim}`, so there is no single grid: select one first (`ncks "
+                f"-d {dim},0`), or remap all to one with `cdo remapcon,r720x360`."
             )
     scale, _ = scale_of(array, replace(axes, kind="curvilinear"))
     return values if scale == 1 else values * scale

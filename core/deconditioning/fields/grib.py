@@ -35,8 +35,8 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
     """
     if importlib.util.find_spec("eccodes") is None:
         raise InputError(
-            "The file is a GRIB file, which needs the package eccodes: install it (`python -m pip install -r "
-            "requirements-grib.txt`), or make NetCDF of the file with `cdo -f nc4 copy IN.grib OUT.nc`."
+            "This is a GRIB file, which needs the package eccodes: install it (`python -m pip install -r "
+            "requirements-grib.txt`), or convert it to NetCDF with `cdo -f nc4 copy IN.grib OUT.nc`."
         )
     from eccodes import CodesInternalError
 
@@ -45,12 +45,12 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
     except (CodesInternalError, OSError, ValueError, RuntimeError, KeyError) as error:
         why = short(error).replace(str(path), path.name).rstrip(" .")
         raise InputError(
-            f"The GRIB file could not be read, it looks damaged or cut short ({why}): copy it again."
+            f"The GRIB file could not be read, it looks damaged or truncated ({why}): copy it again."
         ) from error
     if not messages and others:
         raise InputError(_no_rows(next(iter(others))))
     if not messages:
-        raise InputError("The GRIB file holds no message that could be read: copy or download it again.")
+        raise InputError("The GRIB file contains no readable message: copy or download it again.")
     grid = Counter(m.grid for m in messages).most_common(1)[0][0]
     chosen = [m for m in messages if m.grid == grid]
     notes = (
@@ -62,8 +62,8 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
 
 def _no_rows(kind: str) -> str:
     return (
-        f"The fields lie on a grid of GRIB's kind `{kind}`, an unstructured mesh or one like it, which has no rows and "
-        "columns: bring them onto some first, for example with `cdo setgridtype,regular IN.grib OUT.grib` (spherical "
+        f"The fields lie on a grid of GRIB's kind `{kind}`, an unstructured mesh or similar, which has no rows and "
+        "columns: remap them first, for example with `cdo setgridtype,regular IN.grib OUT.grib` (spherical "
         "harmonics: `cdo sp2gpl`)."
     )
 

@@ -144,8 +144,8 @@ def _further(
         seen[one] = seen.get(one, 0) + 1
         copies.append(seen[one])
     note = (
-        f"Messages of `{name}` that nothing but their order tells apart ({len(messages) - distinct} repeat the keys of "
-        "another) are numbered as they come, along `copy`."
+        f"Messages of `{name}` that differ only in their order ({len(messages) - distinct} repeat the keys of "
+        "another) are numbered in file order along `copy`."
     )
     return [_line("copy", copies, messages[0]), *lines], [note]
 

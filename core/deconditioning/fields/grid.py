@@ -182,7 +182,7 @@ def make_grid(
     """
     if len(y) * len(x) > MOST_CELLS:
         raise InputError(
-            f"The grid has {len(y):,} × {len(x):,} cells, at most {MOST_CELLS:,} are handled: cut out a region first."
+            f"The grid has {len(y):,} × {len(x):,} cells; the limit is {MOST_CELLS:,}. Crop to a region first."
         )
     y, x = np.asarray(y, dtype=float), np.asarray(x, dtype=float)
     spherical = kind in ("latlon", "rotated")
@@ -195,8 +195,9 @@ def make_grid(
         )
     if not (np.isfinite(latitude).all() and np.isfinite(longitude).all()):
         raise InputError(
-            f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no place on "
-            "Earth by the grid mapping: check their units and the mapping's numbers, or cut out the part that has one."
+            f"Rows and columns ({names[0]} {y[0]:g} to {y[-1]:g}, {names[1]} {x[0]:g} to {x[-1]:g}) have no position "
+            "on Earth under the grid mapping: check their units and the mapping's parameters, or crop to the part "
+            "that has one."
         )
     if area is None:
         area = _areas(kind, (y_edges, x_edges), (latitude, longitude))

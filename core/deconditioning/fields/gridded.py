@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def check_index(name: str, dim: str, index: int, size: int) -> None:
     """``InputError`` where a dimension of this size has no such index."""
     if not size:
-        raise InputError(f"Dimension `{dim}` of `{name}` has no values, so that there is no field: choose another.")
+        raise InputError(f"Dimension `{dim}` of `{name}` has no values, so there is no field: choose another.")
     if not 0 <= index < size:
-        which = f"choose 0 to {size - 1}" if size > 1 else "only 0 is there"
+        which = f"choose 0 to {size - 1}" if size > 1 else "the only index is 0"
         raise InputError(f"Index {index} of dimension `{dim}` of `{name}` does not exist: {which}.")
 
 
@@ -168,9 +168,7 @@ class Fields:
         if np.isnan(values).all():
             taken = self.selection_notes(name, select)
             where = f" {' '.join(taken)}" if taken else ""
-            raise InputError(
-                f"`{name}` has no values here, all are missing: choose another field, time or level.{where}"
-            )
+            raise InputError(f"`{name}` has only missing values here: choose another field, time or level.{where}")
         return values
 
     def _read(self, name: str, select: Mapping[str, int | str] | None) -> np.ndarray:
@@ -182,7 +180,7 @@ class Fields:
             if not self.lazy:
                 raise
             raise InputError(
-                f"`{name}` of {self.name} could not be read ({short(error)}): the file is damaged, or it has changed "
+                f"`{name}` of {self.name} could not be read ({short(error)}): the file is damaged or has changed "
                 "since it was opened."
             ) from error
 
@@ -256,7 +254,7 @@ class Fields:
         """A sentence for every extra dimension of more than one value: which one is taken."""
         labels = self.check(name).extra
         return [
-            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (`{dim}=#{i}`) is taken for `{name}`."
+            f"Dimension `{dim}` has {len(labels[dim])} values; {labels[dim][i]} (`{dim}=#{i}`) is used for `{name}`."
             for dim, i in self.chosen(name, select or {}).items()
             if len(labels[dim]) > 1
         ]

@@ -121,7 +121,7 @@ def _look_through(file: Any) -> dict[int, str]:
         if depth > DEEPEST or len(places) >= MOST_ENTRIES:
             raise InputError(
                 f"The file has more than {MOST_ENTRIES:,} entries or groups more than {DEEPEST} deep: write the "
-                "variables you need into a file of their own."
+                "variables you need into a separate file."
             )
     return places
 
@@ -149,7 +149,7 @@ def _entry(group: h5g.GroupID, link: bytes) -> Any:
 def _refuse_outside(dataset: h5d.DatasetID, path: str) -> None:
     plan = dataset.get_create_plist()
     if plan.get_layout() == h5d.VIRTUAL:
-        raise InputError(f"`{path[:80]}` is a virtual dataset, put together from others: {_REMEDY}")
+        raise InputError(f"`{path[:80]}` is a virtual dataset assembled from other files: {_REMEDY}")
     if plan.get_external_count():
         raise InputError(f"The file keeps the values of `{path[:80]}` in another file: {_REMEDY}")
 

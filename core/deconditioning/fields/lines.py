@@ -31,7 +31,7 @@ def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
     if says_nothing(units):
         return _unsaid(array, axes.mapping)
     if (metres := factor(units, "meter")) is not None:
-        return metres, [] if metres == 1 else [f"`{array.name}` was in {units}; metres are used."]
+        return metres, [] if metres == 1 else [f"`{array.name}` was in {units} and is converted to metres."]
     if factor(units, "degree") is not None:
         return _angle(str(array.name), units) if is_geographic(axes.mapping) else _scan(array, units, axes.mapping)
     raise InputError(
@@ -50,20 +50,20 @@ def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[s
 
 
 def _what(units: str) -> str:
-    return "which are not known" if read_unit(units) is None else "which measure something else"
+    return "which are unknown" if read_unit(units) is None else "which measure a different quantity"
 
 
 def _angle(name: str, units: str) -> tuple[float, list[str]]:
     if found := compass(units):
         side = "north" if found[0] == "y" else "east"
-        return found[1], [] if found[1] == 1 else [f"`{name}` was in {units}; degrees {side} are used."]
+        return found[1], [] if found[1] == 1 else [f"`{name}` was in {units} and is converted to degrees {side}."]
     degrees = 1.0 if says_nothing(units) else factor(units, "degree")
     if degrees is None:
         raise InputError(
             f"The coordinate `{name}` has the units {units!r}, {_what(units)}: latitude and longitude are given in "
             "degrees_north and degrees_east, or in another angle."
         )
-    return degrees, [] if degrees == 1 else [f"`{name}` was in {units}; degrees are used."]
+    return degrees, [] if degrees == 1 else [f"`{name}` was in {units} and is converted to degrees."]
 
 
 def _scan(array: "xr.DataArray", units: str, mapping: Mapping) -> tuple[float, list[str]]:
@@ -89,10 +89,10 @@ def _unsaid(array: "xr.DataArray", mapping: Mapping) -> tuple[float, list[str]]:
         return 1.0, []
     if np.array_equal(np.abs(np.diff(values)), np.ones(values.size - 1)):
         raise InputError(
-            f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … without units, which is no place on a map: "
-            "give it in metres with the units m, or add two-dimensional latitude and longitude."
+            f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … without units, so it gives no position on "
+            "a map: use metres with the units m, or add two-dimensional latitude and longitude."
         )
-    return 1.0, [f"`{array.name}` has no units; it is taken to be in metres."]
+    return 1.0, [f"`{array.name}` has no units and is assumed to be in metres."]
 
 
 #: Distances that are none, relative to a cell: what single precision rounds, and what makes a gap between bounds.
@@ -120,24 +120,24 @@ def bounded(
     width = np.diff(away, axis=1)[:, 0]
     lower, upper = values + away[:, 0], values + away[:, 1]
     if not (np.isfinite(away).all() and (width > 0).all()):
-        return values, None, [f"The bounds of `{name}` are not used: some are missing or enclose nothing."]
+        return values, None, [f"The bounds of `{name}` are not used: some are missing or empty."]
     if (np.abs(lower[1:] - upper[:-1]) > _GAP * np.minimum(width[1:], width[:-1])).any():
-        return values, None, [f"The bounds of `{name}` are not used: cells overlap, or leave gaps between them."]
+        return values, None, [f"The bounds of `{name}` are not used: cells overlap or leave gaps."]
     if (away[:, 0] > _GAP * width).any() or (away[:, 1] < -_GAP * width).any():
-        return values, None, [f"The bounds of `{name}` are not used: some do not enclose their own coordinate."]
+        return values, None, [f"The bounds of `{name}` are not used: some do not contain their coordinate."]
     edges = np.concatenate([lower[:1], (lower[1:] + upper[:-1]) / 2, upper[-1:]])
     if np.median(np.abs(0.5 * (away[:, 0] + away[:, 1])) / width) > _OFF_MIDDLE:
         middles = 0.5 * (edges[:-1] + edges[1:])
         return (
             middles,
             edges,
-            [f"`{name}` names an edge of each cell: the middles between its bounds are taken."],
+            [f"`{name}` gives an edge of each cell: the midpoints between its bounds are used."],
         )
     usual = cell_edges(values, False)
     clipped = np.clip(usual, edges.min(), edges.max())  # cells at a pole end there
     if (np.abs(edges - clipped) <= _ROUNDED * width.min()).all():
         return values, None, []
-    return values, edges, [f"The edges of the cells along `{name}` are the bounds that the file gives."]
+    return values, edges, [f"The cell edges along `{name}` are the bounds in the file."]
 
 
 def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:

@@ -17,7 +17,7 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
     """One sentence where the fields lie on a mesh, on HEALPix or at stations; ``None`` where nothing says so."""
     if any(v.attrs.get("grid_mapping_name") == "healpix" for v in dataset.variables.values()):
         return (
-            "The fields lie on a HEALPix grid, which has no rows and columns: bring them onto latitudes and longitudes "
+            "The fields lie on a HEALPix grid, which has no rows and columns: remap them to latitudes and longitudes "
             "first, for example with `cdo remapcon,r720x360 IN.nc OUT.nc`."
         )
     found = _along(dataset)
@@ -28,14 +28,14 @@ def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
     roles = {str(v.attrs.get("cf_role", "")) for v in dataset.variables.values()}
     if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:
         return (
-            f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), no gridded field: "
+            f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
             "give a field on rows and columns."
         )
     return (
         f"The fields lie on an unstructured mesh (`{name}` along `{dim}`, {dataset.sizes[dim]:,} cells), which has no "
-        "rows and columns: bring them onto latitudes and longitudes first, for example with `cdo remapcon,r720x360 "
-        "IN.nc OUT.nc` (before IN.nc `-setgrid,GRID.nc` where the corners lie in a file of their own; `cdo remapnn` "
-        "without corners)."
+        "rows and columns: remap them to latitudes and longitudes first, for example with `cdo remapcon,r720x360 "
+        "IN.nc OUT.nc` (before IN.nc `-setgrid,GRID.nc` if the corners are in a separate file; `cdo remapnn` without "
+        "corners)."
     )
 
 

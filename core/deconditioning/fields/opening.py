@@ -44,7 +44,7 @@ def open_one(path: str | Path) -> Fields:
         return open_store(path)
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"There is no file {path.name}: give the path of a NetCDF file.")
+        raise InputError(f"File {path.name} does not exist: give the path of a NetCDF file.")
     if is_grib(path):
         return read_apart(
             "deconditioning.fields.reader", path, path.name, load_fields, memory_mb=_GRIB_MB, seconds=_GRIB_S
@@ -89,6 +89,6 @@ def fields_from_decoded(decoded: Decoded, source: str) -> Fields:
     try:
         fields = fields_from_dataset(loaded, source=source)
     except InputError as error:
-        lost = f" Left out, for it could not be read: {decoded.reasons()}." if decoded.left else ""
+        lost = f" Skipped because it could not be read: {decoded.reasons()}." if decoded.left else ""
         raise InputError(f"{error}{lost}") from error
     return replace(fields, notes=(*decoded.sentences(), *fields.notes))

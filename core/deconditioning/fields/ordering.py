@@ -14,7 +14,9 @@ def _check_distinct(values: np.ndarray, name: str) -> None:
     tolerance = 1e-6 * float(np.median(step))
     if (step <= tolerance).any():
         twice = float(values[int(np.argmin(step))])
-        raise InputError(f"The coordinate `{name}` holds the value {twice:g} twice: every row or column needs its own.")
+        raise InputError(
+            f"The coordinate `{name}` contains the value {twice:g} twice: every row or column needs a distinct one."
+        )
 
 
 def order_plain(values: np.ndarray, name: str) -> Ordered:
@@ -25,8 +27,8 @@ def order_plain(values: np.ndarray, name: str) -> Ordered:
     if np.array_equal(order, np.arange(len(order))):
         return ordered, order, []
     if np.array_equal(order, np.arange(len(order))[::-1]):
-        return ordered, order, [f"`{name}` was descending; rows or columns are turned to ascend."]
-    return ordered, order, [f"`{name}` was in no order; rows or columns are sorted to ascend."]
+        return ordered, order, [f"`{name}` was descending; rows or columns are reversed."]
+    return ordered, order, [f"`{name}` was unsorted; rows or columns are sorted in ascending order."]
 
 
 def order_latitudes(values: np.ndarray, name: str) -> Ordered:
@@ -50,7 +52,7 @@ def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndar
     turned = len(values) > 1 and np.median(np.diff(values)) < 0
     order = np.arange(len(values))[::-1] if turned else np.arange(len(values))
     if turned:
-        notes.append(f"`{name}` was descending; columns are turned to ascend.")
+        notes.append(f"`{name}` was descending; columns are reversed.")
     around = _round(values[order])
     if twice := _again(around, values[order]):
         order, around = order[:-twice], around[:-twice]
@@ -65,7 +67,7 @@ def order_longitudes(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndar
     start = int(np.argmin(np.abs(angles - around[0]))) if wraps else (int(gaps.argmax()) + 1) % len(angles)
     by_angle = np.roll(by_angle, -start)
     if not np.array_equal(by_angle, np.arange(len(by_angle))):
-        notes.append(f"The columns are moved so that `{name}` runs from west to east in one piece.")
+        notes.append(f"The columns are rotated so that `{name}` runs from west to east without a break.")
     ordered = np.unwrap(around[by_angle], period=360.0)
     first = values[order][by_angle][0]
     ordered = ordered - ordered[0] + (first if wraps and -180 <= first < 180 else _round(first + 180.0) - 180.0)
@@ -120,13 +122,13 @@ def check_connected(latitude: np.ndarray, longitude: np.ndarray, names: tuple[st
             at, far, near = jumps[which] or ((0, 0), 0.0, 0.0)
             raise InputError(
                 f"Neighbouring {('columns', 'rows')[which]} of {both} lie {far:.3g}° apart in row {at[0] + 1}, column "
-                f"{at[1] + 1}, where {near:.2g}° is usual: the positions are damaged or scrambled, write them again."
+                f"{at[1] + 1}, where {near:.2g}° is typical: the positions are damaged or scrambled. Write them again."
             )
     share = min(turned, 1 - turned)
     if share > _FOLDED:
         raise InputError(
-            f"{both} make no grid, {100 * share:.0f} % of the cells are turned against the others: the positions are "
-            "scrambled, write them again in the order of rows and columns."
+            f"{both} do not form a grid; {100 * share:.0f} % of the cells have the opposite orientation: the "
+            "positions are scrambled. Write them again in the order of rows and columns."
         )
     return beside
 

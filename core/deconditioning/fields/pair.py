@@ -156,7 +156,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
     if spec.indirect:
         window, notes = whole_blocks(covariates.grid, spec.block)
     else:
-        notes.append("The files are matched directly: the bag of a coarse cell is the pixels inside it.")
+        notes.append("The files are matched directly: the bag of a coarse cell consists of the pixels inside it.")
     grid = covariates.grid.window(*window)
     cells, order = facing(coarse, grid.centre_longitude())
     values = coarse.values(spec.target, spec.select)[:, order]
@@ -171,13 +171,15 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
         if values[rows, columns].size < values.size:
             cells = cells.window(rows, columns)
             notes.append(
-                f"The coarse file is cut to the {cells.shape[0]} × {cells.shape[1]} cells at and around the covariates."
+                f"The coarse file is cut to the {cells.shape[0]} × {cells.shape[1]} cells that contain or surround "
+                "the covariates."
             )
             cell = locate(cells, grid.latitude, grid.longitude)
     cell, shares = _within(grid, cells, cell)
     if shares.split:
         notes.append(
-            f"{shares.split:,} pixels lie across the edges of coarse cells; each enters a cell by its share of area."
+            f"{shares.split:,} pixels straddle the edges of coarse cells; each enters a cell in proportion to its "
+            "area inside."
         )
     part, kept = (order, rows, columns), Kept.of(cells.shape, None)
     return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept)
@@ -205,7 +207,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     touched[shares.pixel] = True
     touched = touched.reshape(cell.shape)
     if not touched.any():
-        raise InputError("No pixel of the covariates lies in the region: take another one, or the whole field.")
+        raise InputError("No covariate pixel lies in the region: choose another one, or the whole field.")
     sides = spec.block if spec.indirect else (1, 1)
     rows, columns = (_box(np.flatnonzero(touched.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
     order, *before = place.part
@@ -232,8 +234,8 @@ def _apart(spec: DownscalingSpec) -> str:
     """What it means that no pixel lies in a coarse cell; an ``InputError`` where nothing else links the files."""
     if not spec.indirect or not spec.mediators:
         raise InputError(
-            "The two files do not overlap in space, and only a mediator can link them then: choose one, with "
-            "indirect matching, or give files of the same region."
+            "The two files do not overlap in space, so only a mediator can link them: choose one, with indirect "
+            "matching, or give files for the same region."
         )
     said = "The two files do not overlap in space: only the mediator links them, and no coarse cell can be scored."
     if spec.coordinates:
@@ -249,7 +251,10 @@ def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: Dow
         notes += covariates.selection_notes(name, spec.select) + covariates.remarks(name, spec.select)
     notes += coarse.selection_notes(spec.target, spec.select) + coarse.remarks(spec.target, spec.select)
     if dates := apart_in_time(covariates, coarse, spec):
-        notes.append(f"The covariates are of {dates[0]}, the target of {dates[1]}: the mediator has to make up for it.")
+        notes.append(
+            f"The covariates are for {dates[0]}, the target for {dates[1]}: the mediator has to account for "
+            "the difference."
+        )
     return notes
 
 
@@ -257,7 +262,7 @@ def _holder(name: str, files: list[Fields | None]) -> Fields:
     """The first file that has the variable."""
     found = next((f for f in files if f is not None and f.holds(name)), None)
     if found is None:
-        raise InputError(f"The mediator `{name}` is in none of the files: choose a variable that one of them holds.")
+        raise InputError(f"The mediator `{name}` is in none of the files: choose a variable from one of them.")
     return found
 
 
@@ -305,16 +310,18 @@ def _mediators(
 def _counts(
     spec: DownscalingSpec, with_data: np.ndarray, withheld: np.ndarray, bags: np.ndarray, targets: np.ndarray
 ) -> list[str]:
-    notes = ["There is no truth at high resolution: scores come from withheld coarse cells and from re-aggregation."]
+    notes = ["No high-resolution truth is available: scores come from withheld coarse cells and from re-aggregation."]
     if not with_data.all():
         notes.append(f"{int((~with_data).sum())} of {len(with_data)} coarse cells lack the target or a mediator.")
     if withheld.any():
         notes.append(
             f"{int(withheld.sum())} of {int(with_data.sum())} coarse cells lose their target (seed {spec.seed}) and "
-            "are left to the scores."
+            "are used only for scoring."
         )
     if spec.indirect and not bags.all():
-        notes.append(f"{int((~bags).sum())} of {len(bags)} blocks are no bags: covariates or mediators are missing.")
+        notes.append(
+            f"{int((~bags).sum())} of {len(bags)} blocks are not used as bags: covariates or mediators are missing."
+        )
     if not spec.indirect and (lost := int((with_data & ~withheld & ~targets).sum())):
-        notes.append(f"{lost} coarse cells are left out: the covariates reach less than half of their area.")
+        notes.append(f"{lost} coarse cells are skipped: the covariates cover less than half of their area.")
     return notes

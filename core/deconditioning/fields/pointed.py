@@ -34,7 +34,7 @@ def toggled(problem: DownscalingProblem, cell: Cell) -> tuple[tuple[Cell, ...], 
     """
     number = number_of(problem, cell)
     if number is None or not np.isfinite(problem.coarse_truth.flat[number]):
-        raise InputError(f"The cell {cells_text([cell])} has no value, so there is nothing to hide or to reveal.")
+        raise InputError(f"The cell {cells_text([cell])} has no value to hide or reveal.")
     drawn, hidden = bool(problem.drawn.flat[number]), is_withheld(problem, cell)
     hide, reveal = ({each for each in cells if each != cell} for cells in (problem.spec.hide, problem.spec.reveal))
     if hidden == drawn:
@@ -56,7 +56,7 @@ def region_touched(problem: DownscalingProblem, x: tuple[float, float], y: tuple
         sides.append((edges[1:] > min(ends)) & (edges[:-1] < max(ends)))
     inside = problem.cell[np.ix_(*sides)]
     if not (inside >= 0).any():
-        raise InputError("The rectangle touches no coarse cell: draw it on the map.")
+        raise InputError("The rectangle does not touch any coarse cell: draw it on the map.")
     rows, columns = np.transpose([cell_of(problem, number) for number in np.unique(inside[inside >= 0]).tolist()])
     found = checked_region((rows.min(), rows.max(), columns.min(), columns.max()))
     assert found is not None

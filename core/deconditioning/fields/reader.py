@@ -24,8 +24,8 @@ def read(source: Path, target: Path, name: str, memory: int) -> None:
         size, most = decoded.dataset.nbytes, int(DATA_SHARE * memory)
         if size > most:
             raise InputError(
-                f"{name} declares {_words(size)} of data, at most {_words(most)} can be opened here: "
-                "cut out the region, times and variables you need first."
+                f"{name} declares {_words(size)} of data; the limit here is {_words(most)}. Extract the region, times "
+                "and variables you need first."
             )
         fields = fields_from_decoded(decoded, name)
     with open(target, "wb") as file:

@@ -29,12 +29,12 @@ def read_references(path: Path) -> dict[str, Any]:
             raise InputError(f"{path.name} is larger than {_MOST / 1e6:.0f} MB: write it as a Zarr store.")
         said = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise InputError(f"{path.name} is no JSON ({short(error)}): give a kerchunk file.") from error
+        raise InputError(f"{path.name} is not valid JSON ({short(error)}): give a kerchunk file.") from error
     references = said.get("refs", said) if isinstance(said, dict) else None
     if not isinstance(references, dict) or not any(str(k).endswith((".zarray", "zarr.json")) for k in references):
-        raise InputError(f"{path.name} is no description of a store: give what kerchunk writes, or a Zarr store.")
+        raise InputError(f"{path.name} does not describe a store: give a kerchunk file or a Zarr store.")
     if said.get("gen"):
-        raise InputError(f"{path.name} makes its references by formulas (`gen`): write them out one by one.")
+        raise InputError(f"{path.name} generates its references by formulas (`gen`): write them out explicitly.")
     templates = {f"{{{{{name}}}}}": str(text) for name, text in dict(said.get("templates") or {}).items()}
     return {str(key): _entry(value, templates, path) for key, value in references.items()}
 
@@ -52,7 +52,5 @@ def _entry(value: Any, templates: dict[str, str], path: Path) -> Any:
     folder = path.absolute().resolve().parent
     whole = (folder / place.removeprefix("file://")).resolve()
     if "://" in place.removeprefix("file://") or not whole.is_relative_to(folder):
-        raise InputError(
-            f"{path.name} names pieces of files outside its folder ({place[:60]}): move it beside its data."
-        )
+        raise InputError(f"{path.name} refers to files outside its folder ({place[:60]}): move it beside its data.")
     return [str(whole), *value[1:]]

@@ -111,7 +111,7 @@ def _marks(value: Any, kind: np.dtype, attributes: Mapping) -> tuple[list[Any], 
         if whole is not None:
             marks.add(kind.type(whole))
     words = " and ".join(["given as text"] * text + ["in the units of the unpacked values"] * packed)
-    none = "" if all(np.isnan(given)) else "is none of the numbers that its data can hold"
+    none = "" if all(np.isnan(given)) else "cannot occur in its data"
     return sorted(marks), words if marks else none
 
 

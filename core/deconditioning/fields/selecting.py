@@ -39,7 +39,7 @@ def index_of(dim: str, labels: Sequence[str], wanted: int | str) -> int:
         between = "or" if len(found) == 2 else "to"
         raise InputError(
             f"`{dim}={wanted}` fits {len(found)} values of dimension `{dim}`, {labels[first]} to {labels[last]}: "
-            f"write more of the one you mean, or its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
+            f"write out more of the value you mean, or use its index, `{dim}=#{first}` {between} `{dim}=#{last}`."
         )
     raise InputError(
         f"Dimension `{dim}` has no value `{wanted}`, it has {what_there_is(labels)}: give one of its values, or an "

@@ -55,12 +55,12 @@ def places(given: str) -> list[str]:
         elif path.is_dir():
             inside = sorted(str(p) for p in path.iterdir() if p.name.lower().endswith(ENDINGS))
             if not inside:
-                raise InputError(f"The folder {one} holds no file that ends in {', '.join(ENDINGS)}: name another.")
+                raise InputError(f"The folder {one} contains no file ending in {', '.join(ENDINGS)}: choose another.")
             found += inside
         elif is_pattern(one):
             inside = sorted(glob(one, recursive=True))
             if not inside:
-                raise InputError(f"No file fits the pattern `{one}`: look at its folder.")
+                raise InputError(f"No file matches the pattern `{one}`: check its folder.")
             found += inside
         else:
             found.append(one)
@@ -174,7 +174,8 @@ class Several(Fields):
         carried = sample(owner.grid, found, self.grid)[0].reshape(self.grid.shape)
         if np.isnan(carried).all():
             raise InputError(
-                f"`{name}` of {owner.name} lies elsewhere than the grid of {self.name}: give files of one region."
+                f"`{name}` of {owner.name} covers a different region from the grid of {self.name}: give files for the "
+                "same region."
             )
         return carried
 
@@ -197,7 +198,7 @@ def together(files: Sequence[Fields]) -> Fields:
         if len(held) > 1:
             rows[name] = _row(name, held)
     alone = [name for name, row in rows.items() if row is None]
-    notes += [f"`{name}` is in {len(holders[name])} files; that of {owners[name].name} is taken." for name in alone]
+    notes += [f"`{name}` is in {len(holders[name])} files; the one in {owners[name].name} is used." for name in alone]
     notes += [_carried(name, owners[name], files[0]) for name in owners if owners[name].grid is not files[0].grid]
     first = files[0]
     licences = dict.fromkeys(one.licence for one in files)
@@ -212,7 +213,7 @@ def _carried(name: str, owner: Fields, first: Fields) -> str:
     how = how_sampled(owner.grid, first.grid)
     if how == "its own values":
         return ""
-    return f"`{name}` of {owner.name} is carried onto the grid of {first.name}: {how}."
+    return f"`{name}` of {owner.name} is remapped to the grid of {first.name}: {how}."
 
 
 def _row(name: str, held: list[Fields]) -> Row | None:
@@ -221,16 +222,16 @@ def _row(name: str, held: list[Fields]) -> Row | None:
     for other in held[1:]:
         if how_sampled(other.grid, first.grid) != "its own values":
             raise InputError(
-                f"`{name}` lies on {_size(other)} in {other.name} and on {_size(first)} in {first.name}: files of "
-                "one variable need one grid; bring them onto it with `cdo remapcon`, or leave one out."
+                f"`{name}` lies on {_size(other)} in {other.name} and on {_size(first)} in {first.name}: all files of "
+                "a variable need the same grid. Remap them with `cdo remapcon`, or omit one."
             )
     extras = [one.check(name).extra for one in held]
     if any(extra.keys() != extras[0].keys() for extra in extras):
-        raise InputError(f"`{name}` has other dimensions in {held[-1].name} than in {first.name}: leave one out.")
+        raise InputError(f"`{name}` has other dimensions in {held[-1].name} than in {first.name}: omit one.")
     differing = [dim for dim in extras[0] if any(extra[dim] != extras[0][dim] for extra in extras)]
     if len(differing) > 1:
         raise InputError(
-            f"`{name}` differs along {' and '.join(f'`{d}`' for d in differing)} from file to file: they can be joined "
+            f"`{name}` differs along {' and '.join(f'`{d}`' for d in differing)} between files: they can be joined "
             "along one dimension only."
         )
     if differing:
@@ -258,7 +259,7 @@ def _along(name: str, dim: str, held: list[Fields], labels: list[tuple[str, ...]
     for label, (one, _) in entries:
         if holder.setdefault(label, one) is not one:
             both = f"{holder[label].name} and in {one.name}"
-            raise InputError(f"`{name}` has {dim} {label} in {both}: leave one of them out.")
+            raise InputError(f"`{name}` has {dim} {label} in {both}: omit one of them.")
     return Row(dim, distinct([label for label, _ in entries]), tuple(place for _, place in entries))
 
 

@@ -93,7 +93,7 @@ class DownscalingSpec:
             names = _names(getattr(self, role), role)
             object.__setattr__(self, role, names)
             if self.target in names:
-                raise InputError(f"The target `{self.target}` is among the {role}: take it out of them.")
+                raise InputError(f"The target `{self.target}` is among the {role}: remove it from them.")
         object.__setattr__(self, "block", _block(self.block))
         object.__setattr__(self, "missing", checked_missing(self.missing))
         self._check_numbers()
@@ -124,14 +124,14 @@ class DownscalingSpec:
         if not self.covariates and not self.coordinates:
             raise InputError("There are no covariates and no coordinates: choose at least one covariate.")
         if self.indirect and not self.mediators and not self.coordinates:
-            raise InputError("Indirect matching needs a mediator: choose one, or let the coordinates join.")
+            raise InputError("Indirect matching needs a mediator: choose one or add the coordinates.")
 
     def _check_by_hand(self) -> None:
         for name in ("hide", "reveal"):
             object.__setattr__(self, name, checked_cells(getattr(self, name), name))
         object.__setattr__(self, "region", checked_region(self.region))
         if both := sorted(set(self.hide) & set(self.reveal)):
-            raise InputError(f"The cell {cells_text(both[:1])} is to be hidden and revealed: choose one.")
+            raise InputError(f"The cell {cells_text(both[:1])} is both hidden and revealed: choose one.")
 
     @property
     def indirect(self) -> bool:

@@ -49,8 +49,8 @@ def _pole(mapping: Mapping) -> tuple[float, float, float]:
         longitude = float(mapping["grid_north_pole_longitude"])
     except (KeyError, TypeError, ValueError):
         raise InputError(
-            "The rotated grid does not say where its pole is: its grid mapping needs "
-            "`grid_north_pole_latitude` and `grid_north_pole_longitude`."
+            "The rotated grid does not define its pole: its grid mapping needs `grid_north_pole_latitude` and "
+            "`grid_north_pole_longitude`."
         ) from None
     try:
         turn = float(mapping.get("north_pole_grid_longitude", 0.0))
@@ -63,7 +63,8 @@ def _pole(mapping: Mapping) -> tuple[float, float, float]:
     ):
         if not abs(value) <= most:
             raise InputError(
-                f"The grid mapping's `{name}` is {value:g}, which is no place on Earth: give degrees within ±{most:g}."
+                f"The grid mapping's `{name}` is {value:g}, which is not a position on Earth: use degrees within "
+                f"±{most:g}."
             )
     return latitude, longitude, turn
 
@@ -95,8 +96,8 @@ def _crs(mapping: Mapping) -> "CRS":
     except (ProjError, KeyError, TypeError, ValueError):
         name = mapping.get("grid_mapping_name", "without a name")
         raise InputError(
-            f"The map projection {name!r} could not be understood: give two-dimensional latitude and "
-            "longitude variables in the file instead."
+            f"The map projection {name!r} is not supported: add two-dimensional latitude and longitude variables to "
+            "the file."
         ) from None
 
 
@@ -123,8 +124,8 @@ def _transformer(crs: "CRS", inverse: bool) -> "Transformer":
         return Transformer.from_crs(start, end, always_xy=True)
     except (ProjError, TypeError):
         raise InputError(
-            f"The map projection {crs.name!r} could not be understood: give two-dimensional latitude and "
-            "longitude variables in the file instead."
+            f"The map projection {crs.name!r} is not supported: add two-dimensional latitude and longitude variables "
+            "to the file."
         ) from None
 
 

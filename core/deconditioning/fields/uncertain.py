@@ -41,11 +41,11 @@ def with_draws(
     ``off`` is the largest distance of a draw's cell average from the mean's where the cell was measured, ``point_sd``
     ς of a single pixel's noise, which is not in the draws; both in the target's units.
     """
-    comment = f"joint draws, seed {seed}: each is a field as probable as the next, and the mean is none of them"
+    comment = f"joint draws, seed {seed}: all fields are equally probable, and none of them is the mean"
     if off is not None:
-        comment += f"; averaged over a measured cell none is further than {off:.2g} from the mean's average"
+        comment += f"; averaged over a measured cell every draw is within {off:.2g} of the mean's average"
     if point_sd > 0:
-        comment += f"; the independent noise of each pixel, sd {point_sd:.4g}, is not in them"
+        comment += f"; they exclude the independent noise of each pixel, sd {point_sd:.4g}"
     about = {"long_name": "number of the draw", "standard_name": "realization", "units": "1"}
     return _along(dataset, problem, "draws", "realization", np.arange(1, len(draws) + 1, dtype=np.int32), about, draws,
                   "posterior draws of {}", comment)  # fmt: skip

@@ -136,7 +136,7 @@ def convert(values: np.ndarray, have: str, want: str, name: str) -> tuple[np.nda
         return values, None
     if not have.strip() or not want.strip():
         known = want.strip() or have.strip()
-        return values, f"`{name}` has units {known} in one file and none in the other; they are taken to be the same."
+        return values, f"`{name}` has units {known} in one file and none in the other; they are assumed to be the same."
     source, target = read_unit(have), read_unit(want)
     if source is not None and source == target:
         return values, None

@@ -68,7 +68,7 @@ def _numbers(value: Any, encoding: Mapping) -> np.ndarray:
         with suppress(ValueError):
             found = np.array([float(text) for text in found])
     if found.dtype.kind not in "iuf" or np.isnan(found.astype(float)).any():
-        raise ValueError(f"{str(value)[:40]!r} is no range of numbers")
+        raise ValueError(f"{str(value)[:40]!r} is not a range of numbers")
     if str(encoding.get("_Unsigned", "")).lower() == "true" and raw.kind == "i" and found.dtype.kind == "i":
         return found.astype(raw).view(raw.str.replace("i", "u")).astype(float)
     return found.astype(float)
@@ -102,7 +102,7 @@ def look_at_values(dataset: "xr.Dataset", names: list[str], lazy: bool) -> tuple
         try:
             bounds = valid_bounds(variable.attrs, variable.encoding)
         except ValueError as error:
-            notes.append(f"`{name}`: its valid range ({error}) is not understood and not applied.")
+            notes.append(f"`{name}`: its valid range ({error}) is not understood, so it is not applied.")
         if bounds is not None and lazy:
             notes.append(f"`{name}`: values outside its valid range {_words(bounds)} are taken as missing.")
         if not lazy and variable.dtype.kind in "fiu":
@@ -124,14 +124,14 @@ def look(name: str, values: np.ndarray, bounds: Bounds | None) -> tuple[Bounds |
     large = too_large(values)
     if large.any():
         notes.append(
-            f"`{name}`: {_count(large)} of {float(values[large].flat[0]):.3g} or so, too large to be one, "
-            "are taken as missing."
+            f"`{name}`: {_count(large)} of {float(values[large].flat[0]):.3g} or so are too large to be data and "
+            "count as missing."
         )
     good = np.isfinite(values) & ~large
     if bounds is not None:
         valid = good & (values >= bounds[0]) & (values <= bounds[1])
         if good.any() and not valid.any():
-            notes.append(f"`{name}`: no value lies in its valid range {_words(bounds)}, which is not applied.")
+            notes.append(f"`{name}`: no value is in its valid range {_words(bounds)}, so the range is not applied.")
             bounds = None
         else:
             if (outside := good & ~valid).any():

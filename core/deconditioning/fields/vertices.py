@@ -52,7 +52,7 @@ def by_corners(
     said = [f"The areas of the cells are those between the corners that the file gives for {names}."]
     if np.median(away[there]) > _OFF_MIDDLE:
         position = np.where(there, latitude, position[0]), np.where(there, longitude, position[1])
-        said.append(f"{names} name a corner of each cell: the middles between its corners are taken.")
+        said.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
     return position, np.where(there, area, 0.0), said
 
 

@@ -56,8 +56,8 @@ def open_store(path: str | Path) -> Fields:
     name = place.rstrip("/").rpartition("/")[2]
     if any(part.partition(":")[0] == "reference" for part in place.split("::")):
         raise InputError(
-            f"{name} describes a store whose chunks are pieces of other files, which may be any of yours: write the "
-            "fields into a Zarr store of their own."
+            f"{name} describes a store whose chunks are parts of other files, which could be any file of yours: write "
+            "the fields into a Zarr store."
         )
     if not is_store(place):
         raise InputError(
@@ -95,8 +95,8 @@ def region(fields: Fields, name: str, select: Mapping[str, int | str], window: W
         values = np.array(part.compute(scheduler="synchronous").values, dtype=np.float64)
     except _FAULTS as error:
         raise InputError(
-            f"A chunk of `{name}` could not be read ({short(error)}): it is damaged, or compressed by a codec that "
-            "is not installed here; write the store again."
+            f"A chunk of `{name}` could not be read ({short(error)}): it is damaged or compressed by a codec that is "
+            "not installed. Write the store again."
         ) from error
     values[fields.grid.area[window] == 0] = np.nan
     return only_valid(values, array.attrs, marks_of(fields.missing, name))

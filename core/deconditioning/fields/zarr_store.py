@@ -43,7 +43,7 @@ class Stores(AbstractDataStore):
         zeros = sorted(name for name, v in self._found.items() if v.encoding.pop("zero_fill", False) and v.ndim >= 2)
         if zeros:
             named = ", ".join(f"`{name}`" for name in zeros[:6]) + (" …" if len(zeros) > 6 else "")
-            self.notes.append(f"Zeros of {named} are data: the fill value 0 is what Zarr writes unasked.")
+            self.notes.append(f"Zeros of {named} are treated as data: the fill value 0 is Zarr's default.")
 
     def _arrays(self, store: ZarrStore, path: str) -> Iterator[tuple[str, str, "xr.Variable"]]:
         for name in store.array_keys():
@@ -82,9 +82,9 @@ def open_zarr(place: str, **options: Any) -> "tuple[xr.Dataset, list[str]]":
             raise
         dataset = xr.open_dataset(store, decode_times=False, **known)
     some = "; ".join(f"`{name}`: {why.rstrip(' .')}" for name, why in list(stores.left.items())[:3])
-    lost = [f"Left out, for it could not be read: {some}."] if some else []
+    lost = [f"Skipped because it could not be read: {some}."] if some else []
     if some and not dataset.variables:
-        raise InputError(f"None of its arrays can be read ({some}): write the store again.")
+        raise InputError(f"No array can be read ({some}): write the store again.")
     return dataset, [*stores.notes, *store.notes, *lost]
 
 

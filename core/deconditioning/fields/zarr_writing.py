@@ -81,7 +81,7 @@ def create_store(
             )  # fmt: skip
         part.rename(path)
     except OSError as error:
-        raise InputError(f"The store {path} cannot be made ({error.strerror}): choose another place.") from None
+        raise InputError(f"The store {path} cannot be created ({error.strerror}): choose another location.") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

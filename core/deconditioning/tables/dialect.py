@@ -30,8 +30,8 @@ class Dialect:
     """How a table is written.
 
     ``names`` of the columns (one more than the header has where rows begin with a name of their own), ``first`` the
-    number of lines above the first row of cells, ``counted`` whether the first column only counts the rows and is left
-    out, ``notes`` on what is unusual.
+    number of lines above the first row of cells, ``counted`` whether the first column only counts the rows and is
+    skipped, ``notes`` on what is unusual.
     """
 
     encoding: str
@@ -72,7 +72,9 @@ def encoding_of(source: Source, name: str) -> str:
     for encoding in (found,) if found else ("utf-8", "cp1252"):
         if _is_text(source, encoding):
             return encoding
-    raise InputError(f"{at_start(name)} is no text (in UTF-8, UTF-16 or Windows-1252): save it as CSV (UTF-8) first.")
+    raise InputError(
+        f"{at_start(name)} is not a text file (UTF-8, UTF-16 or Windows-1252): save it as CSV (UTF-8) first."
+    )
 
 
 def _is_text(source: Source, encoding: str) -> bool:
@@ -100,9 +102,9 @@ def sniff(source: Source, name: str) -> Dialect:
     records = _records(body, separator)
     if not records:
         what = "cannot be read" if "".join(body).strip() else "is missing, there are comments only"
-        raise InputError(f"The header of {name} {what}: give every column a name of its own.")
+        raise InputError(f"The header of {name} {what}: give every column a distinct name.")
     while len(records) > 1 and _is_title(records[0][1], width):
-        notes.append(f"Above the names {name} says '{one_line(_joined(records[0][1]))[:80]}': that line is left out.")
+        notes.append(f"Above the names {name} says '{one_line(_joined(records[0][1]))[:80]}': that line is skipped.")
         records = records[1:]
     number, cells = records[0]
     names, first = [cell.strip() for cell in cells], number + 1
@@ -114,9 +116,9 @@ def sniff(source: Source, name: str) -> Dialect:
     while names and not names[-1]:
         names.pop()
     if twice := next((each for n, each in enumerate(names) if each and each in names[:n]), None):
-        raise InputError(f"In the header of {name} '{twice}' comes twice: give every column a name of its own.")
+        raise InputError(f"In the header of {name} '{twice}' comes twice: give every column a distinct name.")
     if "" in names[1:]:
-        raise InputError(f"In the header of {name} the name of column {names.index('', 1) + 1} is empty: give it one.")
+        raise InputError(f"In the header of {name} the name of column {names.index('', 1) + 1} is empty: add one.")
     return _named(Dialect(encoding, separator, tuple(names), first, notes=tuple(notes)), records, body, name)
 
 
@@ -131,7 +133,7 @@ def _named(dialect: Dialect, records: list[tuple[int, list[str]]], body: Sequenc
     if longer and names and (quoted or counting):
         names = ("", *names)
     if len(names) > 1 and not names[0]:
-        what = "counts the rows and is left out" if counting else "is called 'index'"
+        what = "counts the rows and is skipped" if counting else "is called 'index'"
         notes = (*notes, f"The first column of {name} has no name: it {what}.")
         names = ("index", *names[1:])
         return Dialect(dialect.encoding, dialect.separator, names, dialect.first, counting, notes)
@@ -241,4 +243,4 @@ def refuse_long_rows(lines: Callable[[], Iterator[str]], dialect: Dialect, name:
                     "one cell a name, and quote cells that hold the separator."
                 )
     except csv.Error as error:
-        raise InputError(f"{at_start(name)} is no regular table ({error}): save it as CSV again.") from None
+        raise InputError(f"{at_start(name)} is not a regular table ({error}): save it as CSV again.") from None

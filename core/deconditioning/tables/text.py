@@ -114,7 +114,7 @@ def _frames(stream: _Stream, dialect: Dialect, names: list[str], name: str) -> I
     except (pd.errors.ParserError, csv.Error) as error:
         said = one_line(str(error))[:100].rstrip(".")
         raise InputError(
-            f"{at_start(name)} is no regular table ({said}): give the same number of cells in every row."
+            f"{at_start(name)} is not a regular table ({said}): give the same number of cells in every row."
         ) from None
 
 

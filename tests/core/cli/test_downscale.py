@@ -140,7 +140,7 @@ def test_target_and_mediator_from_other_files(command, file: Path, tmp_path: Pat
         (["--target", "t", "--covariates", "z", "--withhold", "1"], "withhold"),
         (["--target", "t", "--covariates", "z", "--select", "time"], "DIM=VALUE"),
         (["--target", "t", "--block", "3", "3", "--hide", "8-0"], "no cell 8-0"),
-        (["--target", "t", "--hide", "8,0"], "'8,0' is no cell"),
+        (["--target", "t", "--hide", "8,0"], "'8,0' is not a cell"),
         (["--target", "t", "--block", "3", "3", "--region", "0", "8", "0", "9"], "the field has 8"),
         (["--target", "t", "--covariates", "z", "--seed", "-1"], "seed"),
         (["--target", "t", "--covariates", "z", "--model", "magic"], "magic"),

@@ -118,8 +118,8 @@ def test_rows_with_missing_cells_can_be_left_out():
         (lambda: Roles("a", ("a",), "b"), "two roles"),
         (lambda: Roles("a", (), "b"), "No column of values"),
         (lambda: read_table(b"", ROLES), "empty"),
-        (lambda: read_table(b"a,a,b\n1,2,3", ROLES), "a name of its own"),
-        (lambda: read_table(b"\xff\xfe\x00", ROLES), "is no text"),
+        (lambda: read_table(b"a,a,b\n1,2,3", ROLES), "a distinct name"),
+        (lambda: read_table(b"\xff\xfe\x00", ROLES), "is not a text"),
         (lambda: read_table("nowhere.csv", ROLES), "no file"),
         (lambda: simulate(SimulationSpec(1, 5)), "at least 2 subjects"),
         (lambda: simulate(SimulationSpec(4000, 2000)), "at most 5,000,000"),
@@ -159,7 +159,7 @@ def test_an_upload_is_read_apart_as_it_would_be_here(tmp_path):
     [
         (rows("a,1,10,7", "b,1,20,8"), "Line 2 of the table has 4 cells, the header has 3 names"),
         (rows(*GOOD, '"b,c",1,20,8'), "Line 6 of the table has 4 cells"),
-        (rows(*GOOD) + b"\n\x01,1,2", "is no text"),
+        (rows(*GOOD) + b"\n\x01,1,2", "is not a text"),
         (b"x" * 200_000 + b",b,c\n1,2,3\n", "header of the table cannot be read"),
     ],
 )

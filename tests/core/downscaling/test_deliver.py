@@ -178,10 +178,10 @@ def test_what_is_cited_is_what_the_citation_file_says(full):
 
 def test_attributes_of_ones_own_are_checked():
     assert attributes_of_text(["doi=10.1/2", "contact = a=b"]) == {"doi": "10.1/2", "contact": "a=b"}
-    with pytest.raises(InputError, match="`doi` is no attribute: write NAME=VALUE"):
+    with pytest.raises(InputError, match="`doi` is not an attribute: write NAME=VALUE"):
         attributes_of_text(["doi"])
     for name in ("seed", "with space"):
-        with pytest.raises(InputError, match="cannot be an attribute of your own"):
+        with pytest.raises(InputError, match="cannot be one of your own attributes"):
             Delivery(attributes={name: "x"})
 
 
@@ -191,4 +191,4 @@ def test_noise_of_a_pixel_is_said_and_not_drawn(problem, result):
     noisy = Leaving(problem, replace(result.spec, point_noise=0.04), result.mean, result.sd, {})
     drawn = noisy.drawing()(3, 0)
     comment = noisy.dataset(Delivery(draws=3), lambda count, seed: drawn)["draws"].attrs["comment"]
-    assert f"sd {0.2 * problem.target_scale.sd:.4g}, is not in them" in comment
+    assert f"exclude the independent noise of each pixel, sd {0.2 * problem.target_scale.sd:.4g}" in comment

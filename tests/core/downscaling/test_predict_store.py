@@ -219,7 +219,7 @@ def test_a_step_without_targets_is_left_out_and_said(tmp_path):
 
     folder = write_store(tmp_path / "in.zarr", 2, change=lose)
     found = run(task(folder, tmp_path / "out.zarr", condition="each", rows=20))
-    assert found["computed"] == 2 and "Step 1 is left out: `cloud_top_temperature` has no" in found["warnings"][0]
+    assert found["computed"] == 2 and "Step 1 is skipped: `cloud_top_temperature` has no" in found["warnings"][0]
     assert np.isnan(written(tmp_path / "out.zarr")[1]).all() and np.isfinite(written(tmp_path / "out.zarr")[0]).all()
 
 

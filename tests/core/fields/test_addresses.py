@@ -102,7 +102,7 @@ def test_stores_and_files_through_fsspec():
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://127.0.0.1:9/t.nc", "could not be reached .*Connection refused.*fetch the file where there is one"),
+        ("http://127.0.0.1:9/t.nc", "could not be reached .*Connection refused.*download the file elsewhere"),
         ("http://127.0.0.1:9/dodsC/t", "could not be reached .*fetch the file"),
         ("nowhere://a/t.nc", "could not be reached .*nowhere"),
     ],

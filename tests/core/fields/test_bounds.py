@@ -36,7 +36,7 @@ def test_cells_lie_between_their_bounds_wherever_their_labels_are(place, named, 
     assert np.allclose(found.grid.y_edges, Y) and np.allclose(found.grid.x_edges, X)
     assert np.allclose(found.grid.y, (Y[:-1] + Y[1:]) / 2)
     assert set(found.variables()) == {"t"}
-    assert sum("names an edge of each cell" in n for n in found.notes) == (0 if place == 0.5 else 2)
+    assert sum("gives an edge of each cell" in n for n in found.notes) == (0 if place == 0.5 else 2)
     assert np.allclose(found.values("t"), np.add.outer(np.sin(Y[:-1]), np.cos(3 * X[:-1])))
 
 
@@ -51,7 +51,7 @@ def test_uneven_cells_keep_their_own_edges_and_areas():
     y = np.array([40, 40.5, 41.7, 43, 43.4, 46.0])
     found = fields_from_dataset(cells(y, X))
     assert np.allclose(found.grid.y_edges, y) and not np.allclose(cell_edges(found.grid.y, True), y)
-    assert any("are the bounds that the file gives" in n for n in found.notes)
+    assert any("are the bounds in the file" in n for n in found.notes)
     shares = found.grid.area[:, 0] / found.grid.area[:, 0].sum()
     assert np.allclose(shares, np.diff(np.sin(np.deg2rad(y))) / np.ptp(np.sin(np.deg2rad(y))))
 
@@ -89,7 +89,7 @@ def elsewhere(data):
 
 @pytest.mark.parametrize(
     ("spoilt", "why"),
-    [(overlapping, "overlap"), (empty, "missing"), (elsewhere, "do not enclose their own coordinate")],
+    [(overlapping, "overlap"), (empty, "missing"), (elsewhere, "do not contain their coordinate")],
 )
 def test_bounds_that_cannot_be_right_are_left_and_said(spoilt, why):
     data = cells(Y, X)

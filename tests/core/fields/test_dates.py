@@ -73,7 +73,7 @@ def test_files_may_hold_dates_twice_but_not_share_one():
         want |= {float(n) for n, d in enumerate(WEEK) if str(d)[:10] == date}
         assert float(both.values("t", {"time": number})[0, 0]) in want
         assert not label.endswith(")") or label.endswith(f"(#{number})")
-    with pytest.raises(InputError, match="has time 1965-12-31 00:00 in test and in test: leave one of them out"):
+    with pytest.raises(InputError, match="has time 1965-12-31 00:00 in test and in test: omit one of them"):
         together([first, fields(dated(days("1965-12-31", "1966-01-04")))])
 
 

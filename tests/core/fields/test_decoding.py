@@ -30,7 +30,7 @@ def test_a_damaged_variable_is_left_out_and_named():
     found = open_upload(damaged("q"), "mine.nc")
     assert set(found.variables()) == {"t", "orog"}
     assert np.array_equal(found.values("t"), region().t.values)
-    assert [note for note in found.notes if note.startswith("Left out, for it could not be read: `q`: ")]
+    assert [note for note in found.notes if note.startswith("Skipped because it could not be read: `q`: ")]
 
 
 @pytest.mark.parametrize("attributes", [{"scale_factor": "two"}, {"add_offset": [1.0, 2.0]}])

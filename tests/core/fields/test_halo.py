@@ -28,7 +28,7 @@ def test_copies_of_a_halo_and_a_fold_count_once(pivot, halo, kind):
     assert found.grid.wraps and found.grid.shape == (latitude.shape[0], inside)
     assert np.array_equal(found.grid.area == 0, copy[:, :inside])
     assert np.array_equal(np.isnan(found.values("tos")), copy[:, :inside])
-    assert any("along a fold of the grid; they count once" in note for note in found.notes)
+    assert any("along a fold of the grid and are counted once" in note for note in found.notes)
     assert any("left out" in note for note in found.notes) == (halo > 0)
     plain = fields(ocean(*tripolar(pivot=pivot, halo=0)[:2]))
     assert area_mean(found) == pytest.approx(area_mean(plain), abs=1e-4)
@@ -75,7 +75,7 @@ def test_zeros_for_positions_are_missing_and_said():
     assert np.array_equal(np.isnan(found.values("tos")), hole) and np.array_equal(
         found.values("tos")[~hole], want[~hole]
     )
-    assert any(f"{hole.sum()} of 2,000 cells have no position; they count as missing." in note for note in found.notes)
+    assert any(f"{hole.sum()} of 2,000 cells have no position and count as missing." in note for note in found.notes)
 
 
 def test_one_cell_at_the_equator_and_greenwich_is_a_place():
@@ -106,7 +106,7 @@ def test_a_sea_that_lies_elsewhere_is_read_without_its_edge():
         found.values("tos")[25:28, 45:48], smooth(*np.meshgrid([39, 40, 41], [51, 52, 53], indexing="ij"))
     )
     assert found.grid.area.max() < 6 * np.median(found.grid.area[~missing])
-    assert any("The grid lies in pieces" in note for note in found.notes)
+    assert any("The grid is in disconnected pieces" in note for note in found.notes)
 
 
 def test_a_piece_of_few_cells_is_damage():

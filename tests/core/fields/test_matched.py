@@ -106,7 +106,7 @@ def test_levels_match_in_other_units_and_mediators_follow() -> None:
     spec = DownscalingSpec("t", ("orog",), ("m",), block=(2, 2), withhold=0.0, coarse_select={"time": "2001-04"})
     files = (fields_from_dataset(each) for each in (fine(None), coarse(MONTHS), between))
     problem = make_problem_from_files(*files, spec)
-    assert any("2001-04-16 00:00 (`time=#8`) is taken for `m`" in note for note in problem.notes)
+    assert any("2001-04-16 00:00 (`time=#8`) is used for `m`" in note for note in problem.notes)
 
 
 def test_settings_of_older_runs_are_as_they_were() -> None:

@@ -92,7 +92,7 @@ def test_references_within_the_file_are_read(tmp_path):
 
     found = open_upload(crafted(inside), "inside.nc")
     assert set(found.variables()) == {"q", "q2"} and np.array_equal(found.values("q2"), found.values("q"))
-    assert any("Left out, for it could not be read: `nowhere`" in note for note in found.notes)
+    assert any("Skipped because it could not be read: `nowhere`" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_units_that_differ_are_converted_or_refused():
     with pytest.raises(InputError, match="`q` has units 'Pa' in one file and 'g kg-1' in the other"):
         make_problem_from_files(high, fields(changed), None, SPEC)
     changed.q.attrs.pop("units")
-    assert any("taken to be the same" in n for n in make_problem_from_files(high, fields(changed), None, SPEC).notes)
+    assert any("assumed to be the same" in n for n in make_problem_from_files(high, fields(changed), None, SPEC).notes)
 
 
 @pytest.mark.parametrize(

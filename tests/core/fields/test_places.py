@@ -65,7 +65,7 @@ def is_at(data: xr.Dataset, expected: tuple[np.ndarray, np.ndarray], within: flo
 )  # fmt: skip
 def test_lengths_of_a_map_are_metres_however_they_are_spelt(units, metres):
     notes = is_at(on_map(LAMBERT, X / metres, Y / metres, units), true(LAMBERT, X, Y))
-    assert any(f"was in {units}; metres are used" in note for note in notes) == (units != "m")
+    assert any(f"was in {units} and is converted to metres" in note for note in notes) == (units != "m")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_angles_without_a_height_or_on_another_map_are_refused():
 @pytest.mark.parametrize(
     ("units", "standard", "why"),
     [
-        ("furlong-ish", "projection_{}_coordinate", "which are not known"),
-        ("kg", None, "which measure something else"),
+        ("furlong-ish", "projection_{}_coordinate", "which are unknown"),
+        ("kg", None, "which measure a different quantity"),
         ("kg", "projection_{}_coordinate", "No latitude and longitude"),
     ],
 )
@@ -159,7 +159,7 @@ def test_counts_of_cells_give_way_to_two_dimensional_positions(attributes, first
     data.x.attrs.update(attributes)
     data.y.attrs.update(attributes)
     notes = is_at(data, expected)
-    assert any("`y` and `x` put the cells elsewhere" in n or "`y` and `x` can't be used" in n for n in notes)
+    assert any("`y` and `x` give different cell positions" in n or "`y` and `x` cannot be used" in n for n in notes)
     if attributes.get("units") != "m":  # which may be so on a map of a few metres
         with pytest.raises(InputError, match=r"counts|units 'pixel'"):
             fields_from_dataset(data.drop_vars(["latitude", "longitude"]))
@@ -192,7 +192,7 @@ def test_positions_on_another_earth_than_the_mapping_says_are_taken():
     assert np.abs(true(wrong, X, Y)[0] - latitude).max() < 0.2
     notes = is_at(on_map(LAMBERT | {"latitude_of_projection_origin": 38.2}, X, Y, "m", sheets=(latitude, longitude)),
                   (latitude, longitude))  # fmt: skip
-    assert any("put the cells elsewhere" in note for note in notes)
+    assert any("give different cell positions" in note for note in notes)
 
 
 def test_nominal_latitudes_of_a_bent_ocean_grid_give_way():

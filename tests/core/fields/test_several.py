@@ -79,7 +79,7 @@ def test_a_field_that_does_change_with_time_is_told_of(folder):
     cloud = orography().rename(surface="cloud")
     cloud.cloud.attrs = {"units": "1"}
     problem = make_problem(together([fields(dated()), fields(cloud)]), DownscalingSpec("t", ("cloud",), block=(3, 4)))
-    assert any("The covariates are of 2100-01-01T00:00, the target of 2001-01-15T00:00" in n for n in problem.notes)
+    assert any("The covariates are for 2100-01-01T00:00, the target for 2001-01-15T00:00" in n for n in problem.notes)
     fixed = fields(cloud.assign_attrs(frequency="fx"))
     assert fixed.is_static("cloud") and not fields(cloud).is_static("cloud")
 
@@ -106,14 +106,14 @@ def test_what_contradicts_itself_is_refused(folder):
         together([fields(dated()), fields(region(12, 16)[["t"]])])
     with pytest.raises(InputError, match="no variable `x`: choose one of `t`, `orog`"):
         together([fields(dated()), fields(rotated_dataset()[["h", "pole"]])]).values("x")
-    with pytest.raises(InputError, match="`h` of test lies elsewhere than the grid of test"):
+    with pytest.raises(InputError, match="`h` of test covers a different region from the grid of test"):
         far = rotated_dataset(pole=(-37.5, 0.0))[["h", "pole"]]
         together([fields(region(12, 16)), fields(far)]).values("h")
-    with pytest.raises(InputError, match="The target `t2` of test lies on another grid than the first file"):
+    with pytest.raises(InputError, match="The target `t2` of test is on a different grid from the first file"):
         both = together([fields(region(12, 16)), fields(low.dataset.rename(t="t2"))])
         make_problem(both, DownscalingSpec("t2", ("orog",), block=(3, 4)))
-    with pytest.raises(InputError, match="No file fits the pattern"):
+    with pytest.raises(InputError, match="No file matches the pattern"):
         open_fields(str(folder / "no_*.nc"))
     (folder / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no file that ends in"):
+    with pytest.raises(InputError, match="contains no file ending in"):
         open_fields(folder / "empty")

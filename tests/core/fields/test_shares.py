@@ -148,7 +148,7 @@ def test_bags_weigh_pixels_by_their_shares() -> None:
     assert np.allclose(reaggregate(found, values)[found.observed], found.coarse[found.observed], atol=1e-10)
     assert torch.equal(found.inputs[found.bag_pixel], bags.inputs)
     assert len(np.unique(found.bag_pixel)) < len(found.bag_pixel)
-    assert any("pixels lie across the edges" in note for note in found.notes)
+    assert any("pixels straddle the edges" in note for note in found.notes)
 
 
 def test_a_ramp_of_one_kelvin_a_degree_is_not_moved() -> None:

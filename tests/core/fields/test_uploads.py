@@ -43,7 +43,7 @@ def test_an_upload_is_the_file(tmp_path, form):
 
 
 def test_not_a_netcdf():
-    refused(b"name,value\na,1\n", "no NetCDF file")
+    refused(b"name,value\na,1\n", "not a NetCDF file")
     refused(b"", "empty")
 
 

@@ -91,7 +91,9 @@ def test_a_range_that_is_none_is_said_and_not_applied(value, tmp_path):
     data.t.attrs["valid_range"] = value
     found = written(tmp_path, data)
     assert np.array_equal(found.values("t"), data.t.values)
-    assert any("`t`: its valid range (" in note and "not understood and not applied" in note for note in found.notes)
+    assert any(
+        "`t`: its valid range (" in note and "not understood, so it is not applied" in note for note in found.notes
+    )
 
 
 def test_a_range_without_any_value_is_not_applied(tmp_path):
@@ -99,7 +101,9 @@ def test_a_range_without_any_value_is_not_applied(tmp_path):
     data.t.attrs["valid_range"] = np.array([0.0, 1.0])
     found = written(tmp_path, data)
     assert np.array_equal(found.values("t"), data.t.values)
-    assert any("`t`: no value lies in its valid range 0 to 1, which is not applied." == note for note in found.notes)
+    assert any(
+        "`t`: no value is in its valid range 0 to 1, so the range is not applied." == note for note in found.notes
+    )
 
 
 @pytest.mark.parametrize("form", [2, 3])
@@ -135,7 +139,9 @@ def test_a_fill_value_without_an_attribute_is_missing_and_said(tmp_path):
     data.t.values[3, 3] = 9.969209968386869e36
     found = open_upload(netcdf(data), "mine.nc")
     assert np.isnan(found.values("t")[3, 3]) and np.isfinite(found.values("t")).sum() == data.t.size - 1
-    assert any("`t`: 1 value of 9.97e+36 or so, too large to be one, are taken as missing." in n for n in found.notes)
+    assert any(
+        "`t`: 1 value of 9.97e+36 or so are too large to be data and count as missing." in n for n in found.notes
+    )
 
 
 @pytest.mark.parametrize("mark", [999.0, -999.0, 9999.0])
@@ -162,7 +168,7 @@ def test_an_empty_dimension_has_no_index_to_choose():
     found = fields(data.assign(q=sample(8, 10).q))
     with pytest.raises(InputError, match="Dimension `time` of `t` has no values"):
         found.values("t")
-    with pytest.raises(InputError, match="only 0 is there"):
+    with pytest.raises(InputError, match="the only index is 0"):
         fields(sample(8, 10).expand_dims(time=1)).values("t", {"t:time": 1})
 
 
@@ -174,7 +180,7 @@ def test_an_empty_dimension_has_no_index_to_choose():
 def test_an_impossible_pole_is_refused(name, value):
     data = rotated_dataset(offset=0.0)
     data.pole.attrs[name] = value
-    with pytest.raises(InputError, match=f"`{name}` is .*, which is no place on Earth: give degrees within"):
+    with pytest.raises(InputError, match=f"`{name}` is .*, which is not a position on Earth: use degrees within"):
         fields(data)
 
 
@@ -185,7 +191,7 @@ def test_a_projection_that_leads_nowhere_is_refused():
     data = xr.Dataset({"t": (("y", "x"), np.eye(9), {"grid_mapping": "where"}), "where": ((), 0, mapping)})
     data = data.assign_coords(y=("y", line, {"units": "m", "standard_name": "projection_y_coordinate"}),
                               x=("x", line, {"units": "m", "standard_name": "projection_x_coordinate"}))  # fmt: skip
-    with pytest.raises(InputError, match="no place on Earth by the grid mapping"):
+    with pytest.raises(InputError, match="no position on Earth under the grid mapping"):
         fields(data)
 
 
@@ -237,7 +243,7 @@ def scrambled(which: str) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("which", ["columns", "each longitude", "one cell", "rows"])
 def test_scrambled_positions_are_refused(which):
-    with pytest.raises(InputError, match=r"scrambled, write them again"):
+    with pytest.raises(InputError, match=r"scrambled. Write them again"):
         fields(curvilinear(*scrambled(which)))
 
 

@@ -89,7 +89,7 @@ def test_positions_at_a_corner_of_their_cells_are_moved_to_the_middle(named):
     found, right = fields(curvilinear("corner", named)), fields(curvilinear(named=named))
     assert np.allclose(found.grid.latitude, right.grid.latitude, atol=1e-9)
     assert np.allclose(found.grid.longitude, right.grid.longitude, atol=1e-9)
-    assert any("`lat` and `lon` name a corner of each cell: the middles" in note for note in found.notes)
+    assert any("`lat` and `lon` give a corner of each cell: the midpoints" in note for note in found.notes)
     assert not any("name a corner" in note for note in right.notes)
 
 

@@ -60,7 +60,7 @@ def test_a_prior_weighs_the_rows() -> None:
         (text(), b"s1,s2\n1,\n", "empty under 's2'"),
         (text(4), OBSERVED, "4 simulations"),
         (b"a,a\n1,2\n", OBSERVED, "comes twice"),
-        (b"\xff\xfe\x00", OBSERVED, "is no text"),
+        (b"\xff\xfe\x00", OBSERVED, "is not a text"),
     ],
 )
 def test_bad_tables_are_refused_with_a_sentence(data, observed, words) -> None:

@@ -39,9 +39,9 @@ def animals() -> Iterator[Animal]:
             path, zarr_format=version, consolidated=version == 2), ALL, folder=True)  # fmt: skip
     yield Animal("reference.json", _reference, ALL, folder=True)
     yield Animal("reference-elsewhere.json", lambda path: _reference(path, "/etc/hostname"), folder=True,
-                 refused="pieces of files outside its folder")  # fmt: skip
+                 refused="refers to files outside its folder")  # fmt: skip
     yield Animal("no-reference.json", lambda path: path.write_text('{"a": 1}'), folder=True,
-                 refused="no description of a store")  # fmt: skip
+                 refused="does not describe a store")  # fmt: skip
     for name, head, words in (
         ("packed.nc.gz", gzip.compress(b"CDF\x01" * 9, mtime=0), "gzip archive.*gunzip"),
         ("archive.zip", b"PK\x03\x04" + bytes(40), "zip archive.*unzip"),

@@ -46,7 +46,7 @@ def _lines() -> Iterator[Animal]:
              attributes=False), ALL, grid="latlon")  # fmt: skip
     two = small().assign(u=(("ulat", "lon"), np.ones((9, 10))))
     yield of("staggered", two.assign_coords(ulat=("ulat", np.arange(20.0, 29), {"units": "degrees_north"})), ALL,
-             noted="Not on the grid and left out: `u`")  # fmt: skip
+             noted="Skipped because they are not on the grid: `u`")  # fmt: skip
 
 
 def _projections() -> Iterator[Animal]:
@@ -78,7 +78,7 @@ def _projections() -> Iterator[Animal]:
     disk = {"grid_mapping_name": "geostationary", "perspective_point_height": 35786023.0, "sweep_angle_axis": "y",
             "longitude_of_projection_origin": 0.0, "latitude_of_projection_origin": 0.0}  # fmt: skip
     yield of("full-disk", _plane(disk, step=600_000.0, size=(19, 19)), "t", grid="projected",
-             noted="have no place on Earth")  # fmt: skip
+             noted="have no position on Earth")  # fmt: skip
     yield of("without-mapping", _plane(lambert).drop_vars("m"), refused="map projection")
 
 
