@@ -172,7 +172,7 @@ def _grids() -> Iterator[Case]:
     yield Case("gap.nc", with_lat(np.append(lat[:-1], np.nan)), "missing values")
     yield Case("infinite.nc", with_lat(np.append(lat[:-1], np.inf)), "missing values")
     yield Case("all-zero.nc", with_lat(lat * 0), "twice")
-    yield Case("shuffled.nc", with_lat(np.roll(lat, 3)), read="t orog q", noted="in no order")
+    yield Case("shuffled.nc", with_lat(np.roll(lat, 3)), read="t orog q", noted="was unsorted")
     yield Case("far-longitudes.nc", netcdf(data.assign_coords(lon=("lon", data.lon.values * 1e6))), "give degrees")
     for name, value in (("grid_north_pole_latitude", 97.5), ("grid_north_pole_longitude", 1e9)):
         turned = rotated_dataset().isel(rlat=slice(8), rlon=slice(10))
@@ -189,7 +189,7 @@ def _grids() -> Iterator[Case]:
             for name, size in (("y", 8), ("x", 10))}  # fmt: skip
     mapping = {"m": ((), 0, {"grid_mapping_name": "nonsense"})}
     plane = xr.Dataset({"t": (("y", "x"), y, {"grid_mapping": "m"}), **mapping}, axes)
-    yield Case("nonsense-mapping.nc", netcdf(plane), "could not be understood")
+    yield Case("nonsense-mapping.nc", netcdf(plane), "is not supported")
 
 
 def _values() -> Iterator[Case]:
@@ -206,7 +206,7 @@ def _values() -> Iterator[Case]:
     yield changed("valid-none", lambda d: d.t.attrs.update(valid_max=0.0), "no value is in its valid range up to 0")
     yield changed("mark-9999", lambda d: d.q.values.__setitem__((3, 3), -9999), "1 value of -9999, far from all")
     yield changed("mark-1e20", lambda d: d.t.values.__setitem__((3, 3), 1e20), "1 value of 1e+20, far from all")
-    yield changed("fill-1e36", lambda d: d.t.values.__setitem__((3, 3), 9.96921e36), "too large to be one")
+    yield changed("fill-1e36", lambda d: d.t.values.__setitem__((3, 3), 9.96921e36), "too large to be data")
     yield changed("all-missing", lambda d: d.t.values.fill(np.nan))
     yield changed("infinite-values", lambda d: d.t.values.__setitem__((3, 3), np.inf))
     yield changed("absurd-time", lambda d: _timed(d, [0.0, 1e300]), "`time` could not be read as dates")

@@ -262,7 +262,9 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     assert "means of hidden cells have an error of" in said and "bilinear" in said
     assert "each the mean over the pixels inside its cell" in words(page)
     page.slider(key="withhold").set_value(0.0).run()
-    assert any(box.value.startswith("No cell is hidden from the model and no truth is known") for box in page.warning)
+    assert any(
+        box.value.startswith("No cell is hidden from the model and no truth is available") for box in page.warning
+    )
 
 
 def test_a_rerun_leaves_sliders_to_the_person(page):

@@ -41,7 +41,7 @@ def test_it_opens_where_the_rule_is_nearest_and_says_when_it_is_not_worth_it(ope
             row["mean"] for row in kept
             if (row["dimension"], row["model"], row["size"], row["score"]) == (dimension, model, size, "mse")
         )  # fmt: skip
-        assert f"{mean:.2g}" in said.split("**Worth it**")[1]
+        assert f"{mean:.2g}" in said.split("**Worth using**")[1]
     before = words(opened)
     opened.slider(key="k-obs").set_value(9).run()
     assert words(opened) == before  # another observation moves the picture, not the errors over all of them

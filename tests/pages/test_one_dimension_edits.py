@@ -58,7 +58,7 @@ def test_hostile_edits_are_left_aside_with_a_sentence(page):
         page.text_input(key="o-first-edits").set_value(text).run()
         assert word in said(page) and "D₂: 1 added." in said(page)
     page.button(key="o-as-generated").click().run()
-    assert "left aside" not in said(page) and not page.warning
+    assert "are ignored" not in said(page) and not page.warning
 
 
 def test_other_views_hold_the_edits_too(page):

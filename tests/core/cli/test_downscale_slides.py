@@ -69,7 +69,9 @@ def test_without_truth_scores_are_said_to_be_those_of_hidden_cells(command, file
     deck = deck_in(tmp_path / "out.html")
     checks = next(slide for slide in deck["slides"] if slide["key"] == "checks")
     rmse = answer.document["results"][0]["scores"]["rmse"]
-    assert f"off by {rmse:.3g} K" in deck["trust"]["badge"] and "nothing could be checked" in deck["trust"]["badge"]
+    assert (
+        f"an error of {rmse:.3g} K" in deck["trust"]["badge"] and "intervals could be checked" in deck["trust"]["badge"]
+    )
     assert "cells hidden from the model" in checks["sentence"] and "truth" not in {s["key"] for s in deck["slides"]}
 
 

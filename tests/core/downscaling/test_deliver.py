@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_draws_and_too_many_are_refused(problem, re
     assert again.fields.shape == (2, *problem.grid.shape) and again.stride == 1
     with pytest.raises(InputError, match="do not fit into memory at once: request at most 104166"):
         exact_draws(result.spec, problem.data, problem, "", None, None, count=200_000, seed=0)
-    with pytest.raises(InputError, match="1 draws say nothing"):
+    with pytest.raises(InputError, match="1 draws cannot show the spread"):
         Delivery(draws=1)
 
 

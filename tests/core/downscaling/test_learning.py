@@ -84,7 +84,7 @@ def test_settings_hold_the_options_of_their_names():
     assert DownscaleSettings().learning().restarts == 2
     with pytest.raises(InputError, match="0 restarts"):
         DownscaleSettings(restarts=0).learning()
-    with pytest.raises(InputError, match="without priors"):
+    with pytest.raises(InputError, match="does not support priors"):
         DownscaleSettings(model="vbagg", bound="stochastic", prior_sd=1.0)
     roll = RollSettings(method="adam", prior_sd=0.3, learn_regularisation=False, **many)
     assert roll.learning("direct") == LearningOptions(

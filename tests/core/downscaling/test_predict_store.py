@@ -243,7 +243,7 @@ def test_other_units_are_converted_and_missing_pixels_stay_missing(store, tmp_pa
         ({"along": "month"}, "no dimension `month`"),
         ({"steps": (1, 9)}, "the store has 3"),
         ({"condition": "twice"}, "choose 'once' or 'each'"),
-        ({"coarse": "coarse.nc"}, "condition 'each' only"),
+        ({"coarse": "coarse.nc"}, "only with condition 'each'"),
         ({"rows": 0}, "whole number from 1"),
         ({"store": "/nowhere/in.zarr"}, "every worker must see the same path"),
         ({"output": "/nowhere/out.zarr"}, "cannot be made"),
@@ -294,7 +294,7 @@ def test_a_stored_model_is_what_the_page_and_the_command_write(store, tmp_path):
         "results": [{"seed": 3, "settings": stored.settings.to_dict()}],
     }
     assert StoredModel.from_document(document) == replace(stored, problem=replace(stored.problem, seed=3))
-    for text, said in (("{", "no JSON"), ("[]", "no stored model"), ('{"results": []}', "no stored model")):
+    for text, said in (("{", "not valid JSON"), ("[]", "not a saved model"), ('{"results": []}', "not a saved model")):
         file.write_text(text)
         with pytest.raises(InputError, match=said):
             read_model(file)

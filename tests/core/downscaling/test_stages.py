@@ -137,7 +137,7 @@ def test_a_joint_learning_that_runs_away_is_turned_back(monkeypatch, given) -> N
     monkeypatch.setattr(learning, "_learned", learns)
     learned, guard = learn_model(given, SETTINGS)
     assert learned_ways == ["joint", WAYS[0]] and learned.spec.kernel.variance < 100
-    assert learned.stages["chosen"]["way"] == WAYS[0] and "ran away to 2" in learned.stages["chosen"]["said"]
+    assert learned.stages["chosen"]["way"] == WAYS[0] and "grew to 2" in learned.stages["chosen"]["said"]
     assert not ran_away(Stage(WAYS[0]), learned)
     assert guard.one_scale_up is not None and not guard.one_scale_up.stage_one
 

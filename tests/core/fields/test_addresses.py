@@ -103,7 +103,7 @@ def test_stores_and_files_through_fsspec():
     ("address", "said"),
     [
         ("http://127.0.0.1:9/t.nc", "could not be reached .*Connection refused.*download the file elsewhere"),
-        ("http://127.0.0.1:9/dodsC/t", "could not be reached .*fetch the file"),
+        ("http://127.0.0.1:9/dodsC/t", "could not be reached .*download the file"),
         ("nowhere://a/t.nc", "could not be reached .*nowhere"),
     ],
 )

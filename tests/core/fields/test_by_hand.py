@@ -149,7 +149,7 @@ def test_a_point_and_a_rectangle_find_their_cells(data):
     assert more == (2, 4, 1, 5), "cells that it only touches are kept whole"
     with pytest.raises(InputError, match="2 × 3 cells: take at least 3 × 3"):
         region_touched(problem, (edges[0][1] + little, edges[0][4] - little), (cells.y[1], cells.y[2]))
-    with pytest.raises(InputError, match="touches no coarse cell"):
+    with pytest.raises(InputError, match="does not touch any coarse cell"):
         region_touched(problem, (1e6, 2e6), (cells.y[0], cells.y[4]))
 
 

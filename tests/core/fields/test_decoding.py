@@ -53,13 +53,15 @@ def test_an_absurd_time_keeps_its_numbers_and_all_fields(form, times, units):
     data["time"] = ("time", times, {"units": units})
     found = open_upload(netcdf(data, form), "mine.nc")
     assert set(found.variables()) == {"t", "orog", "q"} and len(found.variables()["t"].extra["time"]) == 3
-    assert any("`time` could not be read as dates" in note and "its numbers are kept" in note for note in found.notes)
+    assert any(
+        "`time` could not be read as dates" in note and "its raw numbers are used" in note for note in found.notes
+    )
     assert found.time_label("t", {"time": 1}) is None
     assert np.array_equal(found.values("t", {"time": 2}), region(12, 16).t.values)
 
 
 def test_a_lost_coordinate_is_told_with_what_it_costs():
-    with pytest.raises(InputError, match=r"No latitude and longitude .*Left out, .* `lat`: .*\.$"):
+    with pytest.raises(InputError, match=r"No latitude and longitude .*Skipped because .* `lat`: .*\.$"):
         open_upload(damaged("lat"), "mine.nc")
 
 

@@ -79,7 +79,7 @@ def test_fixed_fields_leave_the_choice_to_the_coarse_file() -> None:
     assert taken(dated, coarse(MONTHS), ("orog",), select={"time": "2001-08"}) == 7
     spec = DownscalingSpec("t", ("orog",), matching="direct", withhold=0.0)
     problem = make_problem_from_files(fields_from_dataset(static), fields_from_dataset(coarse(MONTHS)), None, spec)
-    assert any("12 values; 2001-01-01 00:00 (`time=#0`) is taken" in note for note in problem.notes)
+    assert any("12 values; 2001-01-01 00:00 (`time=#0`) is used" in note for note in problem.notes)
 
 
 def test_no_match_is_refused_with_what_there_is() -> None:

@@ -211,7 +211,7 @@ def test_wrong_choices_are_one_sentence():
     for name, words in (
         ("words", "text"),
         ("line", "dimensions"),
-        ("empty", "all are missing"),
+        ("empty", "only missing values"),
         ("nothing", "choose one of `t`"),
     ):
         with pytest.raises(InputError, match=words):

@@ -119,7 +119,7 @@ def test_all_missing_constant_and_text_fields_are_refused_when_chosen():
     found = open_upload(
         netcdf(data.assign(empty=empty, flat=flat, words=(("lat", "lon"), np.full((36, 48), "x")))), "mine.nc"
     )
-    for target, words in (("empty", "all are missing"), ("flat", "is constant"), ("words", "text")):
+    for target, words in (("empty", "only missing values"), ("flat", "is constant"), ("words", "text")):
         with pytest.raises(InputError, match=words):
             make_problem(found, DownscalingSpec(target, ("orog",), block=(4, 6)))
 

@@ -90,7 +90,7 @@ def test_positions_at_a_corner_of_their_cells_are_moved_to_the_middle(named):
     assert np.allclose(found.grid.latitude, right.grid.latitude, atol=1e-9)
     assert np.allclose(found.grid.longitude, right.grid.longitude, atol=1e-9)
     assert any("`lat` and `lon` give a corner of each cell: the midpoints" in note for note in found.notes)
-    assert not any("name a corner" in note for note in right.notes)
+    assert not any("give a corner" in note for note in right.notes)
 
 
 def test_corners_have_the_units_of_their_coordinate():
@@ -160,4 +160,4 @@ def test_long_cells_near_a_pole_are_cells_too(place, monkeypatch):
     wanted = girard(north, east)
     assert np.allclose(found.grid.area, wanted / wanted.mean(), rtol=2e-3)
     assert np.allclose(found.grid.latitude, middles(north, east)[0], atol=1e-4)
-    assert any("name a corner" in note for note in found.notes) == (place == "corner")
+    assert any("give a corner" in note for note in found.notes) == (place == "corner")

@@ -92,7 +92,7 @@ def test_correlation_in_large_offsets_and_of_constants():
     [
         ({"mean": np.zeros((2, 3))}, r"`mean` has the shape \(2, 3\), `truth` \(2, 2\)"),
         ({"weights": np.array([[1.0, -1.0], [1.0, 1.0]])}, "`weights` has a negative value, -1"),
-        ({"truth": np.full((2, 2), np.nan)}, "no pixel in common"),
+        ({"truth": np.full((2, 2), np.nan)}, "no pixels in common"),
     ],
 )
 def test_bad_arrays_are_a_sentence(change, words):

@@ -82,5 +82,5 @@ def test_too_few_seeds_or_equal_scores_give_a_note_and_no_number():
     assert np.isnan(few.p_value) and few.note.startswith("5 common seeds") and few.difference == -1.0
     (same,) = pairwise_wilcoxon(results({"a": [1.0] * 9, "b": [1.0] * 9}), "rmse")
     assert np.isnan(same.p_value) and same.difference == 0.0
-    with pytest.raises(InputError, match="a comparison needs two"):
+    with pytest.raises(InputError, match="a comparison needs at least two"):
         pairwise_wilcoxon(results({"a": [1.0]}), "rmse")

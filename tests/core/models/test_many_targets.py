@@ -248,7 +248,7 @@ def test_the_gradient_with_thinned_bags_equals_central_differences(monkeypatch):
 def test_minibatches_of_too_many_targets_are_refused_where_they_need_the_noise_of_all(monkeypatch):
     spec, data = case()
     monkeypatch.setattr(target_summary, "MOST_TARGETS", 39)
-    with pytest.raises(InputError, match="noise of all 40 targets"):
+    with pytest.raises(InputError, match="noise covariance of all 40 targets"):
         fit_stochastic(spec, data, COLUMNS, StochasticOptions(steps=1))
     fit_stochastic(replace(spec, point_noise=0.0), data, COLUMNS, StochasticOptions(steps=1))
 
