@@ -73,7 +73,7 @@ def show_measured(folder: Path = FOLDER) -> None:
     for sentence in refused:
         st.warning(sentence_of(sentence))
     if not found:
-        st.info("Nothing is measured yet: `make bench` measures, and what it finds stands here.")
+        st.info("No measurements yet: run `make bench`, and the results appear here.")
         return
     st.html(_CSS)
     told = {name for topic in TOPICS for name in topic.names}

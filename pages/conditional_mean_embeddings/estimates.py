@@ -51,11 +51,11 @@ def _sampled(layout: BagLayout) -> BagSample:
 def choose() -> BagLayout:
     """Bags, points, sizes, λ, lengthscales and seed."""
     with st.sidebar:
-        name = bound.segmented_control("Bags × points a bag", [*NAMES, "own"], default=OPENING, key="e-layout")
+        name = bound.segmented_control("Bags × points per bag", [*NAMES, "own"], default=OPENING, key="e-layout")
         bags, per = NAMES.get(name or OPENING, NAMES[OPENING])
         if name == "own":
             bags = int(bound.number_input("Bags", 1, 1000, 30, key="e-bags"))
-            per = int(bound.number_input("Points a bag", 1, 1000, 20, key="e-per"))
+            per = int(bound.number_input("Points per bag", 1, 1000, 20, key="e-per"))
         unequal = bound.toggle("Bags of unequal size", True, key="e-unequal")
         alike = bound.toggle(
             "λ scaled alike", True, key="e-alike",
@@ -127,8 +127,9 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     """How far the estimates lie apart, why, and which is nearer to the truth."""
     if not layout.unequal and layout.alike:
         return (
-            f"With equal bags and λ scaled alike the two estimators are one: they differ by RMSE "
-            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding. Unequal bags part them."
+            "With equal bags and λ scaled alike the two estimators are one: they differ by RMSE "
+            f"**{found.difference:.2g}** over the grid{_apart(found)}, which is rounding error. Unequal bags make "
+            "them differ."
         )
     sizes, first, second = sample.bags.sizes, found.embedding_rmse["standard"], found.embedding_rmse["shrinkage"]
     spread = (
@@ -142,8 +143,8 @@ def verdict(layout: BagLayout, sample: BagSample, found: Comparison) -> str:
     nearer = "shrinkage" if second < first else "the standard estimator"
     return (
         f"With {spread} the two estimates differ by RMSE **{found.difference:.2g}** over the grid{_apart(found)}, "
-        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is more "
-        f"accurate to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
+        f"where μ goes up to {float(found.truth.max()):.2g}: {', and '.join(why)}. On these data {nearer} is closer "
+        f"to the truth (RMSE of μ: {second:.2g} shrinkage, {first:.2g} standard)."
         + (" Bags of equal size, a switch on the left, make them one." if layout.unequal and layout.alike else "")
     )
 
@@ -171,8 +172,9 @@ def _equation(layout: BagLayout, sample: BagSample) -> None:
     second = layout.regularisation * (layout.bags if layout.alike else 1)
     k, ell = sample.lengthscales
     explain(
-        "Both estimators weigh the bags' own mean embeddings; they differ in how the weights are found. An embedding "
-        "is no density: its values are the means of k(x, X), which the dotted truth has in closed form.",
+        "Both estimators are weighted sums of the bags' mean embeddings; they differ in how the weights are "
+        "computed. An embedding is not a density: its values are the means of k(x, X), which the dotted truth has in "
+        "closed form.",
         rf"""
 $$\hat\mu_{{X|Y=y}} = \sum_j W_j(y)\,\hat\mu_j,\qquad \hat\mu_j = \tfrac1{{n_j}}\textstyle\sum_i k(x_j^i, \cdot)$$
 
@@ -229,9 +231,9 @@ def costs_said(layout: BagLayout, here: list[Cost]) -> str:
         size = f"{8e-9 * layout.points**2:.2g} GB"
         how = f"extrapolated with N³ from 1,000 points, rather too high; its matrix takes {size}"
         if layout.points > MOST_DENSE:
-            how += ", too much to be tried here"
+            how += ", too large to run here"
     ratio = dense.seconds / max(shrunk.seconds, 1e-6)
-    gain = f"about {float(f'{ratio:.1g}'):,.0f} times faster" if ratio >= 2 else "hardly faster here"
+    gain = f"about {float(f'{ratio:.1g}'):,.0f} times faster" if ratio >= 2 else "no faster here"
     return (
         f"CPU time of the weights at 60 values of y. Standard as written, N×N with N = {layout.points:,}: "
         f"**{duration(dense.seconds)}** ({how}). The same numbers at bag level: **{duration(level.seconds)}**. "

@@ -13,7 +13,7 @@ def main() -> None:
     """One of the two views."""
     page_header(
         "Conditional mean embeddings",
-        "Many points share one label: does every point count, or every group of them once?",
+        "Many points share one label: should every point count, or every group once?",
         PRESETS,
         ESSENTIALS,
     )

@@ -49,9 +49,9 @@ def show() -> None:
     """The whole view."""
     settings, difficulty, kind = choose()
     a, best, power = settings.a, minimax_exponent(difficulty), samples_exponent(settings.a, difficulty)
-    enough = "more first-stage samples would still help" if a < best else "more first-stage samples gain nothing"
+    enough = "more first-stage samples would still help" if a < best else "more first-stage samples bring no gain"
     explain(
-        f"With a = {a:.3g} the first stage is given $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
+        f"With a = {a:.3g} the first stage gets $N = M^{{{power:.3g}}}$ samples and the excess risk falls as "
         f"$M^{{-{rate_exponent(a, difficulty):.3g}}}$; the minimax point lies at a* = **{best:.3g}**: {enough}."
     )
     left, right = st.columns(2)
@@ -150,7 +150,7 @@ def _curve(settings: RateSettings, kind: str) -> None:
     if not rows:
         _await(settings)
     elif kept is not None:
-        st.caption("Kept with the app, made by `deconditioning deconditional-rates`.")
+        st.caption("Stored with the app; produced by `deconditioning deconditional-rates`.")
 
 
 def _await(settings: RateSettings) -> None:
@@ -232,8 +232,8 @@ def _theorem(settings: RateSettings, best: float, power: float) -> None:
     difficulty = settings.difficulty
     rate, epsilon = rate_exponent(settings.a, difficulty), epsilon_exponent(settings.a, difficulty)
     explain(
-        "The deconditional mean operator is learned in two ridge regressions; the rate of the second depends on how "
-        "much the first was given.",
+        "The deconditional mean operator is learned by two ridge regressions; the rate of the second depends on the "
+        "sample size of the first.",
         rf"""
 $$\mathcal E_d(\hat D) - \mathcal E_d(D) = O(M^{{-r}}),\qquad
 r = \begin{{cases}} \frac{{ac}}{{c+1}} & a \le a^* = \frac{{b(c+1)}}{{bc+1}} = {best:.3g} \\[2pt]

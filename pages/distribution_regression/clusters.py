@@ -37,7 +37,7 @@ def show() -> None:
     left, right = st.columns([2, 3])
     with left:
         clusters = int(bound.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
-        apart = float(bound.slider("How far apart their functions lie, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
+        apart = float(bound.slider("Distance between their functions, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
         way = bound.selectbox("Functions are", list(WORDS), key="d-c-way", format_func=WORDS.__getitem__) or OWN
         correlation = None
         if way == OWN:

@@ -102,8 +102,8 @@ def _own() -> Chosen:
     tables = listed(kept_tables, "d-table")
     if not tables:
         raise InputError(
-            "There is no table yet: upload a CSV with one row per measurement and columns for the subject, the value "
-            "and the outcome."
+            "No table yet: upload a CSV with one row per measurement and columns for the subject, the value and the "
+            "outcome."
         )
     offer_only("d-table", tables)
     key = bound.selectbox("Table", list(tables), key="d-table", format_func=tables.__getitem__)
@@ -120,7 +120,7 @@ def _own() -> Chosen:
 
 def _upload() -> None:
     """Keep a new file; a bad one is refused with its sentence and changes nothing."""
-    limits = f"One row a measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
+    limits = f"One row per measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
     name, about = called("d-file", "Long table (CSV)", limits)
     file = st.file_uploader(name, type=None, key="d-file", help=about)
     deletable(kept_tables, "d-table")
@@ -160,7 +160,7 @@ def _roles(key: str) -> Roles:
         more = st.multiselect("Further values", rest, key=f"d-values-{key}")
         start = [name for name in guess.covariates if name in rest and name not in more]
         extra = st.multiselect("Covariates", [n for n in rest if n not in more], start, key=f"d-covariates-{key}")
-        drop = st.toggle("Leave out rows with missing cells", False, key=f"d-drop-{key}")
+        drop = st.toggle("Skip rows with missing cells", False, key=f"d-drop-{key}")
         missing = table_missing("d-missing")
     return Roles(chosen["subject"], (chosen["value"], *more), chosen["outcome"], tuple(extra), bool(drop),
                  None if missing is None else ())  # fmt: skip

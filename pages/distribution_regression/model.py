@@ -118,7 +118,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
     def wait() -> None:
         job = _job(chosen, model, key)
         if not job.done():
-            st.caption("Learning: every lengthscale tried needs one spectrum …")
+            st.caption("Learning: each lengthscale needs one eigendecomposition …")
             if st.button("Cancel", key="d-cancel"):
                 _stop()
                 st.rerun(scope="app")

@@ -18,7 +18,7 @@ def main() -> None:
     """Read the controls, regress by every method, draw."""
     page_header(
         "Distribution regression",
-        "Can an outcome be foretold from all of a person's measurements, not from their average alone?",
+        "Can an outcome be predicted from all of a person's measurements rather than from their average alone?",
         PRESETS,
         ESSENTIALS,
     )

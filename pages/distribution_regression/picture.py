@@ -92,8 +92,8 @@ def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> Non
         st.markdown(
             f"GPDR finds f with posterior risk **{risks['gpdr']:.4f}** and {verb}; estimated densities give "
             f"{risks['kde']:.4f}, uncertain embeddings {risks['bdr50']:.4f} (BDR, 50 landmarks) and, under GPDR's own "
-            f"prior, {risks['shrunk']:.4f}. Single outcomes say little: held-out R² is {signed(r2['gpdr'], 2)}, and "
-            f"knowing f₀ and every distribution would give {ceiling:.2f}."
+            f"prior, {risks['shrunk']:.4f}. Single outcomes carry little information: held-out R² is "
+            f"{signed(r2['gpdr'], 2)}, and knowing f₀ and every distribution would give {ceiling:.2f}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -146,7 +146,7 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "Densities are smoothed for the eye and for the KDE method only; GPDR uses the measures as they are. "
+        "Densities are smoothed only for display and for the KDE method; GPDR uses the raw measures. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
     )
     if LABEL in chosen.words:
@@ -204,7 +204,7 @@ def _caption(repeats: int, nested: bool) -> str:
     how = (
         "kernel and noise learned in every fold"
         if nested
-        else "at these hyperparameters; those that were learned here have seen all outcomes"
+        else "at these hyperparameters; if learned here, they have seen all outcomes"
     )
     many = f", {repeats} partitions, its interval that of the partitions alone" if repeats > 1 else ", one partition"
     return f"R² of 5-fold cross-validation{many}, of the full-rank fit, {how}"

@@ -42,7 +42,7 @@ def _transformed(transform: str) -> Transformed:
 
 def show() -> None:
     """Both, side by side."""
-    st.subheader("What the paper states, tried", anchor=False)
+    st.subheader("The paper's statements, tested", anchor=False)
     left, right = st.columns(2, gap="medium")
     with left:
         _lemma()

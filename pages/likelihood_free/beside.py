@@ -27,8 +27,8 @@ def choose() -> str:
     """Which other method is computed, if any."""
     return bound.selectbox(
         "Also by", [NONE, *OTHERS], key="lf-also", format_func=lambda name: TITLES.get(name, name),
-        help="A method that the paper has beside its own, on the same simulations; sequential ABC makes up to "
-        f"{RUNS[0][0]:,} of its own, {RUNS[-1][0]:,} for several parameters.",
+        help=f"A method the paper compares with, on the same simulations; sequential ABC makes up to {RUNS[0][0]:,} "
+             f"of its own, {RUNS[-1][0]:,} for several parameters.",
     ) or NONE  # fmt: skip
 
 

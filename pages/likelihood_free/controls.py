@@ -167,9 +167,9 @@ def choose_settings(learned: Learned) -> Settings:
             [BY_Q, BY_HAND],
             default=BY_Q,
             key="lf-mode",
-            help="q̄ estimates how probable the observation is, from the simulations alone; the kernels that make it "
-            "largest are taken, inside limits that keep them from chasing single simulations. Move any slider to take "
-            "them into your own hands.",
+            help="q̄ estimates the probability of the observation from the simulations alone. The kernels that "
+            "maximise it are used, within limits that prevent overfitting to single simulations. Move any "
+            "slider to set them yourself.",
         )
         or BY_Q
     )
@@ -214,9 +214,10 @@ def example_table() -> bytes:
 
 
 def _choose_table() -> Choice:
-    files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help="A column a parameter and a summary, a "
-                             "row a simulation. The observed row leaves its parameters empty, or is a file of its "
-                             "own.")  # fmt: skip
+    files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help="One column per parameter and per "
+                                                                                "summary, one row per simulation. "
+                                                                                "The observed row has empty "
+                                                                                "parameters, or is a separate file.")  # fmt: skip
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
     missing = table_missing("lf-missing") if files or is_known("_lf-data") else None
@@ -250,7 +251,7 @@ def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tupl
         _read(data, row, missing)
     except InputError as error:
         refusal(error)
-        st.caption("Nothing is lost: the last good table stays.")
+        st.caption("Nothing is lost: the last valid table is still in use.")
         return kept
     remember("_lf-data", (data, row))
     return data, row

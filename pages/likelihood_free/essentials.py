@@ -3,14 +3,14 @@
 from pages.kit.essential import Essential
 
 ESSENTIALS = {
-    "lf-y": Essential("What was observed", "The mean of the data, whose cause θ is sought."),
-    "lf-n-*": Essential("How many simulations", "n: how often the simulator may be run."),
+    "lf-y": Essential("What was observed", "The mean of the data, whose cause θ is to be inferred."),
+    "lf-n-*": Essential("How many simulations", "n, the number of simulator runs."),
     "lf-mode": Essential(
-        "Who sets what counts as near",
-        "q̄, the approximate evidence, sets ε and all kernels; move the slider below to take them into your own hands.",
+        "Who decides what counts as near",
+        "q̄, the approximate evidence, sets ε and all kernels. Move the slider below to set them yourself.",
     ),
     "lf-eps": Essential(
-        "How near a simulation must come",
+        "How close a simulation must be",
         "ε, the width of the kernel that compares simulations with the observation, in their standard deviations.",
     ),
 }

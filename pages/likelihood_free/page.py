@@ -21,7 +21,7 @@ def main() -> None:
     """Read the controls, infer, draw."""
     page_header(
         "Likelihood-free inference",
-        "A simulator turns causes into data: which causes could have made the data that were observed?",
+        "A simulator turns causes into data: which causes could have produced the observed data?",
         PRESETS,
         ESSENTIALS,
     )
@@ -45,7 +45,7 @@ def body() -> None:
         other = beside.choose()
     found = inferred(choice, settings)
     if method not in found.answers:
-        raise InputError(found.refused.get(method, "This method has no answer: choose another."))
+        raise InputError(found.refused.get(method, "This method has no solution here: choose another."))
     with st.container():
         found = beside.joined(choice, found, other)
     said(found, method)
@@ -56,7 +56,7 @@ def body() -> None:
     checks.q_bar(choice, learned, found)
     st.subheader("Error against the number of simulations", anchor=False)
     checks.errors(choice)
-    st.subheader("Beside methods of others", anchor=False)
+    st.subheader("Comparison with other methods", anchor=False)
     beside.comparison()
     st.subheader("Calibration over repeated data", anchor=False)
     checks.ranks(choice)

@@ -10,7 +10,7 @@ PRESETS = keeping(
     ),
     Preset(
         "Everything counts as near",
-        "ε is so wide that it forgives everything: the posterior is nearly the prior.",
+        "ε is so wide that every simulation counts: the posterior is nearly the prior.",
         fixed(lf_mode=BY_HAND, lf_eps=2.0),
     ),
     Preset(
@@ -20,7 +20,7 @@ PRESETS = keeping(
     ),
     Preset(
         "A narrower kernel",
-        "k at half of what ε allows: nearer to the exact width here, unsafe elsewhere.",
+        "k at half of what ε allows: closer to the exact width here, unsafe elsewhere.",
         fixed(lf_mode=BY_HAND, lf_k=0.078),
     ),
     Preset(

@@ -40,7 +40,7 @@ def at_values(
 ) -> Represented:
     """The representation at the sliders' values."""
     if places == "learned" and not kept:
-        st.info("Nothing has been learned of this problem yet: press Learn, or choose other points.")
+        st.info("Nothing has been learned for this problem yet: press Learn, or choose other points.")
     if places == "learned" and kept:
         chosen = kept.get("learned") or next(iter(kept.values()))
         at = np.array(chosen.locations)[:, 0]
@@ -62,8 +62,8 @@ def pictures(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Rep
         with place:
             _draw(toy, version, VERSIONS[version], found, f"s-{version}")
     st.caption(
-        "Triangles: where the points stand; their height means nothing. Between them the band is wide, because the "
-        "data are taken to see f at the points alone; the mean is what they agree on."
+        "Triangles: positions of the points (their height has no meaning). Between them the band is wide, because "
+        "the model assumes that the data depend on f at the points only."
     )
     return here
 
@@ -73,7 +73,7 @@ def opening(toy: Toy, shown: dict[str, Represented]) -> str:
     data = f"{toy.spec.data:,} noisy data of a function that {toy.spec.points} points represent exactly."
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     if best is None:
-        return f"{data} Press **Learn the points** to see how near as many come as represent it here."
+        return f"{data} Press **Learn the points** to see how well this many points can represent it."
     found, other = shown[best], shown["variational_gp"]
     return (
         f"{data} {len(found.locations)} learned points reach RMSE **{_rmse(found, toy):.3g}**, a GP on all data "

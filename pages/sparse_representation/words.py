@@ -26,8 +26,8 @@ def equation(toy: Toy, count: int, here: Represented) -> None:
     """The model with today's numbers."""
     assert here.spec is not None
     explain(
-        "The points take the place of both x and y: every datum is a smoothed value of f at them, and the evidence "
-        "says where they should stand. Only n×n matrices are inverted, whatever the number of data.",
+        "The points replace both x and y: every datum is a smoothed value of f at the points, and their positions "
+        "maximise the evidence. Only n×n matrices are inverted, whatever the number of data.",
         rf"""
 $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 \tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$

@@ -157,8 +157,8 @@ def pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
         then = _errors(_followed(int(guess.control)))
         asked = then[0] / then[1]
     lesson = (
-        f"After {count} examples the followed path is off by {number(own)}, what is seen by {number(looks)}. Nobody "
-        f"told it an equation; a filter that is told all of them is off by {number(found.errors['ekf'] ** 0.5)}."
+        f"After {count} examples the followed path is off by {number(own)}, what is seen by {number(looks)}. It knows "
+        f"no equation; a filter that knows all of them is off by {number(found.errors['ekf'] ** 0.5)}."
     )
     equation = rf"""
 $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^{{-1}} G_X\,\alpha_t,\qquad
@@ -228,7 +228,7 @@ def _signs(found: Turned, usual: Turned) -> tuple[tuple[str, ...], tuple[str, ..
 STEPS = (
     Step(
         "Examples answer",
-        "Bayes' rule needs no formulas: examples of states and of what was seen of them are enough.",
+        "Bayes' rule needs no formulas: examples of states and observations are enough.",
         Control("What is seen", -8.0, 8.0, LOOK, 0.5),
         Question("Which hidden state is to be expected, on average?", -8, 8, 0.1, ""),
         examples,
@@ -242,14 +242,14 @@ STEPS = (
     ),
     Step(
         "Follow the hidden",
-        "Applied again at every step, the rule follows what nobody can see.",
+        "Applied at every step, the rule tracks a state that nobody can see.",
         Control("Examples to learn from", options=EXAMPLES, value=200),
         Question("How large is its error, in per cent of the error of what is seen?", 0, 200),
         pursuit,
     ),
     Step(
         "Where it fails",
-        "It expects the world to go on as its examples did, and misleads where the world does not.",
+        "It expects the world to behave as in its examples, and misleads where it does not.",
         Control("Turn of the path, radians a step", options=TURNS, value=1.2),
         Question("How large is its error now, in per cent of the error of what is seen?", 0, 200),
         turned,

@@ -175,14 +175,14 @@ STEPS = (
     ),
     Step(
         "What a value adds",
-        "From one outcome a person, regression recovers what each single value adds to it.",
+        "From one outcome per person, regression recovers what each value adds to it.",
         Control("People", options=COUNTS, value=40),
         Question(f"How much smaller is the curve's error with {SUBJECTS} people than with {COUNTS[0]}?"),
         recover,
     ),
     Step(
         "Where it fails",
-        "With few measures of each person it is sure of itself, and wrong.",
+        "With few measures per person it is confident and wrong.",
         Control("Measures of each person", options=FEW, value=10),
         Question("How much of the truth does the band hold?"),
         distrust,

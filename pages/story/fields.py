@@ -254,14 +254,14 @@ $h$ is the altitude, standardised.
 STEPS = (
     Step(
         "Cells hide",
-        "A large cell shows one number, and hides everything that happens inside it.",
+        "A large cell shows one number and hides all variation inside it.",
         Control("Places in a cell", 3, 45, SIZE, 3),
         Question("How far from its cell's average does the real field stray, at most?", 0, 5, 0.1, "K"),
         through,
     ),
     Step(
         "Many fields fit",
-        "Averaging loses: many different fields have exactly the same averages.",
+        "Averaging loses information: many different fields have exactly the same averages.",
         Control("Another two rivals", 1, 12, 1),
         Question("Which of the three is the real field?", choices=NAMES),
         fit,
@@ -275,7 +275,7 @@ STEPS = (
     ),
     Step(
         "Mountains help",
-        "Something known in fine detail, such as the mountains, fills in what the cells left out.",
+        "A variable known in fine detail, such as altitude, supplies the missing detail.",
         Control("Recovered … mountains", options=(WITHOUT, WITH), value=WITHOUT),
         Question("By how much does knowing the mountains lower the error?"),
         covariate,

@@ -154,8 +154,8 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
         right = found.verdict == "about right"
         good, bad = ((found.sentence,), ()) if right else ((), (found.sentence,))
         lesson = (
-            f"Intervals that promise {level} % hold {percent(held)} of the area's truth. A map that tells how sure it "
-            "is can be held to it, wherever a truth is known."
+            f"Intervals that promise {level} % hold {percent(held)} of the area's truth. Wherever a truth is known, a "
+            "stated uncertainty can be tested."
         )
     said = f"Around every pixel an interval that is to hold the truth in {level} of 100 cases."
     equation = rf"""
@@ -224,14 +224,14 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
 STEPS = (
     Step(
         "The real map",
-        "On a real map the blocks dissolve into terrain, and every cell still averages to what it said.",
+        "On a real map the blocks dissolve into terrain, and every cell still has its original average.",
         Control("Dissolved, %", 0, 100, 0, 10),
         Question("How much of the blocks' error is gone once they have dissolved?"),
         dissolve,
     ),
     Step(
         "How sure?",
-        "A map is only worth its doubt: it must say how sure it is, and be right about that.",
+        "A map must state its uncertainty, and the uncertainty must be right.",
         Control("Promised, %", 50, 99, 95, 1),
         Question("How much of the truth do these intervals really hold?"),
         sure,

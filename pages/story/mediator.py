@@ -162,7 +162,7 @@ def _function(line: Line, found: LineFit, link: mediated.Link, guess: float, dar
 STEPS = (
     Step(
         "A mediator links",
-        "Two tables that never meet can be joined by a third quantity that both of them know.",
+        "Two tables without common rows can be linked by a third quantity that both contain.",
         Control("The mediator", -5.5, 5.5, -5.0, 0.1),
         Question(f"What is the outcome where the input is {AT:g}, the dashed mark?", -4, 4, 0.1, ""),
         mediator,

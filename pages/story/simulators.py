@@ -232,28 +232,28 @@ def _caterpillar(checked: Checked, dark: bool) -> Figure:
 STEPS = (
     Step(
         "Only a simulator",
-        "When nobody can write down how likely the data are, one can still run the simulator and look.",
+        "Without a formula for the likelihood, one can still run the simulator.",
         Control("Average wait that was seen", 2.0, 60.0, OBSERVED, 0.01),
         Question("Which rate is to be expected behind this average?", 0.01, 0.3, 0.005, ""),
         runs,
     ),
     Step(
         "Keep the nearest",
-        "The simplest way keeps the runs that came near to what was seen, and throws the rest away.",
+        "The simplest method keeps the runs close to the observation and discards the rest.",
         Control("Runs", options=COUNTS, value=RUNS),
         Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
         near,
     ),
     Step(
         "Use every run",
-        "Deconditioning lets every run speak, near or far.",
+        "Deconditioning uses every run, near or far.",
         Control("Runs", options=COUNTS, value=200),
         Question("How wide is its interval, in per cent of the exact one?", 50, 500, 10),
         compare,
     ),
     Step(
         "Check with secrets",
-        "Draw a secret, make its data, infer it back: so the method is checked without knowing the answer.",
+        "Draw a secret rate, simulate its data and infer it: this checks the method without knowing the true answer.",
         Control("Runs", options=FEW, value=50),
         Question(f"Of {SECRETS} secrets, what share lies in its 95 % intervals?"),
         secret,

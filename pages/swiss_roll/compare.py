@@ -35,8 +35,8 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         else:
             rows[model.name] = found
     score_table(
-        rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, all points. "
-        "Each may do better at its own: press Learn, or look at the benchmark."
+        rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, over all points. Each may do better with its own: press "
+                                       "Learn, or see the benchmark."
     )  # fmt: skip
     if roll.matching == "indirect":
         st.caption(

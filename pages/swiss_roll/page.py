@@ -16,7 +16,7 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Swiss roll",
-        "Where along a rolled-up sheet does each point lie, when only the averages over slices are known?",
+        "Only averages over slices are known: where along the rolled-up sheet does each point lie?",
         PRESETS,
         ESSENTIALS,
     )

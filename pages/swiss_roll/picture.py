@@ -141,7 +141,7 @@ def _truth(roll: SwissRoll, shown: str, limits: tuple[float, float]) -> None:
             colours="sequential", limits=limits, dark=is_dark(),
         )  # fmt: skip
         plotly_live(figure, "roll-left")
-        st.markdown("Every point's position along the rolled-up sheet, standardised: the model must find it.")
+        st.markdown("The standardised position of each point along the rolled-up sheet, which the model must recover.")
         return
     seen = (roll.with_points.tolist(), roll.with_means.tolist())
     figure = roll_from_the_side(

@@ -6,13 +6,13 @@ PRESETS = keeping(
     ("r-model", "r-left", "r-right"),
     Preset(
         "A bag GP in disguise",
-        "λ next to nothing: the conditional mean process becomes a GP on bags.",
+        "λ close to zero: the conditional mean process becomes a GP on bags.",
         fixed(r_lam=1e-9),
     ),
-    Preset("Shrunk too far", "λ so large that the mediation loses the slices.", fixed(r_lam=0.1)),
+    Preset("Shrunk too far", "λ is so large that mediation no longer separates the slices.", fixed(r_lam=0.1)),
     Preset(
         "Unmatched slices",
-        "Targets of other slices than the points: only the height connects them.",
+        "Targets and points come from different slices: only the height connects them.",
         fixed(r_match="indirect"),
     ),
     Preset("Ten slices", "A target for every fifth slice only.", fixed(r_bags=10)),

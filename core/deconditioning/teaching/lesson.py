@@ -11,7 +11,7 @@ ANSWERS = (
     ),
     (
         "What a mediator is for",
-        "Two tables that never meet can be joined by a third quantity that both of them know.",
+        "Two tables without common rows can be linked by a third quantity that both contain.",
     ),
     (
         "When to distrust the map",

@@ -25,7 +25,7 @@ SWEEP = Study(
     "Conditional mean embeddings",
     {
         "bags": Setting("Bags", 50, 1, 1000, whole=True, draws=True),
-        "per_bag": Setting("Points a bag", 20, 1, 1000, whole=True, draws=True),
+        "per_bag": Setting("Points per bag", 20, 1, 1000, whole=True, draws=True),
         "unequal": Setting("Bags of unequal size", True),
         "alike": Setting("λ scaled alike", True),
         "regularisation": Setting("λ", 0.01, 1e-6, 10.0),
