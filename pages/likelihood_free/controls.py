@@ -214,10 +214,11 @@ def example_table() -> bytes:
 
 
 def _choose_table() -> Choice:
-    files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help="One column per parameter and per "
-                                                                                "summary, one row per simulation. "
-                                                                                "The observed row has empty "
-                                                                                "parameters, or is a separate file.")  # fmt: skip
+    about = (
+        "One column per parameter and per summary, one row per simulation. The observed row has empty parameters, or is "
+        "a separate file."
+    )
+    files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help=about)
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
     missing = table_missing("lf-missing") if files or is_known("_lf-data") else None

@@ -83,7 +83,7 @@ def test_every_layout_is_drawn_with_its_time(page, layout):
     page.segmented_control(key="e-layout").set_value(layout).run()
     said = words(page)
     assert "CPU time of the weights" in said
-    assert ("too much to be tried here" in said) == ("500" in layout)
+    assert ("too large to run here" in said) == ("500" in layout)
 
 
 @pytest.mark.parametrize("key", ["e-lam", "e-k", "e-l"])
@@ -120,9 +120,9 @@ def test_silly_layouts_get_a_sentence_and_the_page_comes_back(page):
 def test_the_rates_open_on_the_kept_curve_and_its_slope(rates):
     said = words(rates)
     assert "more first-stage samples would still help" in said and "a* = **1.25**" in said
-    assert "Kept with the app" in said and "is as steep or steeper" in said and "Kept table" in said
+    assert "Stored with the app" in said and "is as steep or steeper" in said and "Kept table" in said
     rates.slider(key="e-a").set_value(1.25).run()
-    assert "Kept with the app" in words(rates) and "N from 75,660" in words(rates)
+    assert "Stored with the app" in words(rates) and "N from 75,660" in words(rates)
     rates.segmented_control(key="e-error").set_value("Hilbert–Schmidt").run()
     assert "squared Hilbert–Schmidt distance" in words(rates)
 

@@ -30,4 +30,4 @@ def test_a_table_is_deleted_and_another_is_asked_for(open_page, runs_folder: Pat
     assert kept_tables()
     delete(page, "Delete mine.csv")
     assert not page.exception and not kept_tables()
-    assert any("There is no table yet" in box.value for box in page.error)
+    assert any("No table yet" in box.value for box in page.error)

@@ -89,7 +89,7 @@ def test_the_stand_in_is_labelled_and_has_a_link(page):
 
 def test_an_own_table_is_kept_checked_and_refused_in_a_sentence(page):
     page.segmented_control(key="d-data").set_value("table").run()
-    assert not page.exception and "There is no table yet" in page.error[0].value
+    assert not page.exception and "No table yet" in page.error[0].value
     lines = [f"s{i},{(i * 7 + j * 3) % 11 + i / 9},{i * 1.5},{i % 2}" for i in range(20) for j in range(5)]
     key = keep_table(("id,x,age,male\n" + "\n".join(lines)).encode(), "mine.csv")
     assert kept_tables() == {key: "mine.csv"} and table_columns(key)[1] == "x"

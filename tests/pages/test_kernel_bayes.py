@@ -107,7 +107,7 @@ def test_the_prior_and_the_sizes_have_views_of_their_own(page):
     page.segmented_control(key="k-more").set_value("prior").run()
     assert "The prior is shifted by one sd" in words(page)
     page.segmented_control(key="k-more").set_value("size").run()
-    assert "Theorem 3.6 promises" in words(page)
+    assert "Theorem 3.6 guarantees" in words(page)
 
 
 def test_the_stored_sizes_are_what_their_command_measures_today():

@@ -23,11 +23,11 @@ def test_a_table_is_its_visitors_and_that_of_who_has_the_link(open_page, runs_fo
     alice.file_uploader(key="d-file").set_value(("of alice.csv", TABLE, "text/csv")).run()
     assert not alice.exception and alice.selectbox(key="d-table").options == ["of alice.csv"]
     bob = open_page("distribution_regression", **OWN)
-    assert not bob.exception and "There is no table yet" in told(bob)
+    assert not bob.exception and "No table yet" in told(bob)
     link = {name: value if isinstance(value, str) else value[0] for name, value in alice.query_params.items()}
     assert len(link["upload"]) == 16
     assert open_page("distribution_regression", **link).selectbox(key="d-table").options == ["of alice.csv"]
-    assert "There is no table yet" in told(open_page("distribution_regression", **link | {"upload": "0" * 16}))
+    assert "No table yet" in told(open_page("distribution_regression", **link | {"upload": "0" * 16}))
 
 
 def test_a_browser_without_cookies_is_told_what_that_means(open_page, runs_folder: Path) -> None:
