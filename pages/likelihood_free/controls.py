@@ -215,8 +215,8 @@ def example_table() -> bytes:
 
 def _choose_table() -> Choice:
     about = (
-        "One column per parameter and per summary, one row per simulation. The observed row has empty parameters, or is "
-        "a separate file."
+        "One column per parameter and per summary, one row per simulation. The observed row has empty parameters, or "
+        "is a separate file."
     )
     files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help=about)
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
