@@ -16,14 +16,15 @@ from pages.kit.picture_first import picture_first
 from pages.kit.settings import control, essentials
 from pages.kit.study_sweep import OnPage, offer
 
-MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
+MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "effect of the prior"}
 
 
 def main() -> None:
     """Read the controls, apply every rule, draw."""
     page_header(
         "Kernel Bayes' rule",
-        "What does an observation tell of its hidden cause, when there are only examples of both and no formula?",
+        "What can an observation reveal about its hidden cause when only examples of both are available and no "
+        "formula?",
         PRESETS,
         essentials(RULE),
     )

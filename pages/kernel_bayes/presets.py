@@ -5,17 +5,17 @@ from pages.kit.settings import at
 from pages.kit.tools import Preset
 
 PRESETS = (
-    Preset("In one dimension", "Where every picture can be drawn.", at(RULE, dimension=1)),
+    Preset("In one dimension", "One dimension, where everything can be plotted.", at(RULE, dimension=1)),
     Preset(
         "Hardly regularised",
-        "ε and δ next to nothing: weights blow up, negative ones too.",
+        "ε and δ close to zero: the weights blow up, positive and negative.",
         at(RULE, epsilon=1e-8, delta=1e-10),
     ),
     Preset("Regularised away", "ε so large that the observation hardly matters.", at(RULE, epsilon=0.5, delta=0.5)),
-    Preset("Twenty pairs", "Too few samples to stand for a joint distribution.", at(RULE, pairs=20)),
+    Preset("Twenty pairs", "Too few samples to represent a joint distribution.", at(RULE, pairs=20)),
     Preset(
-        "An odd observation",
-        "Out in the tail, where hardly a sample lies; in one dimension.",
+        "An unusual observation",
+        "In the tail, where there are hardly any samples; in one dimension.",
         at(RULE, dimension=1, y1=8.0),
     ),
 )

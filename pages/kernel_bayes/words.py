@@ -9,8 +9,8 @@ def equation(settings: KernelBayesSettings) -> None:
     """The rule with today's numbers."""
     factor = "n" if settings.printed else ""
     explain(
-        "The prior's draws are carried over to the pairs, whose weights the observation then changes; no density is "
-        "evaluated and no likelihood known.",
+        "The prior's draws give weights to the pairs, and the observation updates these weights. No density is "
+        "evaluated and no likelihood is known.",
         rf"""
 $$\hat\mu = {factor}(G_X + n\varepsilon I)^{{-1}}\Big(\tfrac1\ell\textstyle\sum_j k(X_i, U_j)\Big)_i,\qquad
 \Lambda = \mathrm{{diag}}(\hat\mu),\qquad n\varepsilon = {settings.pairs * settings.epsilon:.3g}$$
@@ -21,9 +21,9 @@ $$\rho = \Lambda G_Y\left((\Lambda G_Y)^2 + \delta I\right)^{{-1}}\Lambda\,k_Y(y
 
 $n = {settings.pairs}$ pairs from $N((0, 1), V)$, $\ell = {settings.prior}$ draws of the prior $N(0, V_{{XX}}/2)$. Form
 (a) puts its weights on the prior's draws. The paper's operators and its filter (18) give $\hat\mu$ without a factor
-$n$, equation (12) and Figure 1 print it with one: the same rule at $\delta/n^2$. The conditional mean simulates at
-those draws; densities weigh them by a kernel estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of its
-own and keeps the nearest {100 * ABC_SHARE:g} %.
+$n$; equation (12) and Figure 1 print it with one: the same rule at $\delta/n^2$. The conditional mean simulates at
+those draws; densities weight them by a kernel estimate of the likelihood; ABC simulates at {ABC_DRAWS:,} draws of
+its own and keeps the nearest {100 * ABC_SHARE:g} %.
 """,
         "Fukumizu et al. 2013, §3 and §5.1-5.2; Song et al. 2013",
     )
