@@ -67,7 +67,7 @@ def test_a_covariate_of_another_file_is_carried_and_its_dummy_date_is_none(folde
     fine = fields(orography())
     np.testing.assert_array_equal(found.values("surface"), sample(fine.grid, fine.values("surface"), found.grid)[0]
                                   .reshape(found.grid.shape))  # fmt: skip
-    note = next(note for note in found.notes if "carried" in note)
+    note = next(note for note in found.notes if "remapped" in note)
     assert "`surface` of z.nc" in note and "weighted by overlap" in note
     problem = make_problem(found, DownscalingSpec("t", ("surface",), block=(3, 4)))
     assert not any("2100" in note for note in problem.notes) and found.is_static("surface")
