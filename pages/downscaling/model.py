@@ -61,11 +61,12 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         inducing = int(
             bound.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
-                            help="Points that the posterior goes through, by k-means; at most one a cell on centroids.")
+                            help="Number of inducing points, placed by k-means; at most one per cell for models on "
+                                 "centroids.")
         )  # fmt: skip
     own = model.start(problem.matched).spatial
     with group("Kernel families"):
-        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
+        place = _family("Coordinates", "place", OWN, {OWN: f"The model's default: {OFFERED[own]}", **OFFERED})
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
@@ -76,7 +77,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
             local_scale=_local_scale(problem, model),
         )
         if model.has_linear_mean:
-            aside("An unknown mean and straight lines in the covariates are added to them.")
+            aside("An unknown mean and linear terms in the covariates are added.")
     start = begin(choice, problem, settings)
     _forget_stale(choice, settings, slider_values(start, problem.data.bags.count))
     return settings, start
@@ -84,7 +85,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
     """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
-    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
+    words = {"own": f"The model's default: {next(names[name] for name in values if values[name] == own)}", **names}
     chosen = bound.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
     return values.get(chosen)
 
@@ -94,8 +95,8 @@ def _linear_mean() -> bool:
         "A prior mean linear in the covariates",
         False,
         key="linmean",
-        help="Without it f varies around zero, the mean of the targets. With it around b₀ + Σ bⱼcⱼ, whose coefficients "
-        "are unknown and integrated out; cells and mediators average it as they do f.",
+        help="Off: f varies around zero, the mean of the standardised targets. On: f varies around b₀ + Σ bⱼcⱼ, "
+        "whose unknown coefficients are integrated out; cells and mediators average it as they average f.",
     )
 
 
@@ -104,10 +105,10 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     if not (problem.spec.coordinates and model.has_local_scale(problem.matched)):
         return None
     about = (
-        "A factor κ on the sd: intervals are wider where cells are predicted badly from the others and narrower where "
-        "they are predicted well, smoothly in space and in the roughness of the covariates."
+        "A factor κ on the sd: intervals widen where cells are predicted badly from the others and narrow where they "
+        "are predicted well. κ varies smoothly in space and with the roughness of the covariates."
     )
-    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
+    names = {"varies": "varies from place to place", "plain": "from the kernel alone"}
     own = model.start(problem.matched).local_scale
     return own_choice("The sd", "local", {"varies": True, "plain": False}, names, own, about)
 
@@ -141,7 +142,7 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
 
 
 def _structure() -> str:
-    found = bound.segmented_control("Together they are a", ["sum", "product"], default="sum", key="struct")
+    found = bound.segmented_control("Together they form a", ["sum", "product"], default="sum", key="struct")
     return found or "sum"
 
 
@@ -216,20 +217,21 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     if model.uses("regularisation"):
         times_bags = log_slider(
             "λ·B", "lam", 1e-8, 1.0, start.regularisation * bags,
-            help="Regularisation of the conditional mean operator, times the number of bags. Towards 0 the mediation "
-            "weights W interpolate; a large value makes them shrink.",
+            help="Regularisation of the conditional mean operator; it enters multiplied by the number of bags. As λ "
+                 "→ 0 the mediation weights W interpolate; a large λ shrinks them.",
         )  # fmt: skip
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (said := lost(model.name)):
             st.caption(f"Measured on six fields (page Benchmarks): {said}")
     changes["kernel"] = _kernel_sliders("k", start.kernel)
     changes["noise"] = log_slider(
-        "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a coarse target (standardised)."
+        "σ²", "noise", LEAST, 10.0, max(start.noise, LEAST), help="Noise variance of a standardised coarse target."
     )
     point_noise = log_slider(
         "ς²", "point", LEAST, 10.0, max(start.point_noise, LEAST),
-        help="Variance of independent noise of every pixel; it enters a cell's mean divided by the number of its "
-        "pixels, so coarse data tell little about it, and the sd of a pixel whole. The lowest value stands for none.",
+        help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
+             "pixels, so coarse data say little about it, but enters the sd of a pixel in full. The lowest value "
+             "means none.",
     )  # fmt: skip
     changes["point_noise"] = point_noise if point_noise > LEAST * (1 + 1e-6) else 0.0
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:

@@ -60,10 +60,10 @@ def hope(key: str, problem: DownscalingProblem) -> None:
 def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
     """The score table: the model and every baseline, on the same pixels."""
     if problem.truth is None:
-        st.info("There is no truth at high resolution here: scores come from withheld cells and from re-aggregation.")
+        st.info("No high-resolution truth is available: scores come from withheld cells and from re-aggregation.")
         hidden = withheld_scores(problem, {spec.model.name: view.mean, **interpolations(key, problem)})
         if hidden:
-            said = "At the withheld cells, which no method saw, each field averaged back to them."
+            said = "Scores at the withheld cells, which no method saw: each field is averaged back to them."
             score_table(hidden, units=problem.units, caption=said)
         _coarse_table(problem, view)
         return
@@ -110,8 +110,8 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
     fits: dict[str, Fit] = {}
     if spec.model.name != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
         fits["centroid_gp"] = centroid_baseline
-    about = "Trees on the pixels that agree with the cells, with quantiles: some seconds of computing."
-    if bound.toggle("Gradient boosting beside them", key="boost", help=about):
+    about = "Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds."
+    if bound.toggle("Compare with gradient boosting", key="boost", help=about):
         fits["gradient_boosting"] = gradient_boosting
     if not view.exact:
         return dict.fromkeys(fits)
@@ -172,21 +172,21 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         shares = {spec.model.name: calibration(truth, mean, sd, LEVELS, weights=area).tolist()}
         plotly_live(calibration_plot(LEVELS, shares, dark=is_dark()), "calibration")
         st.markdown(
-            "Below the diagonal the uncertainty is too small: it knows the model's own doubt, not that the model may "
-            "be wrong."
+            "Below the diagonal the uncertainty is too small: it includes the model's own uncertainty, not the "
+            "chance that the model is wrong."
         )
     with middle:
         counts = pit(truth, mean, sd, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
         st.markdown(
-            "Flat where the truth is where it is expected to be. High at both ends: too narrow; in the middle: too "
-            "wide; at one end: the prediction leans to the other."
+            "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: too wide. High "
+            "at one end: the prediction is biased towards the other."
         )
     with right:
         errors = {spec.model.name: view.mean - problem.truth}
         errors["bilinear"] = interpolations(key, problem)["bilinear"] - problem.truth
         plotly_live(error_histogram(errors, units=problem.units, dark=is_dark(), height=320), "errors")
-        st.markdown("Errors of the model against those of bilinear interpolation of the same cells.")
+        st.markdown("Errors of the model compared with bilinear interpolation of the same cells.")
 
 
 def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float] | None) -> None:
@@ -198,7 +198,7 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     column = int(np.abs(problem.grid.x - point[0]).argmin())
     cell = int(problem.cell[row, column])
     if cell < 0:
-        st.caption("The clicked point lies in no coarse cell.")
+        st.caption("The point you clicked is outside every coarse cell.")
         return
     mine, name = problem.cell == cell, cells_text([cell_of(problem, cell)])
     seen = "seen by the model" if problem.observed.ravel()[cell] else "withheld from the model"

@@ -18,7 +18,7 @@ def main() -> None:
     """Read the controls, represent, draw."""
     page_header(
         "Sparse representation",
-        "How few points can stand for all the data?",
+        "How few points can represent all the data?",
         PRESETS,
         essentials(RepresentationSettings),
     )

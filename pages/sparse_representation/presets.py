@@ -7,6 +7,8 @@ from pages.kit.tools import Preset
 PRESETS = (
     Preset("As many as made it", "Five points made the function: five can stand for it.", at(S, points=5, made_of=5)),
     Preset("One point too few", "Four points for a function made of five.", at(S, points=4, made_of=5)),
-    Preset("Too short", "A lengthscale at which each point speaks for itself alone.", at(S, k_scale=0.1)),
-    Preset("Noisy data", "Noise as large as the function: what is learned wanders.", at(S, data_noise=1.0)),
+    Preset("Too short", "The lengthscale is so short that each point acts alone.", at(S, k_scale=0.1)),
+    Preset(
+        "Noisy data", "The noise is as large as the function: the learned points are unstable.", at(S, data_noise=1.0)
+    ),
 )

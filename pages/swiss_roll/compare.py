@@ -34,10 +34,11 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
             refused.append(f"{model.title}: {found}")
         else:
             rows[model.name] = found
-    score_table(
-        rows, columns=COLUMNS, caption="All models at the sliders' hyperparameters, over all points. Each may do better with its own: press "
-                                       "Learn, or see the benchmark."
-    )  # fmt: skip
+    caption = (
+        "All models at the sliders' hyperparameters, over all points. Each may do better with its own: press Learn, or "
+        "see the benchmark."
+    )
+    score_table(rows, columns=COLUMNS, caption=caption)
     if roll.matching == "indirect":
         st.caption(
             "Models without mediation get pseudo-targets E[g(y_j)] for their bags, each for its own bag. The paper's "

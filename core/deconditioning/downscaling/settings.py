@@ -89,23 +89,23 @@ class DownscaleSettings:
         if self.hold is not None:
             object.__setattr__(self, "hold", check_hold(tuple(self.hold)))
         if self.structure not in ("sum", "product"):
-            raise InputError(f"The kernel structure '{self.structure}' is unknown: choose sum or product.")
+            raise InputError(f"Unknown kernel structure '{self.structure}': choose sum or product.")
         for family in (self.kernel, self.mediator_kernel, self.spatial):
             if isinstance(family, str) and family_of(family).without_scales:
                 raise InputError(f"A {family} kernel has no lengthscale to learn: choose another family.")
         if self.prior_sd and self.bound == "stochastic":
             raise InputError(
-                "Minibatches climb the bound without priors: leave out their width, or climb it collapsed."
+                "Minibatch optimisation does not support priors: omit their width or use the collapsed bound."
             )
         one_term = kind is not None and not kind.has_covariate_kernel
         if one_term and (isinstance(self.kernel, str) or self.structure == "product"):
             raise InputError(
-                f"The model '{self.model}' has straight lines of the covariates only: leave out their family and the "
-                "product, or choose area_to_point_gp."
+                f"The model '{self.model}' is linear in the covariates: omit their kernel family and the product, or "
+                "choose area_to_point_gp."
             )
         if self.local_scale and kind is not None and not kind.on_bags:
             raise InputError(
-                f"The model '{self.model}' has no local scale, as those on all pixels of a cell have: leave it out."
+                f"The model '{self.model}' has no local scale; only models on all pixels of a cell have one. Omit it."
             )
         if self.points < 1:
             raise InputError(f"`points` is {self.points}: give at least one point per bag.")
@@ -219,8 +219,8 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
     assert settings.noise is not None and settings.point_noise is not None
     if settings.local_scale and not (problem.spec.coordinates and settings.kind.has_local_scale(problem.matched)):
         raise InputError(
-            "A local scale is learned from cells that are measured where they lie: match the cells directly and let "
-            "the coordinates join, or leave it out."
+            "A local scale is learned from cells measured at their own locations: match the cells directly and add "
+            "the coordinates, or omit it."
         )
     mediators = data.mediators if data.matched else torch.cat([data.mediators, data.query_mediators])
     mediator_kernel = _kernel_of_mediators(problem, settings, mediators) if problem.mediator_columns else None
@@ -236,7 +236,7 @@ def starting_spec(problem: DownscalingProblem, settings: DownscaleSettings) -> M
         inducing=settings.inducing_points(settings.kind.count_places(data.bags)),
     )
     if spec.model.uses("mediator_kernel") and mediator_kernel is None:
-        raise InputError("This model needs mediators, none are given: name a mediator, or let coordinates join.")
+        raise InputError("This model needs mediators, but none are given: choose a mediator or add the coordinates.")
     return spec
 
 

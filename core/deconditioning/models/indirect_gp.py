@@ -81,13 +81,13 @@ def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     """``InputError`` when a model without mediation gets data that are matched through mediators only."""
     if spec.model.partial and not spec.model.reads(data):
         raise InputError(
-            f"The model '{spec.model.name}' is for cells that are matched through mediators and whose places among the "
-            "pixels are known: let the coordinates join, or choose another model."
+            f"The model '{spec.model.name}' is for cells that are matched through mediators and whose locations are "
+            "known: add the coordinates, or choose another model."
         )
     if not spec.model.reads(data):
         raise InputError(
-            f"The model '{spec.model.name}' needs a target for every bag, these are matched through mediators only: "
-            "give pseudo-targets, or use cmp or shrinkage_cmp."
+            f"The model '{spec.model.name}' needs a target for every bag, but these are matched only through "
+            "mediators: give pseudo-targets, or use cmp or shrinkage_cmp."
         )
 
 
@@ -104,8 +104,8 @@ def refuse_dense(points: int) -> None:
     """``InputError`` where a full covariance would be too large."""
     if points > DENSE_LIMIT:
         raise InputError(
-            f"A full covariance of {points} points was asked for, at most {DENSE_LIMIT} are given: "
-            "ask for `variance`, or for fewer points."
+            f"A full covariance of {points} points was requested; the limit is {DENSE_LIMIT} points: request "
+            "`variance`, or fewer points."
         )
 
 

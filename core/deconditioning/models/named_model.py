@@ -19,8 +19,9 @@ Hyperparameter = Literal["regularisation", "mediator_kernel", "mediator_variance
 
 _UNKNOWN = r" + \tilde{\tilde L} - \tilde L^\top (L + B\lambda I)^{-1}\tilde L"
 _PARTIAL = (
-    "What the place alone tells is averaged over each target's own footprint, only the rest of $k$ goes through the "
-    "mediators: $\\bar K$ is block-diagonal, and $v$ is what leaving each bag out shows that they miss. "
+    "The spatial part of $k$ is averaged over each target's own footprint; only the rest of $k$ goes through the "
+    "mediators: $\\bar K$ is block-diagonal, and $v$ is the error of the mediators, estimated by leaving each bag "
+    "out. "
 )
 _MISFIT = (
     "The conditional mean operator is an estimate: $v$, what leaving each bag out shows that $W$ misses of its own bag "
@@ -93,9 +94,7 @@ class NamedModel:
     def approximation(self, inducing: int) -> str:
         """What it does otherwise than the exact model on bags, in words with TeX, with so many inducing points."""
         said = _PARTIAL if self.partial else _MISFIT if self.misfit else ""
-        said += (
-            "Each cell is replaced by its mean point, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
-        )
+        said += "Each cell is replaced by its centroid, so that $\\bar f_j = f(\\bar x_j)$. " if self.centroids else ""
         if self.sparse:
             said += (
                 f"The posterior goes through {inducing} inducing values $u = f(w)$ with the optimal Gaussian $q(u)$: "

@@ -48,8 +48,8 @@ def seen_apart(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: 
     rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
     if not (own and rest):
         raise InputError(
-            f"The model '{spec.model.name}' needs a term of the place alone and one of covariates, which are mediated: "
-            "let both join and add their kernels, or choose another model."
+            f"The model '{spec.model.name}' needs a term in location alone and a mediated term in the covariates: use "
+            "both and add their kernels, or choose another model."
         )
     return Seen(bags, rest), Seen(footprints, own)
 
