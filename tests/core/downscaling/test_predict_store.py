@@ -219,7 +219,7 @@ def test_a_step_without_targets_is_left_out_and_said(tmp_path):
 
     folder = write_store(tmp_path / "in.zarr", 2, change=lose)
     found = run(task(folder, tmp_path / "out.zarr", condition="each", rows=20))
-    assert found["computed"] == 2 and "Step 1 is skipped: `cloud_top_temperature` has no" in found["warnings"][0]
+    assert found["computed"] == 2 and "Step 1 is skipped: `cloud_top_temperature` has only" in found["warnings"][0]
     assert np.isnan(written(tmp_path / "out.zarr")[1]).all() and np.isfinite(written(tmp_path / "out.zarr")[0]).all()
 
 
@@ -246,7 +246,7 @@ def test_other_units_are_converted_and_missing_pixels_stay_missing(store, tmp_pa
         ({"coarse": "coarse.nc"}, "only with condition 'each'"),
         ({"rows": 0}, "whole number from 1"),
         ({"store": "/nowhere/in.zarr"}, "every worker must see the same path"),
-        ({"output": "/nowhere/out.zarr"}, "cannot be made"),
+        ({"output": "/nowhere/out.zarr"}, "cannot be created"),
     ],
 )
 def test_bad_settings_are_sentences(store, tmp_path, changes, said):

@@ -87,7 +87,7 @@ def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> N
 def test_where_one_scale_up_cannot_be_asked_bags_are_left_out(monkeypatch, given) -> None:
     asked = pretend(monkeypatch, {WAYS[0]: None})
     stage = choose_stage(given, SETTINGS, Quiet())
-    assert (stage.way, stage.found) == (WAYS[0], None) and "cannot be asked" in stage.said and asked == [WAYS[0]]
+    assert (stage.way, stage.found) == (WAYS[0], None) and "cannot compare" in stage.said and asked == [WAYS[0]]
 
     def refuses(*_):
         raise InputError("too few")

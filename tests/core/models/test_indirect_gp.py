@@ -179,7 +179,7 @@ def test_samples_have_the_posterior_mean_and_covariance():
 
 def test_a_covariance_of_too_many_points_is_refused():
     found = posterior(model("cmp"), problem(), COLUMNS)
-    with pytest.raises(InputError, match="at most 5000"):
+    with pytest.raises(InputError, match="the limit is 5000"):
         found.covariance(torch.zeros(5001, 3, dtype=torch.float64))
 
 
