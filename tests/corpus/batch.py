@@ -20,6 +20,8 @@ from deconditioning.errors import InputError
 from deconditioning.sandbox import PARENT, ROOT, _environment, serve
 
 MEMORY, CPU_S, WALL_S, MOST_MB = 1_500_000_000, 20, 300, 1000
+#: How a table of simulations is read on its page: no row of its own, usual marks of missing values.
+PLAIN = json.dumps({"row": False, "missing": None})
 ROLES = {"subject": "subject", "values": ["value"], "outcome": "outcome", "covariates": [], "drop_missing": False}
 
 
@@ -86,7 +88,7 @@ def _readers() -> dict[str, tuple[Callable[..., None], Callable[[Path], Any], Ca
     return {
         "fields": (fields.read, load_fields, _fields, ""),
         "table": (tables.read, table.load_table, lambda found: (" ".join(found.columns), ()), ""),
-        "simulations": (simulations.read, runs.load_table, lambda found: (" ".join(found.columns), ()), ""),
+        "simulations": (simulations.read, runs.load_table, lambda found: (" ".join(found.columns), ()), PLAIN),
         "subjects": (subjects.read, long.load_gathered, lambda found: (" ".join(found.names), ()), json.dumps(ROLES)),
     }
 

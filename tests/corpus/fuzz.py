@@ -21,7 +21,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.sandbox import ROOT, read_apart
-from tests.corpus.batch import CPU_S, ROLES, Outcome, _readers, framed, run_batch, write_all
+from tests.corpus.batch import CPU_S, PLAIN, ROLES, Outcome, _readers, framed, run_batch, write_all
 from tests.corpus.make import Case, cases
 
 KEPT = ROOT / "fuzz-failures"
@@ -136,7 +136,7 @@ def replay(path: Path, reader: str) -> str:
         "fields": "fields", "table": "tables", "simulations": "likelihood_free", "subjects": "distribution_regression",
     }  # fmt: skip
     load = _readers()[reader][1]
-    settings = json.dumps(ROLES) if reader == "subjects" else ""
+    settings = {"subjects": json.dumps(ROLES), "simulations": PLAIN}.get(reader, "")
     data = framed(reader, path.read_bytes())
     try:
         read_apart(f"deconditioning.{modules[reader]}.reader", data, path.name, load, seconds=CPU_S, settings=settings)

@@ -181,7 +181,7 @@ def _grids() -> Iterator[Case]:
     y, x = np.meshgrid(np.linspace(40, 50, 8), np.linspace(0, 12, 10), indexing="ij")
     for name, longitude, words in (
         ("scrambled", x[:, [3, 8, 0, 6, 1, 9, 4, 2, 7, 5]], "scrambled"), ("huge", x * 1e30, "missing values"),
-        ("far", x * 1e3, "give degrees"),
+        ("far", x * 1e3, "use degrees"),
     ):  # fmt: skip
         sheet = xr.Dataset({"t": (("j", "i"), y)}, {"nav_lat": (("j", "i"), y), "nav_lon": (("j", "i"), longitude)})
         yield Case(f"sheet-{name}.nc", netcdf(sheet), words)

@@ -141,7 +141,7 @@ def test_what_cannot_be_measured_is_said_and_the_theorem_stays(rates):
     rates.slider(key="e-cp").set_value(1.05)
     rates.slider(key="e-a").set_value(3.0).run()
     said = words(rates)
-    assert "choose a smaller a" in said and "gain nothing" in said and "Kept table" in said
+    assert "choose a smaller a" in said and "bring no gain" in said and "Kept table" in said
 
 
 def test_beyond_the_theorem_the_stored_runs_speak(rates):

@@ -252,7 +252,7 @@ def test_a_coarse_file_and_a_fine_file_meet(page):
     other = next(k for k in page.selectbox(key="coarse").options if "coarse.nc" in k)
     page.selectbox(key="coarse").select(other).run()
     assert complaints(page) == []
-    assert any("no truth" in box.value for box in page.info)
+    assert any("truth is available" in box.value for box in page.info)
     assert "re-aggregation" in words(page)
     (said,) = [
         box.value
@@ -399,7 +399,7 @@ def test_what_is_learned_from_unmatched_cells_comes_with_the_model_that_one_scal
     page.run()
     chosen = page.selectbox(key="model").value
     (said,) = [caption.value for caption in page.caption if "Chosen one scale up" in caption.value]
-    assert complaints(page) == [] and chosen == "partial_cmp" and "the partially mediated process comes nearer" in said
+    assert complaints(page) == [] and chosen == "partial_cmp" and "the partially mediated process predicts" in said
     assert page.selectbox(key="local").value == "own" and "footprint" in words(page)
     learned = current(page)["learned"]
     assert learned["model"] == chosen

@@ -181,4 +181,4 @@ def test_the_printed_normalisation_is_a_switch_and_its_order_is_said(opened):
     assert f"n² smaller: the rule is below densities at d = {', '.join(map(str, nearer))} and" in before
     assert all(error("kernel_bayes", "cme", d) < error("kernel_bayes_printed", "kbr_printed", d) for d in every)
     opened.segmented_control(key="k-norm").set_value("n").run()
-    assert "is nearer" in words(opened) and words(opened) != before
+    assert "is more accurate" in words(opened) and words(opened) != before

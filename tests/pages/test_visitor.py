@@ -84,6 +84,6 @@ def test_many_guesses_at_once_are_few_and_each_has_waited(clock, monkeypatch) ->
 @pytest.mark.parametrize("short", ["", "x", "fifteen letters"])
 def test_a_short_secret_makes_nobody_the_administrator(short: str, monkeypatch) -> None:
     monkeypatch.setenv("DECONDITIONING_ADMIN", short)
-    with pytest.raises(InputError, match="fewer than 16 letters"):
+    with pytest.raises(InputError, match="fewer than 16 characters"):
         visitor.become_administrator(short)
     assert not visitor.sees_everything()

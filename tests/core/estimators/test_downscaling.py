@@ -12,6 +12,7 @@ import xarray as xr
 import deconditioning
 import deconditioning.accessor
 from deconditioning import InputError
+from deconditioning.datasets.entries import UKV_FILE
 from tests.core.cli.test_downscale import planet
 
 QUICK = {"learn": False, "model": "bag_gp"}
@@ -75,10 +76,9 @@ def test_a_mediator_gives_the_commands_numbers(command, tmp_path: Path, coarse: 
 
 
 def test_a_target_on_the_fine_grid_is_coarsened(command, tmp_path: Path) -> None:
-    file = Path("data/ukv_20091119.nc").resolve()
     options = ("--target", "air_potential_temperature", "--covariates", "surface_altitude", "--block", 9, 9)
-    told = written(command, tmp_path, file, *options, "--no-learn", "--select", "time=#2", "level_height=#4")
-    with xr.open_dataset(file, decode_coords="all") as opened:
+    told = written(command, tmp_path, UKV_FILE, *options, "--no-learn", "--select", "time=#2", "level_height=#4")
+    with xr.open_dataset(UKV_FILE, decode_coords="all") as opened:
         at = opened.isel(time=2, level_height=4)
         found = deconditioning.downscale(
             at["air_potential_temperature"], at["surface_altitude"], coarsen=(9, 9), learn=False
@@ -86,7 +86,7 @@ def test_a_target_on_the_fine_grid_is_coarsened(command, tmp_path: Path) -> None
     assert np.array_equal(found["mean"], told["mean"], equal_nan=True) and np.array_equal(found["rlat"], told["rlat"])
     error = found["mean"] - found["truth"]
     assert np.array_equal(found["error"], error, equal_nan=True) and float(abs(error).mean()) < 0.5
-    fields = deconditioning.open_fields(file)
+    fields = deconditioning.open_fields(UKV_FILE)
     by_index = {"select": {"time": "#2", "level_height": "#4"}, "coarsen": (9, 9), "learn": False}
     named = {"target": "air_potential_temperature", "covariate_names": ["surface_altitude"]}
     assert np.array_equal(
@@ -181,7 +181,7 @@ def test_bad_input_is_refused_with_a_sentence(coarse: xr.DataArray) -> None:
     refused("Names of variables are given as a list", coarse, fine, covariate_names="z")
     refused("call `unstack` first", coarse.stack(cell=("latitude", "longitude")), fine["z"])
     refused("is the coordinate `latitude`", coarse["latitude"], fine["z"])
-    refused("There is no file none.nc", "none.nc", fine["z"])
+    refused("File none.nc does not exist", "none.nc", fine["z"])
     with pytest.raises(InputError, match="of the data is unknown: choose among"):
         deconditioning.BagGP().fit(coarse, fine["z"], colour=1)  # type: ignore[call-arg]
     with pytest.raises(InputError, match="give at least one"):

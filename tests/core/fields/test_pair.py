@@ -56,7 +56,7 @@ def test_indirect_bags_are_all_blocks_and_withheld_cells_keep_their_score():
     # the same cell's mediator is the same number from either file
     rows = found.target_cell
     assert np.allclose(found.data.mediators[rows], found.data.query_mediators, atol=1e-9)
-    assert "target: test" in found.source and any("no truth" in note for note in found.notes)
+    assert "target: test" in found.source and any("truth is available" in note for note in found.notes)
 
 
 def test_units_that_differ_are_converted_or_refused():

@@ -182,7 +182,7 @@ def test_positions_that_cannot_be_right_give_way_to_the_lines():
     scrambled = np.random.default_rng(0).permutation(latitude.ravel()).reshape(latitude.shape)
     for sheets in ((0 * latitude, 0 * longitude), (latitude * 10, longitude), (scrambled, longitude)):
         notes = is_at(on_map(LAMBERT, X, Y, "m", sheets=sheets), (latitude, longitude))
-        assert any("`latitude` and `longitude` can't be used" in note for note in notes)
+        assert any("`latitude` and `longitude` cannot be used" in note for note in notes)
 
 
 def test_positions_on_another_earth_than_the_mapping_says_are_taken():

@@ -100,7 +100,7 @@ def test_global_fields_sit_on_the_sphere():
 def test_rotated_fields_use_their_own_coordinates():
     found = make_problem(fields(rotated_dataset()), DownscalingSpec("t", ("h",), block=(5, 5)))
     assert found.columns == ("grid_latitude", "grid_longitude", "h") and found.grid.shape == (30, 40)
-    assert any("cut to 30 × 40" in note for note in found.notes)
+    assert any("cropped to 30 × 40" in note for note in found.notes)
 
 
 def test_missing_pixels_and_cells():

@@ -100,7 +100,7 @@ def test_what_contradicts_itself_is_refused(folder):
     low = fields(rectilinear(np.arange(22, 56, 4.0), np.arange(-7.5, 38, 6.0))[["t"]])
     with pytest.raises(InputError, match="`t` lies on a grid of 9 × 8 cells in test and on a grid of 36 × 48"):
         together([fields(region()), low])
-    with pytest.raises(InputError, match="`t` has time 2001-01-15 00:00 in test and in test: leave one"):
+    with pytest.raises(InputError, match="`t` has time 2001-01-15 00:00 in test and in test: omit one"):
         together([fields(dated(DATES[:2])), fields(dated(DATES[:1]))])
     with pytest.raises(InputError, match="has other dimensions"):
         together([fields(dated()), fields(region(12, 16)[["t"]])])

@@ -68,7 +68,7 @@ def test_what_is_no_store_is_a_sentence(path, tmp_path):
 
 @pytest.mark.parametrize("url", ["reference://?fo={}", "simplecache::reference://{}", "reference::{}://x"])
 def test_a_description_of_chunks_in_other_files_is_refused(url, tmp_path):
-    with pytest.raises(InputError, match=r"pieces of other files.*: write the fields into a Zarr store"):
+    with pytest.raises(InputError, match=r"parts of other files.*: write the fields into a Zarr store"):
         open_store(url.format(tmp_path / "refs.json"))
 
 
@@ -102,7 +102,7 @@ def test_chunks_are_there_whole_or_not_at_all(tmp_path):
     assert found["mean"].attrs == {"units": "K"} and found["mean"].dims == ("time", "y", "x")
     (path / "sd/c/1/0/1").rename(path / "sd/c/1/0/1.5d.partial")
     assert missing_chunks(path, layout, ("mean", "sd")) == [Chunk(1, 0, 1)]
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         create_store(tmp_path / "none" / "out.zarr", ("time", "y", "x"), layout, {}, line, {})
     with pytest.raises(InputError, match="cannot be written"):
         write_chunk(tmp_path / "none.zarr", layout, Chunk(0, 0, 0), {"mean": whole[:3, :4]})

@@ -40,14 +40,15 @@ def test_a_fill_value_of_zero_leaves_zeros_as_they_are(tmp_path, form, dtype):
     assert (values == 0).sum() > 50 and np.array_equal(fields.values("rain"), values)
     assert np.array_equal(region(fields, "rain", {}, (slice(0, 12), slice(0, 14))), values)
     assert fields.grid.latitude.min() == 0
-    assert any("Zeros of `rain` are data" in note for note in fields.notes) == (form == 2)
+    assert any("Zeros of `rain` are treated as data" in note for note in fields.notes) == (form == 2)
 
 
 def test_names_of_several_fields_with_zeros_are_in_one_order(tmp_path):
     path = by_zarr(tmp_path / "a.zarr", 2)
     for name in ("snow", "hail", "dew", "fog"):
         shutil.copytree(path / "rain", path / name)
-    assert any("Zeros of `dew`, `fog`, `hail`, `rain`, `snow` are data" in note for note in open_store(path).notes)
+    said = "Zeros of `dew`, `fog`, `hail`, `rain`, `snow` are treated as data"
+    assert any(said in note for note in open_store(path).notes)
 
 
 def test_chunks_that_were_never_written_are_zeros(tmp_path):
