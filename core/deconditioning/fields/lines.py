@@ -92,9 +92,16 @@ def _unsaid(array: "xr.DataArray", mapping: Mapping) -> tuple[float, list[str]]:
             f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … without units, so it gives no position on "
             "a map: use metres with the units m, or add two-dimensional latitude and longitude."
         )
+    if np.ptp(values) < _NARROW_MAP:
+        raise InputError(
+            f"The axis `{array.name}` runs from {values.min():g} to {values.max():g} without units: metres or "
+            "kilometres? Give it the units m or km."
+        )
     return 1.0, [f"`{array.name}` has no units and is assumed to be in metres."]
 
 
+#: A map narrower than so many metres may well be one in kilometres.
+_NARROW_MAP = 20_000.0
 #: Distances that are none, relative to a cell: what single precision rounds, and what makes a gap between bounds.
 _ROUNDED, _GAP = 1e-4, 1e-3
 #: How far from the middle of its cell, relative to it, a coordinate may lie to stand for it.

@@ -165,6 +165,15 @@ def test_counts_of_cells_give_way_to_two_dimensional_positions(attributes, first
             fields_from_dataset(data.drop_vars(["latitude", "longitude"]))
 
 
+@pytest.mark.parametrize("units", [None, "1", ""])
+def test_kilometres_without_units_are_not_taken_for_metres(units):
+    with pytest.raises(InputError, match=r"metres or kilometres\? Give it the units m or km"):
+        fields_from_dataset(on_map(LAMBERT, X / 1000, Y / 1000, units))
+    notes = is_at(on_map(LAMBERT, X, Y, units), true(LAMBERT, X, Y))
+    assert any("assumed to be in metres" in note for note in notes)
+    is_at(on_map(LAMBERT, X / 1000, Y / 1000, units, sheets=true(LAMBERT, X, Y)), true(LAMBERT, X, Y))
+
+
 def test_lines_that_are_right_keep_their_exact_edges():
     latitude, longitude = true(LAMBERT, X, Y)
     for sheets in (
