@@ -37,10 +37,10 @@ from pages.kit.theme import is_dark
 from pages.kit.words import sentence_of
 
 STAGES = {
-    "choose": "Jointly, or by leaving bags out where that is clearly more accurate one scale up",
+    "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
-    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ fixed",
-    "joint": "All jointly by the evidence (can diverge)",
+    "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
+    "joint": "All jointly by the evidence (can run away)",
 }
 
 
@@ -53,8 +53,8 @@ EVERY = {"every": True, "few": False}
 def _hold(start: Start) -> tuple[str, ...] | None:
     names = {
         "none": "σ² and ς² are learned",
-        "point_noise": "σ² is learned, ς² is fixed",
-        "both": "σ² and ς² are fixed",
+        "point_noise": "σ² is learned, ς² stays",
+        "both": "σ² and ς² stay",
     }
     about = (
         "Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "

@@ -66,7 +66,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
         )  # fmt: skip
     own = model.start(problem.matched).spatial
     with group("Kernel families"):
-        place = _family("Coordinates", "place", OWN, {OWN: f"The model's default: {OFFERED[own]}", **OFFERED})
+        place = _family("Coordinates", "place", OWN, {OWN: f"The model's own: {OFFERED[own]}", **OFFERED})
         settings = DownscaleSettings(
             model=name,
             inducing=inducing,
@@ -85,7 +85,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
     """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
-    words = {"own": f"The model's default: {next(names[name] for name in values if values[name] == own)}", **names}
+    words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
     chosen = bound.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
     return values.get(chosen)
 
@@ -108,7 +108,7 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
         "A factor κ on the sd: intervals widen where cells are predicted badly from the others and narrow where they "
         "are predicted well. κ varies smoothly in space and with the roughness of the covariates."
     )
-    names = {"varies": "varies from place to place", "plain": "from the kernel alone"}
+    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
     own = model.start(problem.matched).local_scale
     return own_choice("The sd", "local", {"varies": True, "plain": False}, names, own, about)
 

@@ -30,7 +30,7 @@ from pages.kit.essential import group
 from pages.kit.state import offer_only
 
 #: Pages as they are offered.
-SIZES: dict[Page, str] = {"fit": "chosen to fit the maps", "slide": "slide, 16:9", "sheet": "sheet, A4"}
+SIZES: dict[Page, str] = {"fit": "as the maps need", "slide": "slide, 16:9", "sheet": "sheet, A4"}
 MIMES: dict[Format, str] = {"png": "image/png", "pdf": "application/pdf", "svg": "image/svg+xml"}
 
 

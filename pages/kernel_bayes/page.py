@@ -16,7 +16,7 @@ from pages.kit.picture_first import picture_first
 from pages.kit.settings import control, essentials
 from pages.kit.study_sweep import OnPage, offer
 
-MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "effect of the prior"}
+MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ WATCH = """() => {
 DRAWN = "key => (window.lab.drawn[key] || 0) > window.lab.pressed"
 TOOK = "key => window.lab.drawn[key] - window.lab.pressed"
 COMPUTING = """() => [...document.querySelectorAll('[data-testid=stCaptionContainer]')]
-  .some(caption => /being computed/.test(caption.textContent))"""
+  .some(caption => /computing the exact/.test(caption.textContent))"""
 #: Case → address, chart, sliders, seconds between presses.
 TOYS = {
     "One dimension, n = m = 200": (

@@ -13,7 +13,7 @@ LOOKED = "() => document.querySelectorAll('.lab-word').length > 3"
 def followed(page: Page) -> str:
     """The page's texts once the slower pictures have caught up with its controls."""
     settled(page)
-    expect(page.get_by_text("follows …")).to_have_count(0, timeout=HANG_MS)
+    expect(page.get_by_text("being computed …")).to_have_count(0, timeout=HANG_MS)
     settled(page)
     return page.evaluate(TEXT)
 
