@@ -5,13 +5,14 @@ axe-core finds no serious or critical violation of WCAG 2.2 AA."""
 import ast
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from deconditioning.models.catalogue import MODELS
 from pages.kit.pages import FOLDER, PAGES
 from tests.browser.accessible import LOOKS_RULES, barriers
 from tests.browser.contrast import pale_words
 from tests.browser.steps import darkness, exceptions, opened, overflow, popovers, settled, turned_dark, unfolded
+from tests.waiting import HANG_MS
 
 ADDRESSES = ("/", *(f"/{page.url_path}" for page in PAGES[1:]))
 #: Every place of the pages that gives an equation, and where to read it.
@@ -129,6 +130,8 @@ def wrong(page: Page, address: str) -> list[str]:
 @pytest.mark.parametrize("address", EXPECTED)
 def test_everything_on_the_page_is_as_it_should_be(page: Page, address: str) -> None:
     opened(page, address)
+    expect(page.get_by_text("computing the exact maps …")).to_have_count(0, timeout=HANG_MS)
+    settled(page)  # expanders come with the exact maps, and a click on one closes an open popover
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
     assert page.title() == title and page.locator("h1").count() == 1
     assert not (found := wrong(page, address)), "\n".join(found)
