@@ -19,6 +19,11 @@ def changed_files() -> set[str]:
     return set(work or git("show", "--name-only", "--format=", "HEAD"))
 
 
+def module_name(path: str | Path) -> str:
+    """The dotted name of a file, given relative to the project: ``core`` is the library's source root."""
+    return ".".join(Path(str(path).removeprefix("core/")).with_suffix("").parts)
+
+
 def imported_modules(tree: ast.Module, package: str) -> set[str]:
     """Absolute names of all modules that a module imports, at the top or inside a function."""
     names: set[str] = set()
@@ -44,7 +49,7 @@ def concerned(changed: set[str]) -> list[str]:
     for path in changed:
         if not path.endswith(".py") or not path.startswith(("core/", "pages/", "scripts/")):
             continue
-        module = path.removesuffix(".py").removeprefix("core/").replace("/", ".")
+        module = module_name(path)
         mirrored = str(Path(path).parent).replace("core/deconditioning", "core")
         folder = "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/{mirrored}/"
         direct = {test for test, names in tests.items() if module in names}

@@ -7,7 +7,7 @@ import ast
 import re
 from pathlib import Path
 
-from scripts.changed_tests import imported_modules
+from scripts.changed_tests import imported_modules, module_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
@@ -28,8 +28,7 @@ def imports() -> dict[str, set[str]]:
     """Layer → the layers that its files import, inside functions and for annotations too."""
     below: dict[str, set[str]] = {}
     for path in [*(ROOT / "core" / "deconditioning").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        module = ".".join(parts[parts[0] == "core" :])
+        module = module_name(path.relative_to(ROOT))
         of = below.setdefault(layer(module) or "__init__", set())
         for name in imported_modules(ast.parse(path.read_text(encoding="utf-8")), module.rpartition(".")[0]):
             of.add(layer(name))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts import draw_layers
-from scripts.changed_tests import imported_modules
+from scripts.changed_tests import imported_modules, module_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
@@ -76,7 +76,7 @@ def faults(files: dict[str, str]) -> list[str]:
     """What is wrong with the imports of core's files, given as relative path → source."""
     found = []
     for path, source in sorted(files.items()):
-        parts = Path(path.removeprefix("core/")).with_suffix("").parts
+        parts = module_name(path).split(".")
         part = parts[1]
         if part not in ALLOWED:
             found.append(f"{path}: deconditioning/{part} has no layer yet; give it one in tests/test_layers.py")
@@ -149,7 +149,7 @@ def arrows(files: dict[str, str]) -> dict[str, set[str]]:
 
     What is imported for annotations alone is left out, and packages, which hand out names and need nothing.
     """
-    names = {".".join(Path(path.removeprefix("core/")).with_suffix("").parts): source for path, source in files.items()}
+    names = {module_name(path): source for path, source in files.items()}
     found = {}
     for name, source in names.items():
         tree = ast.parse(source)

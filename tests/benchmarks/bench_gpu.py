@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.benchmarks.bench_scale import INDUCING, PARTS, found_on
+from tests.benchmarks.bench_scale import INDUCING, PARTS, found_on, in_words
 from tests.benchmarks.table import Row, keep
 
 SIZES = ((100_000, 500, 5000), (1_000_000, 500, 5000), (1_000_000, 1000, 100_000))
@@ -12,13 +12,12 @@ SMOKE = {"SIZES": ((400, 9, 20),)}
 
 def rows_of(size: tuple[int, int, int]) -> list[Row]:
     """A row for every part of one size: seconds on the GPU, CPU seconds of one thread as the yardstick."""
-    pixels, bags, targets = size
     gpu, cpu = found_on("cuda", size), found_on("cpu", size)
     apart = abs(gpu["bound"] - cpu["bound"]) / abs(cpu["bound"])
     return [
         Row(f"Variational CMP, {INDUCING} inducing points: {what}",
-            f"{pixels:,} pixels, {bags:,} bags, {targets:,} targets", gpu["seconds"][part], unit="s",
-            yardstick=cpu["seconds"][part], against="one CPU thread", device="cuda", peak_mb=gpu["peak_mb"],
+            in_words(size), gpu["seconds"][part], unit="s", yardstick=cpu["seconds"][part],
+            against="one CPU thread", device="cuda", peak_mb=gpu["peak_mb"],
             accuracy=f"bounds differ by {apart:.0e}, RMSE {gpu['rmse']:.6f} and {cpu['rmse']:.6f}",
             note="peak of the GPU's memory")
         for part, what in PARTS.items()

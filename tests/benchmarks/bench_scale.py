@@ -24,10 +24,16 @@ PARTS = {
 }
 
 
+def in_words(size: tuple[int, int, int]) -> str:
+    """A size for the table."""
+    pixels, bags, targets = size
+    return f"{pixels:,} pixels, {bags:,} bags, {targets:,} targets"
+
+
 def rows_of(size: tuple[int, int, int], found: dict) -> list[Row]:
     """A row for every part of one size."""
     pixels, bags, targets = size
-    shown = f"{pixels:,} pixels, {bags:,} bags, {targets:,} targets"
+    shown = in_words(size)
     scored = f"RMSE {found['rmse']:.3f} of sd {found['sd']:.2f}; bound {found['bound']:.1f} ± {found['error']:.1f}"
     more = {"pixels": pixels, "bags": bags, "targets": targets}
     return [

@@ -1,7 +1,7 @@
 """A long table (subject, value[s], outcome[, covariates]) read in pieces, checked, and made into subjects."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,12 +43,26 @@ class Roles:
     missing: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        every = (self.subject, *self.values, self.outcome, *self.covariates)
+        every = (self.subject, *self.numbers)
         if not self.values:
             raise InputError("No column of values was named: name at least one.")
         if len(set(every)) < len(every):
             twice = next(name for name in every if every.count(name) > 1)
             raise InputError(f"The column '{twice}' has two roles: give each column one.")
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that hold numbers: values, outcome, covariates."""
+        return (*self.values, self.outcome, *self.covariates)
+
+    def of_columns(self, names: Iterable[Any]) -> list[str]:
+        """The columns to read of those that a table has; ``InputError`` for one that it lacks."""
+        there, wanted = list(names), [self.subject, *self.numbers]
+        missing = [name for name in wanted if name not in there]
+        if missing:
+            listed = ", ".join(map(str, there))
+            raise InputError(f"The table has no column '{missing[0]}', it has {listed}: choose among those.")
+        return wanted
 
 
 def _checked(source: str | Path | bytes) -> Path | bytes:
@@ -120,13 +134,10 @@ def subjects_of_frame(frame: Any, roles: Roles) -> "Subjects":
 
 def gather_frame(frame: Any, roles: Roles) -> "Gathered":
     """The numbers of a pandas data frame, whose rows count from 1 in sentences; ``InputError`` as ``read_table``."""
-    missing = [name for name in (roles.subject, *roles.values, roles.outcome, *roles.covariates) if name not in frame]
-    if missing:
-        there = ", ".join(map(str, frame.columns))
-        raise InputError(f"The table has no column '{missing[0]}', it has {there}: choose among those.")
+    roles.of_columns(frame.columns)
     if len(frame) > MOST_ROWS:
         raise InputError(f"The table has {len(frame):,} rows, at most {MOST_ROWS:,} are read: thin it out.")
-    numbers = {name: frame[name] for name in (*roles.values, roles.outcome, *roles.covariates)}
+    numbers = {name: frame[name] for name in roles.numbers}
     found, notes = without_marks({n: _floats(v) for n, v in numbers.items()}, roles.missing)
     names = frame[roles.subject]
     found[roles.subject] = names.astype(str).where(names.notna())
@@ -192,11 +203,7 @@ def _frame(source: Path | bytes, roles: Roles) -> tuple[Any, np.ndarray, tuple[s
 
     from deconditioning.tables.text import read_text
 
-    names = columns_of(source)
-    wanted = [roles.subject, *roles.values, roles.outcome, *roles.covariates]
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise InputError(f"The table has no column '{missing[0]}', it has {', '.join(names)}: choose among those.")
+    wanted = roles.of_columns(columns_of(source))
     found = read_text(source, "the table", most_rows=MOST_ROWS, words=(roles.subject,), wanted=wanted,
                       missing=roles.missing)  # fmt: skip
     subjects = found.columns[roles.subject].str.strip()
@@ -217,7 +224,7 @@ class _Gathering:
     def add(self, frame: Any, lines: np.ndarray) -> None:
         """One piece; ``lines`` are the numbers of its rows."""
         roles = self.roles
-        numbers = [*roles.values, roles.outcome, *roles.covariates]
+        numbers = list(roles.numbers)
         for name in numbers:
             frame[name] = _numeric(frame[name], name, lines)
         bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))

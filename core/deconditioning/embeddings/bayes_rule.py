@@ -18,6 +18,7 @@ from deconditioning import linalg
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
 from deconditioning.kernels.low_rank import LowRank, RidgeInverse, incomplete_cholesky
+from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
 
 
@@ -210,6 +211,24 @@ def median_distance(points: Float[Tensor, "n d"], most: int = 2000) -> float:
     if not len(positive):
         raise InputError("All points are the same: there is no distance to take a lengthscale from.")
     return float(positive.median())
+
+
+def median_kernel(points: Float[Tensor, "n d"], scale: float = 1.0) -> gpytorch.kernels.Kernel:
+    """A Gaussian kernel of lengthscale ``scale`` × the points' median distance, on their device."""
+    names = tuple(f"c{index}" for index in range(points.shape[1]))
+    width = scale * median_distance(points.cpu())
+    return KernelSpec((Term((Factor("rbf", names, (width,)),)),)).build(names).to(points.device)
+
+
+def rule_of_pairs(
+    inputs: Float[Tensor, "n d"], observations: Float[Tensor, "n q"], scale: float = 1.0,
+    regularisation: float | None = None, second_regularisation: float | None = None, tolerance: float = 0.0,
+) -> KernelBayes:  # fmt: skip
+    """The rule with Gaussian kernels of ``scale`` × the median distance; by default ``ε = 0.01/n`` and ``δ = 2ε``."""
+    epsilon = 0.01 / len(inputs) if regularisation is None else regularisation
+    delta = 2 * epsilon if second_regularisation is None else second_regularisation
+    kernels = median_kernel(inputs, scale), median_kernel(observations, scale)
+    return KernelBayes(inputs, observations, *kernels, epsilon, delta, tolerance)
 
 
 def _eye(like: Tensor) -> Tensor:

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from deconditioning.errors import InputError
+from deconditioning.sandbox import ROOT
 
-#: The folder that holds this package.
-_ROOT = Path(__file__).resolve().parents[2]
 _CONNECT_S = 5
 _ANY_PORT = "127.0.0.1:0"
 
@@ -124,7 +123,7 @@ class Cluster:
 
         os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "error")  # the new processes are to be silent
         setup = (
-            f"import sys; sys.path.insert(0, {str(_ROOT)!r}); "
+            f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
             f"from deconditioning.engine.process_setup import setup_under; dask_setup = setup_under({os.getpid()})"
         )
         environment = worker_environment(self.workers)

@@ -51,14 +51,14 @@ def matrix(values: Any, name: str, *, gaps: bool = False) -> np.ndarray:
     Raises ``InputError`` for words, more than two dimensions, no rows, and missing or infinite numbers.
     """
     try:
-        found = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"`{name}` holds something that is no number: give an array of numbers.") from None
-    if found.ndim not in (1, 2) or not found.size:
-        raise InputError(f"`{name}` has shape {found.shape}: give one row of numbers for each case.")
-    found = found[:, None] if found.ndim == 1 else found
-    bad = np.isinf(found) if gaps else ~np.isfinite(found)
+    if array.ndim not in (1, 2) or not array.size:
+        raise InputError(f"`{name}` has shape {array.shape}: give one row of numbers for each case.")
+    array = array[:, None] if array.ndim == 1 else array
+    bad = np.isinf(array) if gaps else ~np.isfinite(array)
     if bad.any():
         what = "infinite" if gaps else "missing or infinite"
         raise InputError(f"{int(bad.sum())} numbers of `{name}` are {what}: leave those rows out or fill them in.")
-    return np.ascontiguousarray(found)
+    return np.ascontiguousarray(array)

@@ -143,8 +143,10 @@ class ModelEstimator(Estimator):
         are given. Attributes hold settings, seed, warnings, units, licence and references.
         """
         result = self._predicted()
-        found = run.leaving(self.problem_, result).dataset(Delivery(quantiles=tuple(quantiles)))
-        return found if baselines else found.drop_vars([name for name in found if str(name).startswith("baseline_")])
+        dataset = run.leaving(self.problem_, result).dataset(Delivery(quantiles=tuple(quantiles)))
+        return (
+            dataset if baselines else dataset.drop_vars([name for name in dataset if str(name).startswith("baseline_")])
+        )
 
     def sample(self, n: int = 20, seed: int | None = None) -> xr.DataArray:
         """Joint draws (n, H, W) of the field given the data, along ``realization``, in the target's units.
@@ -152,7 +154,8 @@ class ModelEstimator(Estimator):
         Each is a field as probable as the next; the noise of a single pixel is not in them. ``seed``: the estimator's
         own where it is None. Source: Wilson et al. 2020 (Matheron's rule).
         """
-        result, leaving = self._predicted(), run.leaving(self.problem_, self._predicted())
+        result = self._predicted()
+        leaving = run.leaving(self.problem_, result)
         if not isinstance(n, int) or n < 1:
             raise InputError(f"{n} draws were asked for: give at least one.")
         draws = leaving.drawing()(n, self.seed if seed is None else seed)
@@ -296,5 +299,5 @@ def downscale(
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)  # type: ignore[typeddict-item]
-    found = fitted.predict(baselines=baselines, quantiles=quantiles)
-    return found.assign(draws=fitted.sample(draws)) if draws else found
+    dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
+    return dataset.assign(draws=fitted.sample(draws)) if draws else dataset

@@ -119,16 +119,16 @@ def dataset_of(value: Any, role: str) -> xr.Dataset:
     stacked = [str(name) for name, index in value.xindexes.items() if isinstance(index, xr.indexes.PandasMultiIndex)]
     if stacked:
         raise InputError(f"`{role}` has the stacked index `{stacked[0]}`: call `unstack` first.")
-    found = value.copy(deep=False)
-    found.encoding = dict(value.encoding)
-    mappings = [name for name in found.coords if {"grid_mapping_name", "crs_wkt"} & set(found[name].attrs)]
-    found = found.reset_coords(mappings)
-    for key, variable in found.variables.items():
+    dataset = value.copy(deep=False)
+    dataset.encoding = dict(value.encoding)
+    mappings = [name for name in dataset.coords if {"grid_mapping_name", "crs_wkt"} & set(dataset[name].attrs)]
+    dataset = dataset.reset_coords(mappings)
+    for key, variable in dataset.variables.items():
         # xarray's decode_coords="all" moves these from the attributes to the encoding
         moved = {k: variable.encoding[k] for k in ("bounds", "grid_mapping") if k in variable.encoding}
         if moved:
-            found[key].attrs = moved | variable.attrs
-    return found
+            dataset[key].attrs = moved | variable.attrs
+    return dataset
 
 
 def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple[Fields, str]:

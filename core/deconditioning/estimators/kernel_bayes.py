@@ -7,12 +7,11 @@ import numpy as np
 import torch
 
 from deconditioning.device import one_thread
-from deconditioning.embeddings.bayes_rule import KernelBayes, median_distance
+from deconditioning.embeddings.bayes_rule import rule_of_pairs
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator, matrix
 from deconditioning.filtering.series import Scaling
-from deconditioning.likelihood_free.inference import gaussian_kernel
 from deconditioning.studies.filtering.study import FilterSettings, estimates, train
 
 
@@ -68,22 +67,21 @@ class KernelBayesRule(Estimator):
             raise InputError(f"`prior` has {draws.shape[1]} columns and `X` {x.shape[1]}: give draws of X.")
         if not self.scale > 0:
             raise InputError(f"`scale` is {self.scale}: give a positive number.")
-        states, observations = torch.from_numpy(x), torch.from_numpy(y)
-        kernels = [gaussian_kernel((self.scale * median_distance(v),) * v.shape[1]) for v in (states, observations)]
-        epsilon = 0.01 / len(x) if self.regularisation is None else self.regularisation
-        delta = 2 * epsilon if self.second_regularisation is None else self.second_regularisation
-        self.rule_ = KernelBayes(states, observations, kernels[0], kernels[1], epsilon, delta, self.tolerance)
-        self.prior_ = empirical(torch.from_numpy(draws), kernels[0])
+        self.rule_ = rule_of_pairs(
+            torch.from_numpy(x), torch.from_numpy(y), self.scale, self.regularisation, self.second_regularisation,
+            self.tolerance,
+        )  # fmt: skip
+        self.prior_ = empirical(torch.from_numpy(draws), self.rule_.kernel)
         return self
 
     def posterior(self, y: Any) -> WeightedSample:
         """The posterior of X given one observation ``y`` (q,), as weights on the pairs' X."""
         self._check_fitted()
-        seen = torch.from_numpy(matrix(np.atleast_1d(np.asarray(y, dtype=float)), "y")[:, 0])
+        observation = torch.from_numpy(matrix(np.atleast_1d(np.asarray(y, dtype=float)), "y")[:, 0])
         with one_thread():
-            found = self.rule_.posterior(self.prior_, seen)
-        mean = found.expectation(found.points)
-        return WeightedSample(mean.numpy(), found.points.numpy(), found.weights.numpy(), found)
+            embedding = self.rule_.posterior(self.prior_, observation)
+        mean = embedding.expectation(embedding.points)
+        return WeightedSample(mean.numpy(), embedding.points.numpy(), embedding.weights.numpy(), embedding)
 
 
 @dataclass(frozen=True)
@@ -159,20 +157,20 @@ class KernelBayesFilter(Estimator):
         Returns the states in their own units.
         """
         self._check_fitted()
-        seen = matrix(y, "y", gaps=True)
-        if seen.shape[1] != self.filter_.observations.shape[1]:
+        observed = matrix(y, "y", gaps=True)
+        if observed.shape[1] != self.filter_.observations.shape[1]:
             raise InputError(
-                f"`y` has {seen.shape[1]} columns, training observations have {self.filter_.observations.shape[1]}."
+                f"`y` has {observed.shape[1]} columns, training observations have {self.filter_.observations.shape[1]}."
             )
-        kept = self.filter_
+        trained = self.filter_
         with one_thread():
-            series = torch.as_tensor(self._observations.scaled(seen)[None], device=kept.states.device)
-            steps = kept.run(series)
-            mean = estimates(kept, steps)[0].cpu().numpy()
+            series = torch.as_tensor(self._observations.scaled(observed)[None], device=trained.states.device)
+            steps = trained.run(series)
+            mean = estimates(trained, steps)[0].cpu().numpy()
         weights, lost, far = (
             np.stack([getattr(step, name)[0].cpu().numpy() for step in steps]) for name in ("weights", "lost", "far")
         )
-        points = self._states.original(kept.now.cpu().numpy())
+        points = self._states.original(trained.now.cpu().numpy())
         return Filtered(self._states.original(mean), points, weights, lost, far)
 
 

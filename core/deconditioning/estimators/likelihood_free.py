@@ -77,16 +77,16 @@ class LikelihoodFree(Estimator):
                 f"`observed` has {len(y)} numbers, there are {len(self.summary_names_)} summaries: give one each."
             )
         columns = (*self.parameter_names_, *self.summary_names_)
-        own = dict(zip(self.summary_names_, y.tolist(), strict=True))
-        table = Table(columns, self._values, own, self.parameter_names_)
+        observation = dict(zip(self.summary_names_, y.tolist(), strict=True))
+        table = Table(columns, self._values, observation, self.parameter_names_)
         problem, simulations = problem_of_table(
             table, self.parameter_names_, self._prior, logs=self.log, drawn_from_prior=self.drawn_from_prior
         )
-        found = infer(problem, simulations, seed=self.seed, methods=(self.method,), herded=self.samples)
-        if self.method in found.refused:
-            raise InputError(found.refused[self.method])
-        self.inference_ = found
-        return found.answers[self.method]
+        result = infer(problem, simulations, seed=self.seed, methods=(self.method,), herded=self.samples)
+        if self.method in result.refused:
+            raise InputError(result.refused[self.method])
+        self.inference_ = result
+        return result.answers[self.method]
 
 
 def _names(given: Any, start: str, values: np.ndarray) -> tuple[str, ...]:

@@ -51,9 +51,9 @@ class NamedModel:
     name: str
     title: str
     weights: Callable[[MediatorGrams, float | Tensor], Tensor]
-    mediated: bool
-    replicated: bool
     source: str
+    mediated: bool = False
+    replicated: bool = False
     formula: str = "W = I"
     ridge: str = ""
     sparse: bool = False

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from deconditioning.device import choose, one_thread
-from deconditioning.embeddings.bayes_rule import median_distance
+from deconditioning.embeddings.bayes_rule import median_kernel
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Check, InputError, never
 from deconditioning.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
@@ -159,16 +159,16 @@ def camera_filter(
     if method not in KERNELS:
         raise InputError(f"The kernel Bayes filter '{method}' is unknown: choose {' or '.join(KERNELS)}.")
 
-    def kernel(values: torch.Tensor, family: str) -> Any:
-        names = tuple(f"c{index}" for index in range(values.shape[1]))
-        width = 1.0 if family == "linear" else scale * median_distance(values.cpu())
-        return KernelSpec((Term((Factor(family, names, (width,)),)),)).build(names).to(values.device)
-
-    on_states = kernel(states, "rbf" if method == "kbr_gauss" else "linear")
+    on_states = median_kernel(states, scale) if method == "kbr_gauss" else _linear_kernel(states)
     kept = STATE_TOLERANCE if tolerance else 0.0
     return KernelBayesFilter(
-        states, frames, on_states, kernel(frames, "rbf"), epsilon, 2 * epsilon, tolerance, kept, iterative
+        states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, kept, iterative
     )  # fmt: skip
+
+
+def _linear_kernel(values: torch.Tensor) -> Any:
+    names = tuple(f"c{index}" for index in range(values.shape[1]))
+    return KernelSpec((Term((Factor("linear", names, (1.0,)),)),)).build(names).to(values.device)
 
 
 def matrices(method: str, trained: KernelBayesFilter, followed: list[FilterState]) -> np.ndarray:

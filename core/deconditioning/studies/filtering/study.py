@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from deconditioning.device import choose, one_thread
-from deconditioning.embeddings.bayes_rule import median_distance
+from deconditioning.embeddings.bayes_rule import median_kernel
 from deconditioning.errors import Check, InputError, never
 from deconditioning.filtering.baselines import Baseline, extended_kalman, particle_filter, unscented_kalman
 from deconditioning.filtering.kernel_bayes_filter import FilterState, KernelBayesFilter
@@ -18,7 +18,6 @@ from deconditioning.filtering.linear_gaussian import fit_linear_gaussian
 from deconditioning.filtering.series import Scaling, Series, nearest_observation
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.filtering.validation import best_candidate, half_of
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
 
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
 SCALES, EPSILONS = (0.35, 0.5, 0.7, 1.0), (1e-5, 1e-4, 1e-3)
@@ -65,15 +64,8 @@ def build_filter(
     """Gaussian kernels of lengthscale β × median distance on both sides, ``δ = 2ε``; steps with a gap (NaN) in either
     state or in the observation are left out."""
     states, observations, begins = _whole_steps(states, observations)
-    kernels = []
-    for values in (states, observations):
-        names = tuple(f"c{index}" for index in range(values.shape[1]))
-        width = scale * median_distance(values.cpu())
-        spec = KernelSpec((Term((Factor("rbf", names, (width,)),)),))
-        kernels.append(spec.build(names).to(values.device))
-    return KernelBayesFilter(
-        states, observations, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance, None, iterative, begins
-    )
+    kernels = median_kernel(states, scale), median_kernel(observations, scale)
+    return KernelBayesFilter(states, observations, *kernels, epsilon, 2 * epsilon, tolerance, None, iterative, begins)
 
 
 def _whole_steps(

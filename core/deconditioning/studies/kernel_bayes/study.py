@@ -15,11 +15,10 @@ import numpy as np
 import torch
 
 from deconditioning.device import one_thread
-from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation, median_distance
+from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation, rule_of_pairs
 from deconditioning.embeddings.kernel_mean import KernelMean, empirical
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.plain_data import check_seed
 from deconditioning.studies.kernel_bayes.settings import ComparisonSettings, KernelBayesSettings
 
@@ -119,11 +118,9 @@ def gaussian_rule(
     problem: GaussianProblem, scale: float = KernelBayesSettings.scale.default, tolerance: float = 0.0
 ) -> KernelBayes:
     """Kernel Bayes' rule with Gaussian kernels of ``scale`` × the median distance, ``ε = 0.01/n``, ``δ = 2ε``."""
-    x, y = torch.from_numpy(problem.inputs), torch.from_numpy(problem.observations)
-    names = tuple(f"c{index}" for index in range(problem.spec.dimension))
-    kernels = [KernelSpec((Term((Factor("rbf", names, (scale * median_distance(v),)),)),)).build(names) for v in (x, y)]
-    epsilon = 0.01 / problem.spec.pairs
-    return KernelBayes(x, y, kernels[0], kernels[1], epsilon, 2 * epsilon, tolerance)
+    return rule_of_pairs(
+        torch.from_numpy(problem.inputs), torch.from_numpy(problem.observations), scale, tolerance=tolerance
+    )
 
 
 @one_thread()
