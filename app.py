@@ -3,13 +3,13 @@
 import streamlit as st
 
 from deconditioning.sandbox import ADDRESS, WHOSE
-from pages.kit.address import told_address
-from pages.kit.asked import count_asked
+from pages.kit.chart.warm_up import wait_for_arrays, warm_up
+from pages.kit.controls.address import told_address
+from pages.kit.controls.program_values import count_asked
 from pages.kit.pages import FAVICON, listed_pages
 from pages.kit.record import begin
-from pages.kit.tools import finish
+from pages.kit.tools.toolbar import finish
 from pages.kit.visitor import address, visitor_mark
-from pages.kit.warm_up import wait_for_arrays, warm_up
 
 st.set_page_config(layout="wide", page_icon=str(FAVICON))
 warm_up()

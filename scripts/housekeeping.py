@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from streamlit.runtime import Runtime
 
-from deconditioning.engine.room import expire
+from deconditioning.engine.visitors.upload_quota import expire
 from pages.kit.visitor import is_shared
 
 #: Of malloc.h.

@@ -28,10 +28,10 @@ from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_tok
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from deconditioning.engine.context import is_file_name
-from deconditioning.engine.room import check_room, incoming_folder
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors.upload_quota import check_room, incoming_folder
+from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.errors import InputError
-from pages.kit.uploaded import note_of, note_of_refusal
+from pages.kit.runs.uploaded import note_of, note_of_refusal
 from pages.kit.visitor import COOKIE, is_shared
 
 #: Uploads under way of one visitor, and of all; seconds without a byte after which one is given up.

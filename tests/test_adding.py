@@ -75,7 +75,7 @@ def test_a_model_takes_one_file_and_a_line_of_the_catalogue(copy: Path) -> None:
 from dataclasses import replace
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.indirect_gp import mediation_weights, posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 from tests.core.models.small import COLUMNS, MEDIATOR_KERNEL, model, problem
 data, spec = problem(), model("nearest_bag")
 found = mediation_weights(spec, data, COLUMNS)

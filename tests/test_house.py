@@ -25,6 +25,7 @@ PROSE = (
 )
 LONGEST_FUNCTION = 40
 LONGEST_FILE = 350
+MOST_FILES = 20
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -68,6 +69,12 @@ def test_functions_and_files_are_short(path: Path) -> None:
     long = {f.name: body_length(f) for f in functions(ast.parse(source)) if body_length(f) > LONGEST_FUNCTION}
     assert not long, f"longer than {LONGEST_FUNCTION} lines: {long}"
     assert source.count("\n") <= LONGEST_FILE, f"{source.count(chr(10))} lines: split the file by ideas"
+
+
+def test_folders_are_small() -> None:
+    counted = Counter(path.parent for path in files("core/**/*.py", "pages/**/*.py") if path.name != "__init__.py")
+    large = {str(folder.relative_to(ROOT)): count for folder, count in counted.items() if count > MOST_FILES}
+    assert not large, f"folders of more than {MOST_FILES} modules: {large}"
 
 
 @pytest.mark.parametrize("path", files("core/deconditioning/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))

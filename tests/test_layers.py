@@ -128,7 +128,7 @@ def test_an_arrow_upwards_is_found(path: str, source: str) -> None:
             "core/deconditioning/models/bag_gp.py",
             "from .indirect_gp import condition\nfrom ..kernels.spec import KernelSpec",
         ),
-        ("core/deconditioning/downscaling/run.py", "from deconditioning.fields.opening import open_fields"),
+        ("core/deconditioning/downscaling/run.py", "from deconditioning.fields.reading.opening import open_fields"),
         ("core/deconditioning/errors.py", "import torch"),
     ],
 )
@@ -203,7 +203,7 @@ def test_pages_keep_what_lasts_in_one_place() -> None:
         for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
         if any(getattr(node, "attr", "") == "session_state" for node in ast.walk(ast.parse(path.read_text())))
     }
-    assert holders == {f"pages/kit/{name}.py" for name in ("state", "record", "address", "visitor")}
+    assert holders == {f"pages/kit/{name}.py" for name in ("state", "record", "controls/address", "visitor")}
 
 
 def test_only_the_library_itself_has_a_face() -> None:

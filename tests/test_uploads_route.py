@@ -9,10 +9,10 @@ from streamlit import config
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from deconditioning.engine import room
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors import upload_quota
+from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.errors import InputError
-from pages.kit.uploaded import content, content_bytes, note_of
+from pages.kit.runs.uploaded import content, content_bytes, note_of
 from pages.kit.visitor import COOKIE
 from scripts import uploads
 from scripts.uploads import Uploads
@@ -113,7 +113,9 @@ def test_a_file_goes_to_the_disk_and_streamlit_holds_a_note_of_it(server: Upload
     path = content(Held(held.data))
     assert len(held.data) < 400 and held.name == "mine.nc" and isinstance(path, Path)
     assert path.read_bytes() == content_bytes(Held(held.data)) == data
-    assert path.parent == room.incoming_folder(mark_of(ALICE)) and room.used(mark_of(ALICE)) == len(data)
+    assert path.parent == upload_quota.incoming_folder(mark_of(ALICE)) and upload_quota.used(mark_of(ALICE)) == len(
+        data
+    )
     server._manager.remove_session_files("here")
     assert not path.exists() and not records(server)
 
@@ -122,7 +124,7 @@ def test_a_file_taken_away_is_deleted_and_others_stay(server: Uploads) -> None:
     for file in ("one", "two"):
         assert once(server, form(b"data"), file=file)[0] == 204
     server._manager.remove_file("here", "one")
-    assert len([*room.incoming_folder(mark_of(ALICE)).iterdir()]) == 1
+    assert len([*upload_quota.incoming_folder(mark_of(ALICE)).iterdir()]) == 1
 
 
 def test_a_note_cannot_be_made_by_a_visitor() -> None:
@@ -146,7 +148,7 @@ def test_a_note_cannot_be_made_by_a_visitor() -> None:
 def test_what_is_not_taken_is_said_and_leaves_nothing(server: Uploads, how: dict, status: int, words: str) -> None:
     answer = once(server, how.pop("body", form(b"data")), **how)
     assert answer[0] == status and words in answer[1], answer
-    assert room.used() == 0 and not server._places and not sum(server._under_way.values())
+    assert upload_quota.used() == 0 and not server._places and not sum(server._under_way.values())
 
 
 def test_each_visitor_has_a_quota_and_all_together_have_one(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +192,7 @@ def test_an_upload_that_falls_silent_is_given_up(server: Uploads, monkeypatch: p
 
 
 def test_a_reserve_of_the_disk_stays_free(server: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "RESERVE_MB", 10**9)
+    monkeypatch.setattr(upload_quota, "RESERVE_MB", 10**9)
     assert "kept in reserve" in refused(server, form(b"data"))
     monkeypatch.setenv("DECONDITIONING_SHARED", "false")
     assert "kept in reserve" in refused(server, form(b"data"), who="", file="file-2")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from deconditioning.estimators.kernel_bayes import KernelBayesFilter, KernelBayesRule
     from deconditioning.estimators.likelihood_free import LikelihoodFree
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
 
 __version__ = "0.2.0"
 

@@ -146,7 +146,9 @@ def _environment() -> dict[str, str]:
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    plugins = {"HDF5_PLUGIN_PATH": os.devnull}  # deconditioning.fields.filters adds those of the installed netCDF4
+    plugins = {
+        "HDF5_PLUGIN_PATH": os.devnull
+    }  # deconditioning.fields.reading.hdf5_filters adds those of the installed netCDF4
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     return {**kept, **threads, **own, **plugins}
 

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from deconditioning.figures.ratios import plain_ratio
+from deconditioning.figures.studies.speed_ratios import plain_ratio
 from deconditioning.studies.measurements import Measured, Measurement
 from deconditioning.wording import duration
 

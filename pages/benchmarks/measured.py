@@ -8,14 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from deconditioning.figures.ratios import plain_ratio, ratio_dots
-from deconditioning.figures.scale import cost_against_size
+from deconditioning.figures.studies.cost import cost_against_size
+from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import Measured, Measurement, all_measured
 from pages.benchmarks import headlines
 from pages.benchmarks.headlines import plain_number
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.theme import is_dark
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "results"
 TITLES = {

@@ -9,8 +9,8 @@ from deconditioning.metrics.significance import pairwise_wilcoxon
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
-from pages.kit.stored import FOLDER, stored
-from pages.kit.words import MISSING
+from pages.kit.layout.escaping import MISSING
+from pages.kit.runs.stored_results import FOLDER, stored
 
 FILE, REGIME = "downscaling.json", "mediation.json"
 MEDIATED, PLAIN = "task_transformed_gp", "bag_gp"

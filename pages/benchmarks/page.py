@@ -5,11 +5,11 @@ import streamlit as st
 from pages.benchmarks import mediated
 from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
-from pages.kit.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
-from pages.kit.layout import page_header
-from pages.kit.mediated import lost
+from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
-from pages.kit.run_panel import run_of
+from pages.kit.runs.benchmark_table import BenchmarkTable, headline, mediation, show, start_controls
+from pages.kit.runs.mediated import lost
+from pages.kit.runs.run_panel import run_of
 
 TITLES = {
     "ukv-645m": "UKV, 645 m, by altitude (K)",

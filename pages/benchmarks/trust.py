@@ -9,9 +9,9 @@ from deconditioning.figures.colours import model_name
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, expanded, picked
-from pages.kit.benchmark_table import spread
-from pages.kit.stored import FOLDER, stored
-from pages.kit.words import MISSING
+from pages.kit.layout.escaping import MISSING
+from pages.kit.runs.benchmark_table import spread
+from pages.kit.runs.stored_results import FOLDER, stored
 
 FILE = "trust.json"
 TITLES = {

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.embedding import grid_plot
+from deconditioning.figures.studies.embeddings import grid_plot
 from deconditioning.studies.conditional_means.bag_rates import exponents
 from deconditioning.studies.conditional_means.measured_rates import RateSettings, slope
 from deconditioning.studies.conditional_means.rates import rate_exponent
-from pages.kit import bound
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 INFINITE, BAGS = "deconditional_rates_infinite.json", "shrinkage_rates.json"
 RISK = "E‖ψ(Y) − D̂Cψ(Y)‖²"
@@ -33,7 +33,7 @@ def _features() -> None:
     curves = stored(INFINITE)["curves"]
     offered = sorted({curve["settings"]["a"] for curve in curves})
     middle = offered[len(offered) // 2]
-    a = bound.segmented_control("Growth a of the first stage", offered, default=middle, key="e-inf-a")
+    a = widgets.segmented_control("Growth a of the first stage", offered, default=middle, key="e-inf-a")
     mine = [curve for curve in curves if curve["settings"]["a"] == (a or offered[0])]
     sizes = _targets(mine[0])
     lines = {f"{2 * curve['settings']['frequencies'] + 1} features": _risks(curve) for curve in mine}
@@ -85,7 +85,7 @@ def _fall(curve: dict[str, Any]) -> tuple[float, float]:
 def _bags() -> None:
     st.markdown("**Bags instead of pairs**")
     rows = stored(BAGS)["results"]
-    unequal = bound.toggle("Unequal bags", True, key="e-bags-unequal", help="Geometric sizes around the mean n.")
+    unequal = widgets.toggle("Unequal bags", True, key="e-bags-unequal", help="Geometric sizes around the mean n.")
     sizes = sorted({row["per_bag"] for row in rows})
     counts = sorted({row["bags"] for row in rows})
     lines = {}

@@ -1,6 +1,6 @@
 """The essential controls of page Conditional mean embeddings: at most four of a view."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
     "e-view": Essential("What to look at", "Two estimates side by side, or how fast they approach the truth."),

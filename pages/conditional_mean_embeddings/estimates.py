@@ -5,7 +5,7 @@ import streamlit as st
 import torch
 
 from deconditioning.errors import Cancelled
-from deconditioning.figures.embedding import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
+from deconditioning.figures.studies.embeddings import bags_plot, cost_plot, embedding_map, regressions_plot, slice_plot
 from deconditioning.studies.conditional_means.study import (
     LAYOUTS,
     MOST_DENSE,
@@ -20,15 +20,15 @@ from deconditioning.studies.conditional_means.study import (
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from deconditioning.wording import duration, signed
 from pages.conditional_mean_embeddings.sweep import at_layout
-from pages.kit import bound
-from pages.kit.background import get_background, own_lane
-from pages.kit.layout import explain, score_table
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 from pages.kit.state import log_slider
-from pages.kit.stored import stored
-from pages.kit.study_sweep import offer
-from pages.kit.theme import is_dark
+from pages.kit.tools.study_sweep import offer
 
 #: Where the page opens: bags enough for the sizes to tell, points few enough for N×N matrices.
 OPENING = "50 × 20"
@@ -51,13 +51,13 @@ def _sampled(layout: BagLayout) -> BagSample:
 def choose() -> BagLayout:
     """Bags, points, sizes, λ, lengthscales and seed."""
     with st.sidebar:
-        name = bound.segmented_control("Bags × points per bag", [*NAMES, "own"], default=OPENING, key="e-layout")
+        name = widgets.segmented_control("Bags × points per bag", [*NAMES, "own"], default=OPENING, key="e-layout")
         bags, per = NAMES.get(name or OPENING, NAMES[OPENING])
         if name == "own":
-            bags = int(bound.number_input("Bags", 1, 1000, 30, key="e-bags"))
-            per = int(bound.number_input("Points per bag", 1, 1000, 20, key="e-per"))
-        unequal = bound.toggle("Bags of unequal size", True, key="e-unequal")
-        alike = bound.toggle(
+            bags = int(widgets.number_input("Bags", 1, 1000, 30, key="e-bags"))
+            per = int(widgets.number_input("Points per bag", 1, 1000, 20, key="e-per"))
+        unequal = widgets.toggle("Bags of unequal size", True, key="e-unequal")
+        alike = widgets.toggle(
             "λ scaled alike", True, key="e-alike",
             help="On: Nλ and Bλ stand on the diagonals. Off: the same number on both, which regularises the standard "
             "estimator less.",
@@ -66,7 +66,7 @@ def choose() -> BagLayout:
         scale_k = log_slider("Lengthscale of k, in medians", "e-k", 0.1, 10.0, 1.0,
                              help="1 is the median heuristic.")  # fmt: skip
         scale_l = log_slider("Lengthscale of ℓ, in medians", "e-l", 0.1, 10.0, 1.0)
-        seed = bound.number_input("Seed", 0, 9999, 0, key="e-seed")
+        seed = widgets.number_input("Seed", 0, 9999, 0, key="e-seed")
     return BagLayout(bags, per, bool(unequal), bool(alike), lam, int(seed), scale_k, scale_l)
 
 
@@ -85,7 +85,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     found, sample = _compared(layout), _sampled(layout)
     st.markdown(verdict(layout, sample, found))
     with st.sidebar:
-        at = bound.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y")
+        at = widgets.slider("Look along x at y", -4.0, 4.0, -3.0, 0.05, key="e-y")
     dark = is_dark()
     first, second, third = st.columns(3)
     with first:

@@ -3,8 +3,8 @@
 from pages.conditional_mean_embeddings import estimates, rates
 from pages.conditional_mean_embeddings.essentials import ESSENTIALS
 from pages.conditional_mean_embeddings.presets import PRESETS
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
 
 VIEWS = {"Estimates": estimates.show, "Rates": rates.show}
 
@@ -17,7 +17,9 @@ def main() -> None:
         PRESETS,
         ESSENTIALS,
     )
-    view = bound.segmented_control("View", list(VIEWS), default="Estimates", key="e-view", label_visibility="collapsed")
+    view = widgets.segmented_control(
+        "View", list(VIEWS), default="Estimates", key="e-view", label_visibility="collapsed"
+    )
     with refusals():
         VIEWS[view or "Estimates"]()
 

@@ -1,6 +1,6 @@
 """Named settings of page Conditional mean embeddings, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed, keeping
+from pages.kit.tools.toolbar import Preset, fixed, keeping
 
 PRESETS = keeping(
     ("e-view",),

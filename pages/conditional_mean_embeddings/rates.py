@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.figures.embedding import exponent_plot, grid_plot, rate_plot
+from deconditioning.figures.studies.embeddings import exponent_plot, grid_plot, rate_plot
 from deconditioning.studies.conditional_means.measured_rates import (
     Measured,
     RateSettings,
@@ -28,13 +28,13 @@ from deconditioning.studies.conditional_means.rates import (
 )
 from deconditioning.wording import signed
 from pages.conditional_mean_embeddings import beyond
-from pages.kit import bound
-from pages.kit.background import get_background, own_lane
-from pages.kit.layout import explain
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
+from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 STORED = "deconditional_rates.json"
 EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
@@ -67,7 +67,7 @@ def show() -> None:
 def choose() -> tuple[RateSettings, Difficulty, str]:
     """The theorem's parameters, the error to look at, and the effort."""
     with st.sidebar:
-        a = bound.slider(
+        a = widgets.slider(
             "a",
             0.1,
             3.0,
@@ -76,13 +76,13 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
             key="e-a",
             help="Samples of the first stage: N is a power of M in proportion to a.",
         )
-        flat = bound.toggle(
+        flat = widgets.toggle(
             "Finite features (b = ∞)",
             False,
             key="e-flat",
             help="Five features of equal weight instead of a spectrum that decays.",
         )
-        b = bound.slider(
+        b = widgets.slider(
             "b",
             1.05,
             10.0,
@@ -92,12 +92,12 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
             disabled=bool(flat),
             help="The n-th eigenvalue decays as the power −b of n: effective dimension.",
         )
-        c = bound.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", help="Smoothness, second stage.")
-        prime = bound.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", help="Smoothness, first stage.")
-        iota = bound.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", help="Hölder exponent.")
-        kind = bound.segmented_control("Error", list(ERRORS), default="Risk", key="e-error")
-        largest = bound.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}")
-        seed = bound.number_input("Seed", 0, 9999, 0, key="e-rate-seed")
+        c = widgets.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", help="Smoothness, second stage.")
+        prime = widgets.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", help="Smoothness, first stage.")
+        iota = widgets.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", help="Hölder exponent.")
+        kind = widgets.segmented_control("Error", list(ERRORS), default="Risk", key="e-error")
+        largest = widgets.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}")
+        seed = widgets.number_input("Seed", 0, 9999, 0, key="e-rate-seed")
     settings = RateSettings(a, None if flat else b, c, prime, iota, int(largest), seed=int(seed))
     return settings, settings.difficulty, kind or "Risk"
 

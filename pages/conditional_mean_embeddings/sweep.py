@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deconditioning.studies.sweeping import Settings
-from pages.kit.study_sweep import OnPage
+from pages.kit.tools.study_sweep import OnPage
 
 
 def at_layout(sizes: Mapping[str, tuple[int, int]], opening: str) -> OnPage:

@@ -4,15 +4,15 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.distribution_regression.simulate import SimulationSpec
-from deconditioning.figures.distribution import clusters_plot
+from deconditioning.figures.studies.distribution_regression import clusters_plot
 from deconditioning.studies.distribution_regression.clustered import WAYS, Clustered, ClusterSpec, regress_clusters
 from deconditioning.studies.distribution_regression.study import MethodSettings
-from pages.kit import bound
-from pages.kit.layout import explain
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 STORED = "clustered_regression.json"
 #: The simulation that is clustered.
@@ -36,12 +36,12 @@ def show() -> None:
     st.subheader("Clusters: one function each, yet alike", anchor=False)
     left, right = st.columns([2, 3])
     with left:
-        clusters = int(bound.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
-        apart = float(bound.slider("Distance between their functions, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
-        way = bound.selectbox("Functions are", list(WORDS), key="d-c-way", format_func=WORDS.__getitem__) or OWN
+        clusters = int(widgets.slider("Clusters", 2, 6, 4, key="d-c-clusters"))
+        apart = float(widgets.slider("Distance between their functions, δ", 0.0, 0.5, 0.3, 0.05, key="d-c-apart"))
+        way = widgets.selectbox("Functions are", list(WORDS), key="d-c-way", format_func=WORDS.__getitem__) or OWN
         correlation = None
         if way == OWN:
-            correlation = float(bound.slider("Correlation ρ of clusters", 0.0, 1.0, 0.5, 0.01, key="d-c-rho"))
+            correlation = float(widgets.slider("Correlation ρ of clusters", 0.0, 1.0, 0.5, 0.01, key="d-c-rho"))
     found, spec = _regressed(clusters, apart, correlation), ClusterSpec(SIMULATION, clusters, apart)
     curves = [found.curve(way, number) for number in range(clusters)]
     truths = [spec.function(number)(curves[0][0]) for number in range(clusters)]

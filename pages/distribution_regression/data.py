@@ -8,20 +8,20 @@ import streamlit as st
 from deconditioning.distribution_regression.simulate import Simulated, SimulationSpec, simulate
 from deconditioning.distribution_regression.stand_in import LABEL, accelerometer_stand_in
 from deconditioning.distribution_regression.table import MOST_BYTES, MOST_ROWS, Roles, guess_roles
-from deconditioning.engine.uploads import NotKept
+from deconditioning.engine.visitors.uploads import NotKept
 from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.study import LARGEST, part
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
-from pages.kit import bound
-from pages.kit.asked import ask
-from pages.kit.essential import called, group
-from pages.kit.layout import refusal
-from pages.kit.missing import table_missing
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import called, group
+from pages.kit.controls.missing_switch import table_missing
+from pages.kit.controls.program_values import ask
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.runs.uploaded import content_bytes, deletable, discard
 from pages.kit.state import is_known, offer_only, recall, remember
-from pages.kit.uploaded import content_bytes, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
-from pages.kit.words import plain
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
 
@@ -62,7 +62,7 @@ def _table(key: str, roles: Roles) -> Prepared:
 def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
     source = (
-        bound.segmented_control(
+        widgets.segmented_control(
             "Data", list(SOURCES), default="simulation", key="d-data", format_func=SOURCES.__getitem__
         )
         or "simulation"
@@ -70,17 +70,17 @@ def choose_data() -> Chosen:
     if source == "table":
         return _own()
     if source == "stand-in":
-        people = int(bound.slider("People", 20, 600, 200, 20, key="d-people"))
-        seed = int(bound.number_input("Seed", 0, 9999, 0, key="d-seed"))
+        people = int(widgets.slider("People", 20, 600, 200, 20, key="d-people"))
+        seed = int(widgets.number_input("Seed", 0, 9999, 0, key="d-seed"))
         words = f"{LABEL} {people} people, 1,440 minutes each."
         return Chosen(f"stand-in {people} {seed}", _stand_in(people, seed), words)
-    n = int(bound.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n"))
-    m = int(bound.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
-    unequal = bound.toggle(
+    n = int(widgets.slider("n, subjects", 10, LARGEST[0], 200, 10, key="d-n"))
+    m = int(widgets.select_slider("m, measures of each", (10, 20, 50, 100, 250, 500, 1000, 2000), 1000, key="d-m"))
+    unequal = widgets.toggle(
         "Unequal numbers of measures", False, key="d-unequal", help="Each subject has between m/4 and m."
     )
     spread = float(
-        bound.slider(
+        widgets.slider(
             "Concentration of the Dirichlet process",
             1.0,
             100.0,
@@ -90,7 +90,7 @@ def choose_data() -> Chosen:
             help="Small: subjects differ more.",
         )
     )
-    seed = int(bound.number_input("Seed", 0, 9999, 0, key="d-seed"))
+    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="d-seed"))
     spec = SimulationSpec(n, m, seed, bool(unequal), spread=spread)
     drawn, prepared = _simulated(spec)
     return Chosen(str(spec), prepared, f"Simulation (20): {n} subjects, m = {m}.", drawn, spec)
@@ -106,7 +106,7 @@ def _own() -> Chosen:
             "outcome."
         )
     offer_only("d-table", tables)
-    key = bound.selectbox("Table", list(tables), key="d-table", format_func=tables.__getitem__)
+    key = widgets.selectbox("Table", list(tables), key="d-table", format_func=tables.__getitem__)
     put_into_link(str(key))
     roles = _roles(str(key))
     prepared = _table(str(key), roles)

@@ -1,6 +1,6 @@
 """The essential controls of page Distribution regression: at most four of a data set."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
     "d-data": Essential("Which data", "The paper's simulation (20), a synthetic substitute, or your own table."),

@@ -15,12 +15,12 @@ from deconditioning.studies.distribution_regression.compare import learn_setting
 from deconditioning.studies.distribution_regression.study import KERNELS, MethodSettings
 from deconditioning.wording import signed
 from pages.distribution_regression.data import Chosen, start_values
-from pages.kit import bound
-from pages.kit.asked import ask
-from pages.kit.background import get_background, own_lane
-from pages.kit.essential import group
+from pages.kit.chart.background import get_background, own_lane
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
+from pages.kit.controls.program_values import ask
+from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered
-from pages.kit.words import plain, sentence_of
 
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
 #: What is drawn beside GPDR on opening.
@@ -40,11 +40,11 @@ class Model:
 def choose_model(chosen: Chosen) -> Model:
     """The model at the sliders' values; the sliders' ends follow the data's units."""
     start = start_values(chosen)
-    family = bound.selectbox("Kernel K", KERNELS, key="d-family", format_func=lambda name: FAMILIES[name].title)
+    family = widgets.selectbox("Kernel K", KERNELS, key="d-family", format_func=lambda name: FAMILIES[name].title)
     kind = _kind(chosen)
     scale = _slider("Lengthscale", f"d-{kind}-scale", start["scale"], 1.5)
     size = _slider("Variance of f", f"d-{kind}-size", start["size"], 3.0)
-    noise_by = bound.segmented_control(
+    noise_by = widgets.segmented_control(
         "Noise σ²", list(NOISES), default="given", key="d-noise-by",
         format_func=NOISES.__getitem__,
         help="Learned: of highest evidence at this kernel. Gibbs: integrated out under an inverse-gamma prior "
@@ -53,21 +53,21 @@ def choose_model(chosen: Chosen) -> Model:
     noise = start["noise"]
     if noise_by == "given":
         noise = _slider("σ²", f"d-{kind}-noise", start["noise"], 2.5)
-    low = bound.toggle("Low rank (15)", False, key="d-low")
-    rank = int(bound.slider("k, eigenvectors", 1, 40, 10, key="d-rank")) if low else None
-    drawn = bound.multiselect(
+    low = widgets.toggle("Low rank (15)", False, key="d-low")
+    rank = int(widgets.slider("k, eigenvectors", 1, 40, 10, key="d-rank")) if low else None
+    drawn = widgets.multiselect(
         "Drawn beside GPDR", chosen.prepared.methods[1:], [m for m in BESIDE if m in chosen.prepared.methods],
         key="d-beside", format_func=model_name,
     )  # fmt: skip
     with group("Densities, embeddings, covariates"):
-        rule = bound.selectbox(
+        rule = widgets.selectbox(
             "Bandwidth of the densities", list(BANDWIDTHS), key="d-rule", format_func=RULES.__getitem__
         )
-        reflect = bound.toggle("Reflect densities at the ends", False, key="d-reflect")
+        reflect = widgets.toggle("Reflect densities at the ends", False, key="d-reflect")
         eta = _embedding_scale()
-        intercept = bound.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept")
+        intercept = widgets.toggle("Intercept", chosen.spec is None, key=f"d-{kind}-intercept")
         names = chosen.prepared.subjects.covariate_names
-        use = bool(names) and bound.toggle(f"Covariates: {plain(', '.join(names))}", True, key="d-cov")
+        use = bool(names) and widgets.toggle(f"Covariates: {plain(', '.join(names))}", True, key="d-cov")
     settings = MethodSettings(
         str(family), scale, size, noise, str(noise_by), rank, str(rule), bool(reflect), bool(intercept), eta
     )  # fmt: skip
@@ -76,7 +76,7 @@ def choose_model(chosen: Chosen) -> Model:
 
 def _embedding_scale() -> float | None:
     """η of uncertain embeddings: None leaves it to their evidence."""
-    given = bound.toggle(
+    given = widgets.toggle(
         "Give the embeddings' scale η", False, key="d-eta-given",
         help="How far subjects' embeddings may lie apart, for BDR. Off: the η of highest evidence given the measures.",
     )  # fmt: skip

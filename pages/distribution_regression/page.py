@@ -8,10 +8,10 @@ from pages.distribution_regression.essentials import ESSENTIALS
 from pages.distribution_regression.model import learning
 from pages.distribution_regression.presets import PRESETS
 from pages.distribution_regression.sweep import SWEEP
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
-from pages.kit.picture_first import picture_first
-from pages.kit.study_sweep import offer
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.tools.study_sweep import offer
 
 
 def main() -> None:
@@ -38,9 +38,9 @@ def body() -> None:
     with middle:
         model, found = picture_first(lambda: picture.function(chosen))
     with st.sidebar:
-        repeats = int(bound.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats"))
+        repeats = int(widgets.select_slider("Partitions of the cross-validation", (1, 5, 20), 1, key="d-repeats"))
         nested = bool(
-            bound.toggle(
+            widgets.toggle(
                 "Learn anew in every fold",
                 False,
                 key="d-nested",

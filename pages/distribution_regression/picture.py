@@ -10,8 +10,8 @@ from deconditioning.distribution_regression.simulate import regression_function
 from deconditioning.distribution_regression.stand_in import LABEL
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.distribution import link_plot, predicted_plot, ridge_plot
-from deconditioning.figures.line import function_plot
+from deconditioning.figures.studies.distribution_regression import link_plot, predicted_plot, ridge_plot
+from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.figures.style import Figure
 from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
 from deconditioning.studies.distribution_regression.study import MethodSettings
@@ -20,13 +20,13 @@ from deconditioning.wording import signed
 from pages.distribution_regression.beside_paper import on_accelerometers
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
-from pages.kit import bound
-from pages.kit.essential import aside, group
-from pages.kit.layout import explain, score_table
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
-from pages.kit.words import plain
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import aside, group
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
 STAND_IN = "distribution_regression_stand_in.json"
@@ -218,10 +218,10 @@ def _link(key: str, settings: MethodSettings, rank: int, _prepared: Prepared):
 def link(chosen: Chosen, model: Model) -> None:
     """The single-index regression, where it is asked for."""
     with group("An unknown link ρ between E f and the outcome"):
-        if not bound.toggle("Estimate it", False, key="d-link"):
+        if not widgets.toggle("Estimate it", False, key="d-link"):
             aside("y = ρ(E f) + ε: Ichimura's estimator on the leading eigenvectors, beside the straight line.")
             return
-        rank = int(bound.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
+        rank = int(widgets.slider("Eigenvectors of the index", 1, 10, 4, key="d-link-rank"))
         found, fitted, left_out = _link(chosen.key, model.settings, rank, chosen.prepared)
         y, index = found.outcomes.numpy(force=True), found.index.numpy(force=True)
         at = np.linspace(index.min(), index.max(), 160)

@@ -1,6 +1,6 @@
 """Named settings of page Distribution regression, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed, keeping
+from pages.kit.tools.toolbar import Preset, fixed, keeping
 
 PRESETS = keeping(
     ("d-data", "d-beside"),

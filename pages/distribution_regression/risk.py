@@ -7,17 +7,17 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.distribution import risk_plot
+from deconditioning.figures.studies.distribution_regression import risk_plot
 from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
 from deconditioning.wording import signed
 from pages.distribution_regression import beside_paper
-from pages.kit import bound
-from pages.kit.layout import explain, refusals
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain, refusals
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 from pages.kit.state import recall, remembered
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
 
 STORED = "distribution_regression.json"
 ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
@@ -62,7 +62,7 @@ def show() -> None:
 def _drawn(kept: dict[str, Any]) -> list[str]:
     """GPDR and what is chosen beside it, in the order of the file."""
     offered = kept["settings"]["methods"][1:]
-    chosen = bound.multiselect(
+    chosen = widgets.multiselect(
         "Risks beside GPDR", offered, [name for name in SHOWN if name in offered], key="d-risk-methods",
         format_func=model_name,
     )  # fmt: skip
@@ -72,12 +72,12 @@ def _drawn(kept: dict[str, Any]) -> list[str]:
 def _choose(kept: dict[str, Any]) -> tuple[str, int]:
     across, size = st.columns([1, 3])
     with across:
-        along = bound.segmented_control("Against", list(ALONG), default="n", key="d-along") or "n"
+        along = widgets.segmented_control("Against", list(ALONG), default="n", key="d-along") or "n"
     second = ALONG[along][1]
     offered = sorted({c[second] for c in kept["curves"]})
     with size:
         other = "m" if along == "n" else "n"
-        fixed = bound.segmented_control(f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}")
+        fixed = widgets.segmented_control(f"At {other}", offered, default=FIXED[along], key=f"d-fixed-{other}")
     return str(along), int(fixed or FIXED[along])
 
 

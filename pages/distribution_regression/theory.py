@@ -6,7 +6,7 @@ import streamlit as st
 
 from deconditioning.distribution_regression.separation import Separation
 from deconditioning.distribution_regression.simulate import SimulationSpec
-from deconditioning.figures.line import curves_plot, function_plot
+from deconditioning.figures.studies.one_dimension import curves_plot, function_plot
 from deconditioning.studies.distribution_regression.study import MethodSettings
 from deconditioning.studies.distribution_regression.theory import (
     FUNCTIONS,
@@ -15,12 +15,12 @@ from deconditioning.studies.distribution_regression.theory import (
     told_apart,
     transformed,
 )
-from pages.kit import bound
-from pages.kit.layout import explain
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
 from pages.kit.state import log_slider
-from pages.kit.theme import is_dark
 
 #: Concentrations that the curve goes through; distributions drawn at each.
 ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
@@ -66,10 +66,10 @@ def _lemma() -> None:
     st.markdown("**Lemma 1: what averages tell apart**")
     first, second = st.columns(2)
     with first:
-        function = bound.selectbox("Function f", list(FUNCTIONS), index=0, key="d-l-function") or "waves"
+        function = widgets.selectbox("Function f", list(FUNCTIONS), index=0, key="d-l-function") or "waves"
         waves = 1
         if function == "waves":
-            waves = int(bound.slider("Waves", 1, 10, 1, key="d-l-waves"))
+            waves = int(widgets.slider("Waves", 1, 10, 1, key="d-l-waves"))
     with second:
         alpha = log_slider("Concentration α of the subjects", "d-l-alpha", 1.0, 100.0, 25.0)
     found = _told_apart(function, waves, tuple(sorted({*ALPHAS, float(alpha)})))
@@ -101,7 +101,7 @@ def lemma_said(found: Separation, alpha: float) -> str:
 
 def _invariance() -> None:
     st.markdown("**Other measures of the same: order and scale**")
-    transform = bound.selectbox(
+    transform = widgets.selectbox(
         "Measures are taken", list(TRANSFORMS), index=1, key="d-i-transform",
         help="h, invertible on [0, 1]; the model sees h(x) with the same kernel",
     )  # fmt: skip

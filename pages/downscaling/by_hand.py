@@ -14,15 +14,15 @@ import streamlit as st
 
 from deconditioning.downscaling.source import Source, cells_shape
 from deconditioning.errors import InputError
-from deconditioning.fields.by_hand import LEAST_SIDE, Cell, cells_of_text, cells_text
-from deconditioning.fields.pointed import cell_at, number_of, region_touched, toggled
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.chosen_cells import LEAST_SIDE, Cell, cells_of_text, cells_text
+from deconditioning.fields.problem.map_selection import cell_at, number_of, region_touched, toggled
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
-from pages.kit import bound
-from pages.kit.address import LONGEST
-from pages.kit.asked import ask, wanted
+from pages.kit.controls import widgets
+from pages.kit.controls.address import LONGEST
+from pages.kit.controls.program_values import ask, wanted
+from pages.kit.layout.escaping import sentence_of
 from pages.kit.state import recall, remember, take
-from pages.kit.words import sentence_of
 
 #: Keys of the controls.
 HIDE, REVEAL, ROWS, COLUMNS = "hide", "reveal", "cell-rows", "cell-columns"
@@ -50,8 +50,8 @@ def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpe
     _forget_other_cells([source.to_dict(), list(spec.block), list(shape)], shape)
     remember(_SAID, [])
     about = "Row-column, cells separated by dots, such as 12-3.14-7. Both count from 0 at the lower left."
-    hide = _cells(bound.text_input("Cells hidden by hand", key=HIDE, help=about), shape)
-    reveal = _cells(bound.text_input("Cells revealed by hand", key=REVEAL, help=about), shape)
+    hide = _cells(widgets.text_input("Cells hidden by hand", key=HIDE, help=about), shape)
+    reveal = _cells(widgets.text_input("Cells revealed by hand", key=REVEAL, help=about), shape)
     if both := sorted(set(hide) & set(reveal)):
         _say(f"{cells_text(both)} are both hidden and revealed by hand; they stay hidden.")
     region = _region(shape)
@@ -73,8 +73,8 @@ def _region(shape: tuple[int, int]) -> tuple[int, int, int, int] | None:
     """Rows and columns of the sliders; None where they are all there are."""
     if min(shape) < LEAST_SIDE:
         return None
-    rows = bound.slider("Rows of cells kept", 0, shape[0] - 1, (0, shape[0] - 1), key=ROWS)
-    columns = bound.slider("Columns of cells kept", 0, shape[1] - 1, (0, shape[1] - 1), key=COLUMNS)
+    rows = widgets.slider("Rows of cells kept", 0, shape[0] - 1, (0, shape[0] - 1), key=ROWS)
+    columns = widgets.slider("Columns of cells kept", 0, shape[1] - 1, (0, shape[1] - 1), key=COLUMNS)
     found = int(rows[0]), int(rows[1]), int(columns[0]), int(columns[1])
     return None if found == (0, shape[0] - 1, 0, shape[1] - 1) else found
 

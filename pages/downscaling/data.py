@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.downscaling.source import UPLOAD, Source, build_problem, keep_upload, kept_uploads, open_source
-from deconditioning.engine.uploads import NotKept
+from deconditioning.engine.visitors.uploads import NotKept
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import joined, keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import MODELS
@@ -22,14 +22,14 @@ from pages.downscaling import by_hand
 from pages.downscaling.dimensions import coarse_dimensions, dimensions
 from pages.downscaling.missing import counted_missing
 from pages.downscaling.picked import begin, pick, several
-from pages.kit import bound
-from pages.kit.asked import ask
-from pages.kit.essential import group
-from pages.kit.layout import refusal
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
+from pages.kit.controls.program_values import ask
+from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.layout.page_layout import refusal
+from pages.kit.runs.uploaded import content, deletable, discard
 from pages.kit.state import forget, is_known, recall, remember
-from pages.kit.uploaded import content, deletable, discard
 from pages.kit.visitor import listed, put_into_link, visitor_mark
-from pages.kit.words import plain, sentence_of
 
 NONE, FIRST = "(none)", "ukv-645m"
 
@@ -178,15 +178,15 @@ def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGe
     plain = {"rows": int(block[0]), "columns": int(block[1]), "seed": int(default.get("seed", 0)), "coords": True}
     for name, value in (plain | {"withhold": float(default.get("withhold", 0.5))}).items():
         begin(name, value)
-    rows = bound.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
-    columns = bound.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
-    withhold = bound.slider(
+    rows = widgets.number_input("Rows a cell", 1, 200, int(block[0]), key="rows", place=left)
+    columns = widgets.number_input("Columns a cell", 1, 200, int(block[1]), key="columns", place=right)
+    withhold = widgets.slider(
         "Cells whose target is hidden", 0.0, 0.9, float(default.get("withhold", 0.5)), 0.05, key="withhold",
         format="percent", place=hidden,
     )  # fmt: skip
     matching = pick("Matching", "match", ["auto", "direct", "indirect"], "auto")
-    coordinates = bound.toggle("Coordinates join covariates and mediators", True, key="coords")
-    seed = bound.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
+    coordinates = widgets.toggle("Coordinates join covariates and mediators", True, key="coords")
+    seed = widgets.number_input("Seed", 0, 9999, int(default.get("seed", 0)), key="seed")
     spec = DownscalingSpec(
         target, tuple(covariates), tuple(mediators), (int(rows), int(columns)), float(withhold), int(seed),
         None if matching == "auto" else matching, bool(coordinates), select,  # type: ignore[arg-type]
@@ -252,7 +252,7 @@ def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
         "(docs/one_dimension.md)."
     )
     return replace(
-        spec, reweigh=bool(bound.toggle("Weight cells by the targets' mediators", key="reweigh", help=about))
+        spec, reweigh=bool(widgets.toggle("Weight cells by the targets' mediators", key="reweigh", help=about))
     )
 
 

@@ -7,12 +7,12 @@ import streamlit as st
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.matched import chosen_label, place_matching
+from deconditioning.fields.problem.matching import chosen_label, place_matching
 from deconditioning.fields.selecting import index_of
 from pages.downscaling.picked import pick
-from pages.kit.layout import refusal
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
 from pages.kit.state import is_known, recall
-from pages.kit.words import plain
 
 AS_COVARIATES = "as the covariates"
 

@@ -6,22 +6,22 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.draws import COUNT, Draws, posterior_draws
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.flip import flip_book
-from deconditioning.figures.panel import MapScale
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.flip_book import flip_book
+from deconditioning.figures.map_panel import MapScale
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
-from pages.kit import bound
-from pages.kit.background import awaited
-from pages.kit.flip import flip
-from pages.kit.words import plain
+from pages.kit.chart.background import awaited
+from pages.kit.chart.flip_book import flip
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import plain
 
 
 def show(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: picture.View, scale: MapScale) -> None:
     """The switch, and the flip book under it; computed once the exact picture is there, whose sums it takes."""
     about = f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean"
-    if not bound.toggle(f"Flip through {COUNT} draws", key="draws", help=about):
+    if not widgets.toggle(f"Flip through {COUNT} draws", key="draws", help=about):
         return
     if not view.exact:
         st.caption("The draws appear after the exact maps …")

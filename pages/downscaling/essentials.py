@@ -1,6 +1,6 @@
 """The essential controls of page Downscaling."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
     "data": Essential("Which field", "Measured or simulated fields. To use your own files, switch to All."),

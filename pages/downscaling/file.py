@@ -7,19 +7,19 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.downscaling.deliver import Leaving
 from deconditioning.downscaling.draws import Draws, exact_draws
+from deconditioning.downscaling.result_dataset import Leaving
 from deconditioning.errors import InputError
-from deconditioning.fields.delivery import Delivery, attributes_of_text, packed
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.fields.uncertain import QUANTILES
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.writing.delivery import Delivery, attributes_of_text, packed
+from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import picture
 from pages.downscaling.data import Choice
-from pages.kit import bound
-from pages.kit.background import awaited
-from pages.kit.essential import group
-from pages.kit.layout import refusal
+from pages.kit.chart.background import awaited
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
+from pages.kit.layout.page_layout import refusal
 
 NETCDF, ZARR = "NetCDF", "Zarr"
 #: Numbers of draws that are offered.
@@ -50,22 +50,24 @@ def offer(choice: Choice, leaving: Leaving, name: str, place: DeltaGenerator) ->
 def _asked() -> tuple[Delivery | None, bool]:
     """What is asked for, None with a sentence where that cannot be; whether the name is by the syntax."""
     left, right = st.columns(2)
-    form = bound.selectbox("Format", (NETCDF, ZARR), key="form", place=left)
-    draws = bound.selectbox(
+    form = widgets.selectbox("Format", (NETCDF, ZARR), key="form", place=left)
+    draws = widgets.selectbox(
         "Joint draws", DRAWS, key="members", place=right,
         help="Fields that all fit the same coarse cells, stacked along the dimension `realization`",
     )  # fmt: skip
     levels = ", ".join(f"{100 * level:g}" for level in QUANTILES)
-    quantiles = bound.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
-    single = bound.toggle("Single precision (float32)", key="single", place=right)
-    apart = bound.toggle("One file per grid", key="apart", place=left, help="Fine and coarse fields in separate files")
-    by_standard = bound.toggle(
+    quantiles = widgets.toggle(f"Quantiles ({levels} %)", key="quantiles", place=left)
+    single = widgets.toggle("Single precision (float32)", key="single", place=right)
+    apart = widgets.toggle(
+        "One file per grid", key="apart", place=left, help="Fine and coarse fields in separate files"
+    )
+    by_standard = widgets.toggle(
         "Name by the data reference syntax",
         key="drs",
         place=right,
         help="The CORDEX file name, built from the input's attributes",
     )
-    own = bound.text_input(
+    own = widgets.text_input(
         "Your own attributes", key="attributes", placeholder="doi=10.5281/zenodo.1234; contact=me@example.org"
     )
     try:

@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.duration import about_seconds
-from deconditioning.downscaling.guard import beside_bilinear, bilinear_error
-from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, may_choose, spec_to_settings
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
@@ -27,14 +27,14 @@ from pages.downscaling import by_hand
 from pages.downscaling.data import Choice
 from pages.downscaling.model import LEARNED, LEARNED_FROM, OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
-from pages.kit import bound
-from pages.kit.asked import ask, set_values
-from pages.kit.essential import group
-from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, tell_time, trace_charts
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
+from pages.kit.controls.program_values import ask, set_values
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, tell_time, trace_charts
 from pages.kit.state import get_engine, recall, remember, remembered
-from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
 
 STAGES = {
     "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
@@ -75,11 +75,11 @@ def _every_pixel(start: Start) -> bool | None:
 
 def _own_number(label: str, key: str, limits: tuple[Any, Any], own: float, about: str) -> Any:
     """A number that is the model's own where nothing is chosen (None)."""
-    return bound.number_input(label, *limits, None, key=key, placeholder=f"The model's default: {own:g}", help=about)
+    return widgets.number_input(label, *limits, None, key=key, placeholder=f"The model's default: {own:g}", help=about)
 
 
 def _choose() -> bool:
-    return bound.checkbox(
+    return widgets.checkbox(
         "Choose the model by a test one scale up",
         True,
         key="choose",
@@ -95,8 +95,8 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     with group("How to learn"):
         stage = CHOOSE
         if model.chooses_first_stage:
-            stage = bound.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
-        method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
+            stage = widgets.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
+        method = widgets.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
         return {
             "stage_one": stage,
             "method": method or "lbfgs",
@@ -107,8 +107,8 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
                 start.restarts,
                 "The first start is at the sliders' values, the others are spread around them.",
             ),
-            "steps": int(bound.number_input("Steps per start", 5, 500, 100, key="steps")),
-            "points": int(bound.number_input("Points per bag while learning", 1, 100, 10, key="points")),
+            "steps": int(widgets.number_input("Steps per start", 5, 500, 100, key="steps")),
+            "points": int(widgets.number_input("Points per bag while learning", 1, 100, 10, key="points")),
             "every_pixel": _every_pixel(start),
             "prior_sd": _own_number(
                 "Width of priors",

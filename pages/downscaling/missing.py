@@ -8,12 +8,12 @@ import streamlit as st
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.validity import suspicion
+from deconditioning.fields.reading.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
-from pages.kit.asked import ask
+from pages.kit.controls.program_values import ask
+from pages.kit.layout.escaping import sentence_of
 from pages.kit.state import recall
-from pages.kit.words import sentence_of
 
 #: More sentences on doubtful numbers are left to the notes.
 MOST_WARNINGS = 3

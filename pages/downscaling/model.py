@@ -10,21 +10,21 @@ import streamlit as st
 
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, MODELS, NamedModel
 from deconditioning.models.defaults import usual_model
-from deconditioning.models.inducing import located
+from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
-from pages.kit import bound
-from pages.kit.essential import aside, group
-from pages.kit.mediated import lost
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import aside, group
+from pages.kit.layout.escaping import plain
 from pages.kit.record import seen
+from pages.kit.runs.mediated import lost
 from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
-from pages.kit.words import plain
 
 #: Families with lengthscales whose every parameter is learned.
 OFFERED = {
@@ -50,7 +50,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     among = MODELS if problem.spec.coordinates else GENERAL
     offered = {name: model for name, model in among.items() if model.takes(problem.data)}
     offer_only("model", list(offered))
-    name = bound.selectbox(
+    name = widgets.selectbox(
         "Model",
         list(offered),
         index=list(offered).index(usual.name),
@@ -60,7 +60,7 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     model, inducing = offered[name], 200
     if model.uses("inducing"):
         inducing = int(
-            bound.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
+            widgets.number_input("Inducing points", 5, 2000, 200, step=50, key="induce",
                             help="Number of inducing points, placed by k-means; at most one per cell for models on "
                                  "centroids.")
         )  # fmt: skip
@@ -86,12 +86,12 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 def own_choice(label: str, key: str, values: Mapping[str, Any], names: Mapping[str, str], own: Any, about: str) -> Any:
     """One of ``values`` by a control whose options have these ``names``; None for the model's ``own``."""
     words = {"own": f"The model's own: {next(names[name] for name in values if values[name] == own)}", **names}
-    chosen = bound.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
+    chosen = widgets.selectbox(label, ["own", *values], key=key, format_func=lambda option: words[option], help=about)
     return values.get(chosen)
 
 
 def _linear_mean() -> bool:
-    return bound.checkbox(
+    return widgets.checkbox(
         "A prior mean linear in the covariates",
         False,
         key="linmean",
@@ -115,7 +115,7 @@ def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
 
 def _family(label: str, key: str, default: str, names: dict[str, str]) -> str:
     offer_only(key, names)
-    return bound.selectbox(
+    return widgets.selectbox(
         label,
         list(names),
         index=list(names).index(default),
@@ -142,7 +142,7 @@ def family_values(model: NamedModel, kernel: KernelSpec, covariates: Sequence[st
 
 
 def _structure() -> str:
-    found = bound.segmented_control("Together they form a", ["sum", "product"], default="sum", key="struct")
+    found = widgets.segmented_control("Together they form a", ["sum", "product"], default="sum", key="struct")
     return found or "sum"
 
 

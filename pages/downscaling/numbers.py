@@ -10,28 +10,28 @@ import streamlit as st
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
 from deconditioning.errors import InputError
-from deconditioning.fields.baselines import interpolations as interpolated
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.by_hand import cells_text
-from deconditioning.fields.explained import explained_share
-from deconditioning.fields.place import place_words
-from deconditioning.fields.pointed import cell_of
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.grids.place import place_words
+from deconditioning.fields.problem.baselines import interpolations as interpolated
+from deconditioning.fields.problem.chosen_cells import cells_text
+from deconditioning.fields.problem.explained_variation import explained_share
+from deconditioning.fields.problem.map_selection import cell_of
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.panel import plain_number
+from deconditioning.figures.map_panel import plain_number
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
 from deconditioning.metrics.calibrating import calibration, pit
 from deconditioning.metrics.field_scores import score_field
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.picture import View
-from pages.kit import bound
-from pages.kit.background import get_background
-from pages.kit.layout import score_table
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.background import get_background
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
+from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
 from pages.kit.state import remembered
-from pages.kit.theme import is_dark
-from pages.kit.words import MISSING, cells, plain, sentence_of
 
 #: Mean and sd (H, W) of a baseline that learns.
 Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
@@ -111,7 +111,7 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
     if spec.model.name != "centroid_gp":  # else the sliders' own version stands in the table, not the learned baseline
         fits["centroid_gp"] = centroid_baseline
     about = "Regression trees on the pixels, consistent with the cell means, with quantiles. Takes some seconds."
-    if bound.toggle("Compare with gradient boosting", key="boost", help=about):
+    if widgets.toggle("Compare with gradient boosting", key="boost", help=about):
         fits["gradient_boosting"] = gradient_boosting
     if not view.exact:
         return dict.fromkeys(fits)

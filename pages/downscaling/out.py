@@ -7,21 +7,21 @@ import numpy as np
 import streamlit as st
 
 from deconditioning import __version__
-from deconditioning.downscaling.deliver import Leaving
-from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.interval_summary import unchecked
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.downscaling.result_dataset import Leaving
 from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
-from deconditioning.downscaling.verdict import unchecked
-from deconditioning.engine.uploads import UPLOAD
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.panel import Panel
+from deconditioning.engine.visitors.uploads import UPLOAD
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.trusting import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.deck import Shown, presented
 from pages.downscaling import file, printed
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
-from pages.kit import present
-from pages.kit.words import sentence_of
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.tools import present
 
 
 def downloads(

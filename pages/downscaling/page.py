@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from deconditioning.downscaling.checks.interval_summary import verdict
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.verdict import verdict
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import (
     by_hand,
@@ -22,7 +22,7 @@ from pages.downscaling import (
 )
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
-from pages.kit.layout import notes, page_header, refusals
+from pages.kit.layout.page_layout import notes, page_header, refusals
 from pages.kit.record import seen
 
 

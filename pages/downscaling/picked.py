@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit import bound
+from pages.kit.controls import widgets
 from pages.kit.state import forget, is_known, offer_only, recall, remember
 
 
@@ -17,7 +17,7 @@ def pick(label: str, key: str, options: list[str], default: str, names: dict[str
         begin(key, options[index])
     shown = (lambda option: names.get(option, option)) if names else str
     _translate(key, options, shown)
-    return bound.selectbox(label, options, index=index, key=key, format_func=shown)
+    return widgets.selectbox(label, options, index=index, key=key, format_func=shown)
 
 
 def begin(key: str, default: Any) -> None:
@@ -41,7 +41,7 @@ def several(label: str, key: str, options: list[str], default: list[str], names:
         forget(key)
     _translate(key, options, lambda option: names.get(option, option))
     begin(key, [name for name in default if name in options])
-    return bound.multiselect(
+    return widgets.multiselect(
         label,
         options,
         default=[name for name in default if name in options],

@@ -13,15 +13,15 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.bag_sums.kept import SumsStore
-from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.by_term import PartedPicture
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.interactive import Later
 from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import (
     ERROR,
     MEAN,
@@ -36,20 +36,20 @@ from deconditioning.figures.downscaled_maps import (
     mean_panel,
     reaches,
 )
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from pages.downscaling import by_hand
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.model import begin, hyperparameters
-from pages.kit.background import get_background, own_lane
-from pages.kit.layout import refusal
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import Prepared, plotly_live, prepare
+from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import Prepared, plotly_live, prepare
+from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.theme import is_dark
 from pages.kit.state import recall, remember, take
-from pages.kit.theme import is_dark
-from pages.kit.words import plain, sentence_of
 
 GROUP = "downscaling-maps"
 TRUST = "trust"

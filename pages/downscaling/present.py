@@ -4,18 +4,19 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from deconditioning.downscaling.one_scale_up import OneScaleUp
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.panel import Panel
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.trusting import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.slides.assembled import assembled
 from deconditioning.slides.deck import Shown, downscaling_deck
 from pages.downscaling.data import Choice, fields_of
 from pages.downscaling.picture import View
-from pages.kit import level, present
-from pages.kit.link import own_address
+from pages.kit.controls import level
 from pages.kit.record import seen
+from pages.kit.tools import present
+from pages.kit.tools.link import own_address
 
 
 def shown_now(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pages.kit.record import Control
-from pages.kit.tools import Controls, Preset, fixed, keeping
+from pages.kit.tools.toolbar import Controls, Preset, fixed, keeping
 
 #: What is looked at, and by which model.
 _KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "*dim-*", "model")

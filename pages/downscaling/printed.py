@@ -7,12 +7,12 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.doubt import USUAL_SHARE, Doubt
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
-from deconditioning.figures.page_size import PAGES, Page
-from deconditioning.figures.panel import Panel
-from deconditioning.figures.publication import (
+from deconditioning.figures.hatching import USUAL_SHARE, Doubt
+from deconditioning.figures.map_panel import Panel
+from deconditioning.figures.printed.page_size import PAGES, Page
+from deconditioning.figures.printed.publication import (
     FORMATS,
     Format,
     Projection,
@@ -25,8 +25,8 @@ from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View
 from pages.downscaling.words import hidden_cells, pixels_of_a_cell
-from pages.kit import bound
-from pages.kit.essential import group
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
 from pages.kit.state import offer_only
 
 #: Pages as they are offered.
@@ -67,20 +67,20 @@ def _wanted(problem: DownscalingProblem, view: View, panels: Sequence[Panel]) ->
     left, right = st.columns(2)
     offered = projections_for(problem.grid)
     offer_only("proj", offered)
-    projection = bound.selectbox("Projection of printed maps", offered, key="proj", place=left) or offered[0]
-    page = bound.selectbox("Page", PAGES, key="print-page", place=right, format_func=SIZES.__getitem__) or PAGES[0]
+    projection = widgets.selectbox("Projection of printed maps", offered, key="proj", place=left) or offered[0]
+    page = widgets.selectbox("Page", PAGES, key="print-page", place=right, format_func=SIZES.__getitem__) or PAGES[0]
     titles = {panel.key: panel.title for panel in panels}
-    chosen = bound.multiselect(
+    chosen = widgets.multiselect(
         "Maps", list(titles), default=list(titles), key="print-maps", format_func=titles.__getitem__
     )  # fmt: skip
-    hatched = bound.toggle(
+    hatched = widgets.toggle(
         "Hatch uncertain areas", key="print-hatched", place=left,
         help="Hatches the posterior mean where its sd is a large fraction of the map's own variation: there the mean "
              "says little about how a pixel differs from the others.",
     )  # fmt: skip
     share = USUAL_SHARE
     if hatched:
-        share = bound.slider(
+        share = widgets.slider(
             "Hatch above this sd (in sd of the map)", 0.1, 2.0, USUAL_SHARE, 0.05, key="print-share", place=right
         )  # fmt: skip
     doubt = Doubt.of(view.mean, view.sd, problem.grid, float(share)) if hatched else None

@@ -6,12 +6,12 @@ from typing import Any
 from deconditioning.downscaling.duration import setting_seconds
 from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.sweep import sweepable
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.model import slider_values
-from pages.kit import sweep
-from pages.kit.sweep import Offer, Sweepable
+from pages.kit.tools import sweep
+from pages.kit.tools.sweep import Offer, Sweepable
 
 
 def offer(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:

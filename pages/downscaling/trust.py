@@ -5,24 +5,24 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.assumptions import assumptions, intervals, refused
-from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.checks.interval_summary import unchecked
+from deconditioning.downscaling.checks.one_scale_up import OTHERS, OneScaleUp
 from deconditioning.downscaling.prediction import reads_bags
-from deconditioning.downscaling.verdict import unchecked
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import scaled_up_panels
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.printed.coverage import TITLE, mark_of
 from deconditioning.figures.scores import pit_histogram
-from deconditioning.figures.trust import TITLE, mark_of
 from deconditioning.metrics.trusting import LEVELS, RIGHT, Trust, trust
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
 from pages.downscaling.picture import View, data_for
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
-from pages.kit.words import MISSING, plain
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import MISSING, plain
+from pages.kit.layout.theme import is_dark
 
 _MARKS = {True: ":material/check:", False: ":material/warning:"}
 

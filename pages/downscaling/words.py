@@ -4,14 +4,14 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
 from deconditioning.kernels.spec import Factor
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import signed
 from pages.downscaling.picture import View
-from pages.kit.layout import explain
-from pages.kit.words import plain
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import explain
 
 _KAPPA = (
     "$\\kappa(x)$ is the local scale: leave-one-out residuals of the cells are modelled as $N(0, \\kappa_j^2)$ with "

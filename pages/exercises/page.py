@@ -7,12 +7,12 @@ import streamlit as st
 from deconditioning.errors import InputError
 from deconditioning.teaching.exercises import OPENED, Exercise
 from deconditioning.teaching.tasks import EXERCISES
-from pages.kit.exercises import open_link, opening_query
-from pages.kit.layout import page_header, refusal
-from pages.kit.link import app_address
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import page_header, refusal
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
-from pages.kit.words import plain
+from pages.kit.tools.exercises import open_link, opening_query
+from pages.kit.tools.link import app_address
 
 if TYPE_CHECKING:
     from deconditioning.teaching.handout import Checked

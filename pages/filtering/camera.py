@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.filtering import errors_plot
+from deconditioning.figures.studies.camera import TRAIL, angles_plot, attitude_plot, frames_plot, noises_plot
+from deconditioning.figures.studies.filtering import errors_plot
 from deconditioning.filtering.room import longitude_latitude
 from deconditioning.filtering.rotations import RotationPath, angles_between
 from deconditioning.studies.filtering.camera import (
@@ -26,13 +26,13 @@ from deconditioning.studies.filtering.camera import (
 from deconditioning.studies.filtering.study import FilterSettings
 from pages.filtering.player import player
 from pages.filtering.sweep import CAMERA
-from pages.kit import bound
-from pages.kit.layout import explain, score_table
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 from pages.kit.state import log_slider
-from pages.kit.stored import stored
-from pages.kit.study_sweep import offer
-from pages.kit.theme import is_dark
+from pages.kit.tools.study_sweep import offer
 
 Found = dict[str, Estimates]
 
@@ -58,12 +58,12 @@ def show() -> None:
 
 def choose_camera() -> CameraSpec:
     """Lengths of both series, noise, the path, the room and the seed."""
-    train = int(bound.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
-    test = int(bound.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
+    train = int(widgets.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
+    test = int(widgets.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
     noise = log_slider("Noise of a pixel (sd)", "fc-noise", 0.003, 1.0, PAPER_NOISES[1],
                        help="The paper's: 0.01 and 0.0316, in units of a pixel's range [0, 1].")  # fmt: skip
     path = RotationPath()
-    tilt = bound.slider(
+    tilt = widgets.slider(
         "Maximum tilt, °",
         10,
         180,
@@ -73,9 +73,9 @@ def choose_camera() -> CameraSpec:
         help="The largest angle between the camera's up direction and the room's; 180 allows all of SO(3), which "
         "takes more training frames to cover.",
     )
-    speed = bound.slider("Speed, radians per step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
-    seed = int(bound.number_input("Seed", 0, 9999, 0, key="fc-seed"))
-    room = int(bound.number_input("Room", 0, 9999, 0, key="fc-room"))
+    speed = widgets.slider("Speed, radians per step", 0.02, 0.4, path.speed, 0.01, key="fc-speed")
+    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="fc-seed"))
+    room = int(widgets.number_input("Room", 0, 9999, 0, key="fc-room"))
     return CameraSpec(
         train, test, noise, seed, RotationPath(float(speed), path.piece, path.jitter, float(tilt)), room_seed=room
     )  # fmt: skip
@@ -83,7 +83,7 @@ def choose_camera() -> CameraSpec:
 
 def choose_filters() -> FilterSettings:
     """β and ε of both kernel Bayes filters, or validation; the tolerance."""
-    validate = bound.toggle(
+    validate = widgets.toggle(
         "β and ε by validation", False, key="fc-validate",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}. "
              "Takes about ten times as long.",
@@ -100,7 +100,7 @@ def choose_shown() -> str:
     """The filter whose belief is drawn."""
     default = KERNELS[1]
     return (
-        bound.selectbox(
+        widgets.selectbox(
             "Filter in the picture", METHODS, index=METHODS.index(default), format_func=model_name, key="fc-shown"
         )
         or default

@@ -1,6 +1,6 @@
 """The essential controls of page Filtering: at most four of a system."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 _EXAMPLES = Essential(
     "How many examples", "T, the number of training steps: states and observations that the filter has seen."

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.against import scores_against
+from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import compare, rotation_problem
 from pages.filtering.words import TITLES
-from pages.kit.extension import extendable
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
+from pages.kit.chart.extension import extendable
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 STORED = "filtering.json"
 

@@ -5,8 +5,8 @@ import streamlit as st
 from pages.filtering import camera, recorded, rotation
 from pages.filtering.essentials import ESSENTIALS
 from pages.filtering.presets import PRESETS
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
 
 SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle", "camera": "camera", "series": "own series"}
 
@@ -22,7 +22,7 @@ def main() -> None:
     with refusals():
         with st.sidebar:
             name = (
-                bound.segmented_control(
+                widgets.segmented_control(
                     "System", list(SYSTEMS), default="b", key="f-system", format_func=SYSTEMS.__getitem__
                 )
                 or "b"

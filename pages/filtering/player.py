@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.kit import bound
+from pages.kit.controls import widgets
 from pages.kit.state import recall, remember
 
 #: Seconds between the pictures of a playing series.
@@ -33,6 +33,6 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
         for column, label, move in ((buttons[1], "Back", -1), (buttons[2], "Step", 1)):
             if column.button(label, key=f"{key}-{label}", width="stretch", disabled=playing):
                 remember(at, (recall(at, first) - 1 + move) % last + 1)
-        draw(int(bound.slider("Step", 1, last, first, key=at, place=buttons[3], disabled=playing)) - 1)
+        draw(int(widgets.slider("Step", 1, last, first, key=at, place=buttons[3], disabled=playing)) - 1)
 
     show()

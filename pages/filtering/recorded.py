@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.figures.filtering import column_plot, errors_plot, plane_plot
+from deconditioning.figures.studies.filtering import column_plot, errors_plot, plane_plot
 from deconditioning.filtering.kernel_bayes_filter import FEWEST
 from deconditioning.filtering.oscillator import oscillator_table
 from deconditioning.filtering.series import MOST_TRAIN, Series
@@ -14,14 +14,14 @@ from deconditioning.tables.gaps import Missing
 from deconditioning.tables.table import Table, open_table
 from pages.filtering import words
 from pages.filtering.player import player
-from pages.kit.essential import called
-from pages.kit.layout import refusal
-from pages.kit.missing import table_missing
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.essential import called
+from pages.kit.controls.missing_switch import table_missing
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.uploaded import content_bytes
 from pages.kit.state import recall, remember
-from pages.kit.theme import is_dark
-from pages.kit.uploaded import content_bytes
-from pages.kit.words import plain
 
 #: Columns of the state that get a picture each.
 MOST_PICTURES = 3

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from deconditioning.studies.filtering.study import EPSILONS, SCALES, FilterSettings, Followed
-from pages.kit import bound
-from pages.kit.layout import explain, score_table
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import explain, score_table
 from pages.kit.state import log_slider
-from pages.kit.words import sentence_of
 
 TITLES = {
     "kbr": "Kernel Bayes filter",
@@ -22,11 +22,11 @@ TITLES = {
 
 def choose_filter() -> FilterSettings:
     """β, ε and the tolerance, or validation."""
-    validate = bound.toggle(
+    validate = widgets.toggle(
         "β and ε by validation", False, key="f-validate",
         help=f"Split-half: β among {', '.join(map(str, SCALES))}, ε among {', '.join(f'{e:g}' for e in EPSILONS)}.",
     )  # fmt: skip
-    around = bound.toggle("Prediction and smoother too", False, key="f-around")
+    around = widgets.toggle("Prediction and smoother too", False, key="f-around")
     tolerance = log_slider("Trace dropped by the low-rank factors", "f-tol", 1e-10, 1e-2, 1e-4)
     if validate:
         return FilterSettings(tolerance=tolerance, around=bool(around))

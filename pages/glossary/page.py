@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from pages.kit import bound
-from pages.kit.glossary import Word, words
-from pages.kit.layout import page_header
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.glossary import Word, words
+from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import PAGES, page_link
-from pages.kit.words import plain
 
 
 def main() -> None:
     """A search, and the words that it finds."""
     page_header("Glossary", "What do the words on these pages mean?")
-    wanted = bound.text_input("Search", key="g-word", max_chars=60, help="A word, or part of what is said of it")
+    wanted = widgets.text_input("Search", key="g-word", max_chars=60, help="A word, or part of what is said of it")
     found = matching(wanted)
     count = f"{len(found)} of {len(words())} words" if wanted.strip() else f"{len(words())} words"
     st.caption(f"{count}. On other pages they are underlined with dots: hover, focus or tap to read what they mean.")

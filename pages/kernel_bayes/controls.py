@@ -10,7 +10,7 @@ from deconditioning.studies.kernel_bayes.study import (
     make_gaussian,
     validated,
 )
-from pages.kit.asked import set_values
+from pages.kit.controls.program_values import set_values
 from pages.kit.state import on_sliders
 
 RULE = KernelBayesSettings

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.against import scores_against
+from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.studies.conditional_means.measured_rates import slope
 from deconditioning.studies.kernel_bayes.study import (
     FOLDED,
@@ -18,11 +18,11 @@ from deconditioning.studies.kernel_bayes.study import (
     GaussianSpec,
     compare_rules,
 )
-from pages.kit import bound
-from pages.kit.extension import extendable
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
+from pages.kit.chart.extension import extendable
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 
 BY_DIMENSION, BY_SIZE = "kernel_bayes.json", "kernel_bayes_sizes.json"
 #: The same runs by the rule with μ̂ as eq. 12 and Figure 1 print it.
@@ -190,7 +190,7 @@ def against_size(dimension: int) -> None:
     kept = stored(BY_SIZE)
     settings = kept["settings"]
     known = settings["dimension"]
-    chosen = bound.segmented_control("d", known, default=known[-1], key="k-size-d") or known[-1]
+    chosen = widgets.segmented_control("d", known, default=known[-1], key="k-size-d") or known[-1]
 
     def work(seed: int) -> Iterator[dict[str, Any]]:
         first = settings["pairs"][0]

@@ -7,8 +7,13 @@ import streamlit as st
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.figures.embedding import embedding_map
-from deconditioning.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from deconditioning.figures.studies.embeddings import embedding_map
+from deconditioning.figures.studies.one_dimension import (
+    embeddings_plot,
+    pairs_plot,
+    posterior_plot,
+    signed_weights_plot,
+)
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, Answer, answers, normal_density
 from deconditioning.studies.kernel_bayes.settings import AnswerSettings, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import (
@@ -20,12 +25,12 @@ from deconditioning.studies.kernel_bayes.study import (
 )
 from pages.kernel_bayes.controls import RULE, choose_by_validation, move_observation, problem_of
 from pages.kernel_bayes.errors import TITLES
-from pages.kit.layout import score_table
-from pages.kit.plotly_live import plotly_live
-from pages.kit.settings import controls
-from pages.kit.theme import is_dark
-from pages.kit.weights import weights_said
-from pages.kit.words import sentence_of
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.settings import controls
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.theme import is_dark
+from pages.kit.layout.weight_words import weights_said
 
 
 def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:

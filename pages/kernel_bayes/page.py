@@ -10,11 +10,11 @@ from pages.kernel_bayes.controls import RULE, problem_of
 from pages.kernel_bayes.one import observed, table
 from pages.kernel_bayes.presets import PRESETS
 from pages.kernel_bayes.words import equation
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
-from pages.kit.picture_first import picture_first
-from pages.kit.settings import control, essentials
-from pages.kit.study_sweep import OnPage, offer
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.controls import widgets
+from pages.kit.controls.settings import control, essentials
+from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.tools.study_sweep import OnPage, offer
 
 MORE = {"dimension": "error against d", "size": "error against n and time", "prior": "what is left of the prior"}
 
@@ -57,7 +57,7 @@ def more(spec: GaussianSpec, y: np.ndarray) -> None:
         "prior": lambda: prior.show(spec, float(y[0])),
     }
     chosen = (
-        bound.segmented_control(
+        widgets.segmented_control(
             "Measured", list(views), default="dimension", key="k-more", format_func=MORE.__getitem__
         )
         or "dimension"

@@ -1,8 +1,8 @@
 """Named settings of page Kernel Bayes' rule, each of which tells something."""
 
 from pages.kernel_bayes.controls import RULE
-from pages.kit.settings import at
-from pages.kit.tools import Preset
+from pages.kit.controls.settings import at
+from pages.kit.tools.toolbar import Preset
 
 PRESETS = (
     Preset("In one dimension", "One dimension, where everything can be plotted.", at(RULE, dimension=1)),

@@ -3,12 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.line import shares_plot
+from deconditioning.figures.studies.one_dimension import shares_plot
 from deconditioning.studies.kernel_bayes.prior_effect import FIRST, PriorEffect, prior_effect
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
-from pages.kit.layout import explain
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
 
 NAMES = {"kbr": "Kernel Bayes' rule (b)", "kbr_a": "Kernel Bayes' rule (a)", "dme": "Deconditional embedding"}
 #: More pairs make the matrices worse conditioned, and the picture slower.

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.coordinates import coordinates_plot
+from deconditioning.figures.studies.by_coordinate import coordinates_plot
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, kernel_means, other_means
 from deconditioning.studies.kernel_bayes.settings import OBSERVATIONS, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, gaussian_spec
 from pages.kernel_bayes.controls import RULE, choose_by_validation, problem_of
 from pages.kernel_bayes.errors import TITLES
-from pages.kit.layout import score_table
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
-from pages.kit.settings import controls
-from pages.kit.theme import is_dark
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.settings import controls
+from pages.kit.layout.page_layout import score_table
+from pages.kit.layout.theme import is_dark
 
 Means = dict[str, np.ndarray]
 

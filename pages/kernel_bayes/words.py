@@ -2,7 +2,7 @@
 
 from deconditioning.studies.kernel_bayes.one_observation import ABC_DRAWS, ABC_SHARE
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
-from pages.kit.layout import explain
+from pages.kit.layout.page_layout import explain
 
 
 def equation(settings: KernelBayesSettings) -> None:

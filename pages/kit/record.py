@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import streamlit as st
 
 if TYPE_CHECKING:
-    from pages.kit.plotly_live import Prepared
+    from pages.kit.chart.plotly_live import Prepared
 
 _SEEN, _PINNED = "_seen", "_pinned"
 #: Letters of a caption by which a table is known again: what follows may tell numbers of the moment.

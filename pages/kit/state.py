@@ -11,13 +11,13 @@ import streamlit as st
 
 from deconditioning.errors import InputError
 from deconditioning.wording import slider_text
-from pages.kit.address import correct
-from pages.kit.essential import called
+from pages.kit.controls.address import correct
+from pages.kit.controls.essential import called
 from pages.kit.record import saw_control
 from pages.kit.visitor import address, is_shared, keeps_cookie, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
-    from deconditioning.engine.visitor import Visitor
+    from deconditioning.engine.visitors.visitor import Visitor
 
 #: From one stop of a log slider to the next, in log10.
 STEP = 0.05
@@ -48,7 +48,7 @@ def _holder() -> EngineHolder:
 
 def get_engine() -> "Visitor":
     """The run engine, one per server, as this visitor may use it."""
-    from deconditioning.engine.visitor import Visitor
+    from deconditioning.engine.visitors.visitor import Visitor
 
     return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address())
 

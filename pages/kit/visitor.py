@@ -46,7 +46,7 @@ def visitor_mark() -> str:
     """The visitor's mark; empty where the server is not shared. A browser without cookies has one until a reload."""
     if not is_shared():
         return ""
-    from deconditioning.engine.visitor import mark_of
+    from deconditioning.engine.visitors.visitor import mark_of
 
     return mark_of(cookie() or st.session_state.setdefault(_SECRET, secrets.token_hex(32)))
 

@@ -10,10 +10,10 @@ import streamlit as st
 from deconditioning.likelihood_free.inference import METHODS
 from deconditioning.likelihood_free.others import OTHERS, RUNS, other_posterior
 from deconditioning.studies.likelihood_free.study import Inference
-from pages.kit import bound
-from pages.kit.background import awaited
-from pages.kit.layout import score_table
-from pages.kit.stored import stored
+from pages.kit.chart.background import awaited
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import score_table
+from pages.kit.runs.stored_results import stored
 from pages.likelihood_free.controls import Choice
 from pages.likelihood_free.words import TITLES
 
@@ -25,7 +25,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 def choose() -> str:
     """Which other method is computed, if any."""
-    return bound.selectbox(
+    return widgets.selectbox(
         "Also by", [NONE, *OTHERS], key="lf-also", format_func=lambda name: TITLES.get(name, name),
         help=f"A method the paper compares with, on the same simulations; sequential ABC makes up to {RUNS[0][0]:,} "
              f"of its own, {RUNS[-1][0]:,} for several parameters.",

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.likelihood_free import errors_plot, q_surface_plot, ranks_plot
+from deconditioning.figures.studies.likelihood_free import errors_plot, q_surface_plot, ranks_plot
 from deconditioning.likelihood_free.inference import METHODS, evidence
 from deconditioning.likelihood_free.objective import TIE, Learned, surface
 from deconditioning.studies.likelihood_free.guards import GIVEN, NO_EPSILON, NO_LIMITS
 from deconditioning.studies.likelihood_free.study import Calibration, Inference, calibration, mean_errors, run_problem
-from pages.kit.background import awaited
-from pages.kit.plotly_live import plotly_live
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
+from pages.kit.chart.background import awaited
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.stored_results import stored
 from pages.likelihood_free.controls import Choice, simulated
 
 STORED, LIMITS = "likelihood_free.json", "likelihood_free_guards.json"

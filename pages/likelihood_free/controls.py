@@ -22,13 +22,13 @@ from deconditioning.likelihood_free.simulators import (
 from deconditioning.likelihood_free.table import Table, open_table, problem_of_table, read_table
 from deconditioning.studies.likelihood_free.study import Inference, exactness_gap, infer
 from deconditioning.tables.gaps import Missing
-from pages.kit import bound
-from pages.kit.address import forget_address
-from pages.kit.layout import refusal
-from pages.kit.missing import table_missing
+from pages.kit.controls import widgets
+from pages.kit.controls.address import forget_address
+from pages.kit.controls.missing_switch import table_missing
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.runs.uploaded import content_bytes
 from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember
-from pages.kit.uploaded import content_bytes
-from pages.kit.words import plain
 
 PROBLEMS = {
     "exponential-gamma": "Exponential-gamma",
@@ -84,32 +84,32 @@ class Choice:
 
 def choose() -> Choice:
     """The problem with its prior, and how many simulations."""
-    name = bound.selectbox("Simulator", list(PROBLEMS), key="lf-problem", format_func=PROBLEMS.__getitem__)
+    name = widgets.selectbox("Simulator", list(PROBLEMS), key="lf-problem", format_func=PROBLEMS.__getitem__)
     if name == "table":
         return _choose_table()
     numbers = {"exponential-gamma": _exponential, "gaussian": _gaussian, "lotka-volterra": _predators}[name]()
     low, high, first, step = COUNTS[name]
-    count = int(bound.slider("Simulations", low, high, first, step, key=f"lf-n-{name}"))
-    seed = int(bound.number_input("Seed", 0, 9999, 0, key="lf-seed"))
+    count = int(widgets.slider("Simulations", low, high, first, step, key=f"lf-n-{name}"))
+    seed = int(widgets.number_input("Seed", 0, 9999, 0, key="lf-seed"))
     return Choice(name, numbers, count, seed)
 
 
 def _exponential() -> tuple[float, ...]:
-    observed = bound.slider("Observed mean", 1.25, 75.0, 9.42, 0.01, key="lf-y")
+    observed = widgets.slider("Observed mean", 1.25, 75.0, 9.42, 0.01, key="lf-y")
     shape = log_slider("Prior: shape", "lf-shape", 0.01, 100.0, 0.1)
     rate = log_slider("Prior: rate", "lf-rate", 0.01, 100.0, 0.1)
     return float(observed), shape, rate
 
 
 def _gaussian() -> tuple[float, ...]:
-    dimension = int(bound.slider("Parameters", 1, 5, 2, key="lf-d"))
+    dimension = int(widgets.slider("Parameters", 1, 5, 2, key="lf-d"))
     noise = log_slider("Noise σ of the simulator", "lf-noise", 0.05, 2.0, 0.5)
     spread = log_slider("Prior: sd", "lf-sd", 0.1, 5.0, 1.0)
     return dimension, noise, spread
 
 
 def _predators() -> tuple[float, ...]:
-    low, high = bound.slider("Prior: log θ uniform over", -7.0, 3.0, (-5.0, 2.0), 0.5, key="lf-box")
+    low, high = widgets.slider("Prior: log θ uniform over", -7.0, 3.0, (-5.0, 2.0), 0.5, key="lf-box")
     return float(low), float(high)
 
 
@@ -162,7 +162,7 @@ def choose_settings(learned: Learned) -> Settings:
     if _moved():
         remember("lf-mode", BY_HAND)
     mode = (
-        bound.segmented_control(
+        widgets.segmented_control(
             "Hyperparameters",
             [BY_Q, BY_HAND],
             default=BY_Q,

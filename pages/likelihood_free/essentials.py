@@ -1,6 +1,6 @@
 """The essential controls of page Likelihood-free inference."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
     "lf-y": Essential("What was observed", "The mean of the data, whose cause θ is to be inferred."),

@@ -4,9 +4,9 @@ import streamlit as st
 
 from deconditioning.errors import InputError
 from deconditioning.likelihood_free.inference import METHODS
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
-from pages.kit.study_sweep import offer
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.tools.study_sweep import offer
 from pages.likelihood_free import beside, checks, picture
 from pages.likelihood_free.controls import choose, choose_settings, gap_of, inferred, learned_for
 from pages.likelihood_free.essentials import ESSENTIALS
@@ -37,7 +37,7 @@ def body() -> None:
     with st.sidebar:
         settings = choose_settings(learned)
         method = (
-            bound.segmented_control(
+            widgets.segmented_control(
                 "Samples of", list(METHODS), default="dme", key="lf-shown", format_func=SHORT.__getitem__
             )
             or "dme"

@@ -3,13 +3,13 @@
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.likelihood_free import corner_plot, marginal_plot
-from deconditioning.figures.line import pairs_plot
+from deconditioning.figures.studies.likelihood_free import corner_plot, marginal_plot
+from deconditioning.figures.studies.one_dimension import pairs_plot
 from deconditioning.studies.likelihood_free.study import Inference
-from pages.kit import bound
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.theme import is_dark
 from pages.kit.state import recall, remember
-from pages.kit.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
 BEAT, PER_BEAT = 0.3, 3
@@ -74,7 +74,9 @@ def player(found: Inference, method: str) -> None:
             st.rerun(scope="app")
         if step.button("Next", key="lf-next", width="stretch", disabled=playing):
             remember("lf-step", recall("lf-step", last) % last + 1)
-        drawn = int(bound.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing))
+        drawn = int(
+            widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing)
+        )
         _draw(found, method, drawn)
 
     show()

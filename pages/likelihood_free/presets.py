@@ -1,6 +1,6 @@
 """Named settings of page Likelihood-free inference, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed, keeping
+from pages.kit.tools.toolbar import Preset, fixed, keeping
 from pages.likelihood_free.controls import BY_HAND, BY_Q
 
 PRESETS = keeping(

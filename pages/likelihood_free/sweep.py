@@ -5,7 +5,7 @@ from typing import Any
 
 from deconditioning.studies.likelihood_free.sweep import HYPERPARAMETERS
 from deconditioning.studies.sweeping import Settings
-from pages.kit.study_sweep import OnPage
+from pages.kit.tools.study_sweep import OnPage
 from pages.likelihood_free.controls import BY_HAND, BY_Q
 
 _SLIDERS = dict(zip(("lf-eps", "lf-len", "lf-k", "lf-lam", "lf-del"), HYPERPARAMETERS, strict=True))

@@ -6,18 +6,24 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.one_dimension import LineSpec
-from deconditioning.figures.line import embeddings_plot, pairs_plot, posterior_plot, signed_weights_plot
+from deconditioning.figures.studies.one_dimension import (
+    embeddings_plot,
+    pairs_plot,
+    posterior_plot,
+    signed_weights_plot,
+)
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.bayes import PRIORS, Posterior, posterior_of_y
-from pages.kit import bound, study_sweep
-from pages.kit.asked import set_values
-from pages.kit.layout import explain
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.program_values import set_values
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
+from pages.kit.layout.weight_words import weights_said
 from pages.kit.state import log_slider
-from pages.kit.theme import is_dark
-from pages.kit.weights import weights_said
-from pages.kit.words import sentence_of
+from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
@@ -43,14 +49,14 @@ def show() -> None:
 def _posterior_of_y() -> tuple[LineSpec, float, float]:
     """The controls, the posterior in words and pictures; returns the problem, λ, ε."""
     with st.sidebar:
-        prior = bound.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior")
-        at = bound.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x")
+        prior = widgets.segmented_control("Prior of y", list(PRIORS), default="uniform", key="b-prior")
+        at = widgets.slider("Observed x", -4.0, 4.0, 1.0, 0.05, key="b-x")
         spec = edited(controls.choose_problem(), st.sidebar)
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="b")
         ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="b")
         lam = log_slider("λ, of the simulation", "b-lam", 1e-9, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the inverse", "b-eps", 1e-9, 1.0, START_EPSILON)
-        herded = int(bound.slider("Herded samples", 10, 500, 200, 10, key="b-herd"))
+        herded = int(widgets.slider("Herded samples", 10, 500, 200, 10, key="b-herd"))
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     found = _posterior(spec, prior or "uniform", at, *texts, lam, epsilon, herded)
     _said(found, at)

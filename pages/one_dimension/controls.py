@@ -7,8 +7,8 @@ from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import METHODS, TITLES, LineSettings
-from pages.kit import bound
-from pages.kit.essential import aside, group
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import aside, group
 from pages.kit.state import log_slider, on_sliders
 
 OWN = "your own formula"
@@ -24,21 +24,21 @@ def choose_problem() -> LineSpec:
     with group("The problem: r, f, n, m, noise, seed"):
         simulation = _expression("Simulation r(y)", "o-r", SIMULATIONS, "y")
         target = _expression("Hidden function f(x)", "o-f", TARGETS, "x")
-        n = bound.slider("n, pairs (x, y)", 1, 400, 200, key="o-n")
-        m = bound.slider("m, pairs (y, z)", 1, 400, 200, key="o-m")
-        eta = bound.slider("Noise of x (sd)", 0.0, 2.0, 0.25, 0.05, key="o-eta")
-        xi = bound.slider("Noise of z (sd)", 0.0, 2.0, 0.25, 0.05, key="o-xi")
-        seed = bound.number_input("Seed", 0, 9999, 0, key="o-seed")
+        n = widgets.slider("n, pairs (x, y)", 1, 400, 200, key="o-n")
+        m = widgets.slider("m, pairs (y, z)", 1, 400, 200, key="o-m")
+        eta = widgets.slider("Noise of x (sd)", 0.0, 2.0, 0.25, 0.05, key="o-eta")
+        xi = widgets.slider("Noise of z (sd)", 0.0, 2.0, 0.25, 0.05, key="o-xi")
+        seed = widgets.number_input("Seed", 0, 9999, 0, key="o-seed")
     return LineSpec(int(n), int(m), simulation, target, float(eta), float(xi), seed=int(seed))
 
 
 def _expression(label: str, key: str, offered: tuple[str, ...], variable: str) -> str:
     """A function from the list, or typed."""
-    chosen = bound.selectbox(label, [*offered, OWN], key=key)
+    chosen = widgets.selectbox(label, [*offered, OWN], key=key)
     if chosen != OWN:
         return str(chosen)
     return str(
-        bound.text_input(
+        widgets.text_input(
             f"{label} =", offered[0], key=f"{key}-own", max_chars=200,
             help=f"Numbers, {variable}, + - * / ^, pi, e, and {', '.join(FUNCTIONS)}.",
         )
@@ -48,7 +48,7 @@ def _expression(label: str, key: str, offered: tuple[str, ...], variable: str) -
 def choose_method() -> str:
     """Full or MAP noise."""
     offered = [name for name, model in METHODS.items() if model]
-    chosen = bound.segmented_control(
+    chosen = widgets.segmented_control(
         "Method", offered, default=offered[0], key="o-method", format_func=TITLES.__getitem__,
         help="The task-transformed GP adds the uncertainty of g to the noise; the embedding uses the MAP estimate of "
              "g.",
@@ -81,7 +81,7 @@ def choose_kernel(
 ) -> KernelSpec:
     """Family, lengthscale and (where it matters) variance of one kernel; ``page`` names the view's own controls."""
     scale, size = start
-    family = bound.selectbox(
+    family = widgets.selectbox(
         f"Kernel {symbol} on {column}", list(OFFERED), index=list(OFFERED).index(family),
         key=f"{page}-{key}-family", format_func=OFFERED.__getitem__,
     )  # fmt: skip
@@ -96,7 +96,7 @@ def _own_slider(own: Own, symbol: str, key: str) -> float:
     if own.learned:
         return log_slider(f"{own.symbol} of {symbol}", key, own.low, own.high, own.default, help=own.help)
     low, high, usual = PERIOD
-    return float(bound.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key))
+    return float(widgets.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key))
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:
@@ -121,13 +121,13 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 def learning(line: LineSpec, method: str, spec: ModelSpec) -> LineSettings:
     """How to learn, starting from the sliders' values."""
     with group("How to learn"):
-        tied = bound.toggle(
+        tied = widgets.toggle(
             "λ = σ²/n while learning", True, key="o-tied",
             help="On: both regularisations follow from the noise (theorem 5.3). Off: λ is learned separately.",
         )  # fmt: skip
-        optimiser = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="o-opt")  # fmt: skip
-        starts = bound.number_input("Starts", 1, 10, 3, key="o-starts")
-        steps = bound.number_input("Steps per start", 5, 300, 60, key="o-steps")
+        optimiser = widgets.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="o-opt")  # fmt: skip
+        starts = widgets.number_input("Starts", 1, 10, 3, key="o-starts")
+        steps = widgets.number_input("Steps per start", 5, 300, 60, key="o-steps")
     return LineSettings(
         method, spec.to_dict(), True, bool(tied), int(starts), int(steps), optimiser or "lbfgs", line.seed
     )

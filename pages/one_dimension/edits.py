@@ -1,6 +1,6 @@
 """Points of both scatters changed by hand: where the address holds them."""
 
-from pages.kit.edits import ByHand
+from pages.kit.controls.edits import ByHand
 
 #: Scatter → key of the control that holds its edits, and name.
 HELD = {"first": ("o-first-edits", "D₁"), "second": ("o-second-edits", "D₂")}

@@ -1,6 +1,6 @@
 """The essential controls of page One dimension: at most four of a view."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 _SMOOTH = Essential(
     "How smooth the function is",

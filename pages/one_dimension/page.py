@@ -1,7 +1,7 @@
 """Page One dimension: deconditioning you can touch."""
 
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
 from pages.one_dimension import bayes, recover, trip
 from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
@@ -18,7 +18,7 @@ def main() -> None:
     """One of the views."""
     page_header("One dimension", QUESTION, PRESETS, ESSENTIALS)
     first = next(iter(VIEWS))
-    view = bound.segmented_control("View", list(VIEWS), default=first, key="o-view", label_visibility="collapsed")
+    view = widgets.segmented_control("View", list(VIEWS), default=first, key="o-view", label_visibility="collapsed")
     with refusals():
         VIEWS[view or first]()
 

@@ -1,6 +1,6 @@
 """Named settings of page One dimension, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed, keeping
+from pages.kit.tools.toolbar import Preset, fixed, keeping
 
 PRESETS = keeping(
     ("o-view", "o-method", "o-across", "o-up"),

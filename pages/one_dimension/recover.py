@@ -10,8 +10,8 @@ import streamlit as st
 from deconditioning.datasets.one_dimension import Line, LineSpec
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled
-from deconditioning.figures.line import error_band_plot, function_plot, surface_plot, weights_plot
-from deconditioning.models.learning_time import expected_seconds
+from deconditioning.figures.studies.one_dimension import error_band_plot, function_plot, surface_plot, weights_plot
+from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
 from deconditioning.studies.one_dimension.problem import (
@@ -25,15 +25,17 @@ from deconditioning.studies.one_dimension.problem import (
 )
 from deconditioning.studies.run_content import hyperparameters
 from deconditioning.wording import signed
-from pages.kit import bound, run_panel, study_sweep
-from pages.kit.background import get_background, own_lane
-from pages.kit.layout import explain, score_table
-from pages.kit.picture_first import part_first, picture_first
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.picture_first import part_first, picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain, score_table
+from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
-from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time
+from pages.kit.runs import run_panel
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time
 from pages.kit.state import get_engine, recall, remember
-from pages.kit.theme import is_dark
+from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, scatters, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
@@ -204,8 +206,8 @@ def _surface(line: Line, model: ModelSpec) -> None:
             remember(key, usual)
     names = list(AXES)
     pick = st.columns(2)
-    across = bound.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
-    up = bound.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
+    across = widgets.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
+    up = widgets.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
     if across == up:
         st.caption("Both axes are the same hyperparameter: choose two different ones.")
         return

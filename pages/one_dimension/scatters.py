@@ -6,11 +6,11 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
-from deconditioning.figures.line import pairs_plot
-from pages.kit import bound
-from pages.kit.edits import HINT
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
+from deconditioning.figures.studies.one_dimension import pairs_plot
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.edits import HINT
+from pages.kit.layout.theme import is_dark
 from pages.one_dimension.edits import editable
 
 
@@ -24,7 +24,7 @@ def above() -> tuple[bool, DeltaGenerator]:
     """The line above the scatters: whether points are edited, and the place for what is said of that."""
     row = st.container(horizontal=True, vertical_alignment="center", key="lab-points")
     about = "Move, add and delete points of both data sets in the picture; the posterior is updated."
-    edit = bound.toggle("Edit points", key="o-edit", place=row, help=about)
+    edit = widgets.toggle("Edit points", key="o-edit", place=row, help=about)
     hint = st.container()  # always: what comes below keeps its place on the page, by which Streamlit knows its parts
     if edit:
         hint.caption(HINT)

@@ -5,8 +5,8 @@ from typing import Any
 
 from deconditioning.studies.one_dimension.problem import METHODS
 from deconditioning.studies.sweeping import Settings
-from pages.kit.edits import read
-from pages.kit.study_sweep import OnPage
+from pages.kit.controls.edits import read
+from pages.kit.tools.study_sweep import OnPage
 from pages.one_dimension.controls import OWN
 from pages.one_dimension.edits import HELD
 

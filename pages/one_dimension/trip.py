@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from deconditioning.datasets.one_dimension import Line, LineSpec
-from deconditioning.figures.line import curves_plot, embeddings_plot, function_plot, pairs_plot
+from deconditioning.figures.studies.one_dimension import curves_plot, embeddings_plot, function_plot, pairs_plot
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.studies.one_dimension.round_trip import (
     Operators,
@@ -18,13 +18,14 @@ from deconditioning.studies.one_dimension.round_trip import (
     reverse_gap,
     round_trip,
 )
-from pages.kit import bound, study_sweep
-from pages.kit.layout import explain
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
 from pages.kit.state import log_slider
-from pages.kit.theme import is_dark
+from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
 from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
@@ -64,15 +65,15 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
     """The controls, and f there and back; returns the operators, k and ℓ as text, λ, ε, x of the embedding."""
     with st.sidebar:
         spec = edited(controls.choose_problem(), st.sidebar)
-        which = bound.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which")
+        which = widgets.segmented_control("Function", FUNCTIONS, default=FUNCTIONS[0], key="t-which")
         draw = 0
         if which == FUNCTIONS[1]:
-            draw = int(bound.number_input("Draw", 0, 9999, 0, key="t-draw"))
+            draw = int(widgets.number_input("Draw", 0, 9999, 0, key="t-draw"))
         k = controls.choose_kernel("k", "x", "k", START_K, variance=False, page="t")
         ell = controls.choose_kernel("ℓ", "y", "l", START_L, variance=False, page="t", family="matern12")
         lam = log_slider("λ, of the first stage", "t-lam", 1e-14, 1.0, START_LAMBDA)
         epsilon = log_slider("ε, of the second stage", "t-eps", 1e-12, 1.0, START_EPSILON)
-        at = bound.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x")
+        at = widgets.slider("x of the embedding", -4.0, 4.0, 1.0, 0.05, key="t-x")
     line = line_of(spec)
     texts = json.dumps(k.to_dict()), json.dumps(ell.to_dict())
     operators = _operators(spec, *texts, lam, epsilon)

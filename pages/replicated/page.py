@@ -16,8 +16,8 @@ from deconditioning.studies.replicated.claims import (
     load,
 )
 from deconditioning.studies.replicated.numbers import FOLDER
-from pages.kit import bound
-from pages.kit.layout import page_header, refusals
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import page_header, refusals
 from pages.replicated.entry import counted, show
 
 SHORT = {"chau": "Chau et al.", "slides": "Talk", "hsu": "Hsu, Ramos", "fukumizu": "Fukumizu et al.",
@@ -46,9 +46,9 @@ def body(found: Replicated) -> None:
     """Sentence, counts, filters, claims."""
     st.markdown(summary(found.counts()))
     st.html(counted(found, SHORT))
-    text = bound.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
+    text = widgets.segmented_control("Text", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
-    verdict = bound.segmented_control("Verdict", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
+    verdict = widgets.segmented_control("Verdict", [EVERY, *VERDICTS], default=EVERY, key="rp-verdict")
     shown = [claim for claim in found.claims
              if (text or EVERY) in (EVERY, claim.text) and (verdict or EVERY) in (EVERY, claim.verdict)]  # fmt: skip
     if not shown:

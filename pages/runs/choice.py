@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.engine.records import Run
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from pages.kit.layout import refusal
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
 from pages.kit.state import forget, is_known, put, recall, remember
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything
-from pages.kit.words import plain
 from pages.runs.library import MOST
 from pages.runs.names import described
 

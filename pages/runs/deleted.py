@@ -5,9 +5,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from deconditioning.errors import InputError
-from pages.kit.layout import refusal
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.page_layout import refusal
 from pages.kit.state import forget, recall
-from pages.kit.words import plain
 
 
 def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str], what: str = "") -> str | None:

@@ -10,19 +10,19 @@ import streamlit as st
 from deconditioning.engine.archive import zip_runs
 from deconditioning.engine.compare import compare_settings, run_scores, run_sentences
 from deconditioning.engine.records import Run
-from deconditioning.engine.series import trace_series
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.trace_lines import trace_series
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.wording import duration
-from pages.kit.asked import set_values
-from pages.kit.layout import notes, score_table
-from pages.kit.link import address_of, show_link
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.program_values import set_values
+from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
+from pages.kit.layout.page_layout import notes, score_table
+from pages.kit.layout.theme import is_dark
+from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, SNAPSHOT, page_link
-from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import tell_whose
-from pages.kit.theme import is_dark
-from pages.kit.unfold import unfold
-from pages.kit.words import MISSING, cells, plain, sentence_of
+from pages.kit.runs.run_panel import tell_whose
+from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, said, units_of
 from pages.runs.overview import going_on

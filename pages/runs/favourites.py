@@ -6,18 +6,18 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.engine.favourites import LONGEST_NAME, Favourite
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.favourites import LONGEST_NAME, Favourite
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from pages.kit import history
-from pages.kit.asked import set_values
-from pages.kit.favourites import picture_of, query_of
-from pages.kit.layout import refusal
-from pages.kit.link import address_of, show_link
+from pages.kit.controls.program_values import set_values
+from pages.kit.layout.escaping import MISSING, cells, plain
+from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, Listed
 from pages.kit.state import forget, is_known, recall, remember
-from pages.kit.unfold import unfold
-from pages.kit.words import MISSING, cells, plain
+from pages.kit.tools import history
+from pages.kit.tools.favourites import picture_of, query_of
+from pages.kit.tools.link import address_of, show_link
 from pages.runs.deleted import offer_back
 
 _PICKED, _RENAME, _DELETED = "favourite", "favourite-rename", "_deleted-favourite"

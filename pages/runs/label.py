@@ -4,11 +4,11 @@ import streamlit as st
 
 from deconditioning.engine.labels import LONGEST_NAME, Label
 from deconditioning.engine.records import Run
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from pages.kit.layout import refusal
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import refusal
 from pages.kit.state import forget, remember
-from pages.kit.words import sentence_of
 from pages.runs.deleted import offer_back
 from pages.runs.names import name_of
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.engine.compare import run_model, run_scores
 from deconditioning.engine.records import Run
-from deconditioning.engine.series import trace_series
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.trace_lines import trace_series
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from deconditioning.figures.thumbnail import curve_thumbnail
+from deconditioning.figures.printed.thumbnail import curve_thumbnail
 from deconditioning.studies.run_picture import sweep_sketch
 from deconditioning.studies.sweep_content import TASKS
 from deconditioning.wording import duration
-from pages.kit import bound
+from pages.kit.controls import widgets
+from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.state import put, recall, remember
-from pages.kit.words import MISSING, cells, plain
 from pages.runs.names import STATES, data_of, name_of, units_of
 
 #: Runs that are compared at once.
@@ -46,10 +46,10 @@ _COLUMNS: dict[str, Any] = {
 def library(engine: Visitor, runs: Sequence[Run]) -> None:
     """Filter, order, and the list; what is chosen in it goes to the controls below."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = bound.text_input("Find", key="find", max_chars=80, placeholder="name, tag, data set, model")
-        order = bound.selectbox("Sort by", list(ORDERS), key="sort", format_func=ORDERS.__getitem__, width=170)
-        stars = bound.toggle("Only stars", key="stars")
-        grouped = bound.toggle("Group by data set", key="group")
+        words = widgets.text_input("Find", key="find", max_chars=80, placeholder="name, tag, data set, model")
+        order = widgets.selectbox("Sort by", list(ORDERS), key="sort", format_func=ORDERS.__getitem__, width=170)
+        stars = widgets.toggle("Only stars", key="stars")
+        grouped = widgets.toggle("Group by data set", key="group")
     found = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
     if not found:
         st.caption("No run is like that: change what is looked for.")

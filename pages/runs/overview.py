@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.engine.records import Run
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.wording import duration
-from pages.kit.run_panel import is_stopping, standing, stop
-from pages.kit.words import plain, sentence_of
+from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.runs.run_panel import is_stopping, standing, stop
 from pages.runs.names import name_of
 
 

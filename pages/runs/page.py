@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.kit.asked import apply_values
-from pages.kit.layout import page_header
+from pages.kit.controls.program_values import apply_values
+from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
 from pages.kit.state import get_engine
 from pages.runs.choice import beside, chosen, linked, rights

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.kept_map import FILE, KeptMap, kept_map
+from deconditioning.downscaling.saved_map import FILE, KeptMap, kept_map
 from deconditioning.engine.compare import over_seeds
 from deconditioning.engine.records import Run
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
 from deconditioning.metrics.significance import pairwise_wilcoxon
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.theme import is_dark
 from pages.runs.names import model_title, name_of
 
 _A_ROW = 3

@@ -6,9 +6,9 @@ import streamlit as st
 
 from deconditioning.engine.records import Run
 from deconditioning.studies.sweep_content import page_of, swept
+from pages.kit.layout.escaping import plain
 from pages.kit.pages import PAGES, page_link
-from pages.kit.sweep_results import draw, main_plots
-from pages.kit.words import plain
+from pages.kit.tools.sweep_results import draw, main_plots
 from pages.runs.names import name_of
 
 #: Sweeps beside each other.

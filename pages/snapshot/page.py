@@ -3,10 +3,10 @@
 import streamlit as st
 
 from deconditioning.errors import InputError
-from pages.kit.layout import page_header
+from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
 from pages.kit.state import get_engine
-from pages.kit.words import plain, sentence_of
 from pages.runs.names import name_of
 from pages.snapshot.shown import show
 

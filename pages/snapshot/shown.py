@@ -4,19 +4,19 @@ from html import escape
 
 import streamlit as st
 
-from deconditioning.downscaling.kept_map import FILE
+from deconditioning.downscaling.saved_map import FILE
 from deconditioning.engine.records import Run
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.style import Figure
 from deconditioning.studies.run_picture import run_figures
 from deconditioning.studies.run_told import data_sentence, made_sentence, settings_beside_usual
 from deconditioning.studies.sweep_content import TASKS
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.theme import is_dark
 from pages.kit.pages import page_link
-from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import tell_version
-from pages.kit.theme import is_dark
-from pages.kit.words import sentence_of
+from pages.kit.runs.run_panel import tell_version
 from pages.runs.detail import scores, trace_plots
 from pages.runs.names import STATES, said
 from pages.runs.pictures import maps

@@ -3,8 +3,8 @@
 from deconditioning.datasets.sparse_toy import ToySpec
 from deconditioning.studies.sparse_representation.settings import LearningSettings, PlacedSettings, ToySettings
 from deconditioning.studies.sparse_representation.study import SparseSettings
-from pages.kit.essential import group
-from pages.kit.settings import controls
+from pages.kit.controls.essential import group
+from pages.kit.controls.settings import controls
 
 LEARNABLE = LearningSettings.version.options
 

@@ -8,18 +8,18 @@ import streamlit as st
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.figures.line import function_plot
-from deconditioning.models.learning_time import expected_seconds
-from deconditioning.models.sparse_representation import SparseRepresentation
+from deconditioning.figures.studies.one_dimension import function_plot
+from deconditioning.models.learning.learning_time import expected_seconds
+from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.run_content import locations, readable_runs
 from deconditioning.studies.sparse_representation.settings import PlacedSettings
 from deconditioning.studies.sparse_representation.study import VERSIONS, SparseSettings, spec_from_dict
-from pages.kit import run_panel
-from pages.kit.plotly_live import plotly_live
-from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time, trace_charts
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs import run_panel
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time, trace_charts
+from pages.kit.runs.stored_results import stored
 from pages.kit.state import get_engine, on_sliders
-from pages.kit.stored import stored
-from pages.kit.theme import is_dark
 from pages.kit.visitor import visitor_mark
 from pages.sparse_representation.controls import LEARNABLE
 

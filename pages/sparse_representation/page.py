@@ -3,10 +3,10 @@
 import streamlit as st
 
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
-from pages.kit.layout import page_header, refusals
-from pages.kit.settings import essentials
+from pages.kit.controls.settings import essentials
+from pages.kit.layout.page_layout import page_header, refusals
 from pages.kit.state import recall
-from pages.kit.study_sweep import OnPage, offer
+from pages.kit.tools.study_sweep import OnPage, offer
 from pages.sparse_representation.controls import choose_learning, choose_toy
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
 from pages.sparse_representation.picture import pictures

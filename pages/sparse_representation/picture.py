@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec
-from deconditioning.figures.line import function_plot
-from deconditioning.models.sparse_representation import SparseRepresentation
+from deconditioning.figures.studies.one_dimension import function_plot
+from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.sparse_representation.study import (
     VERSIONS,
     Represented,
@@ -16,9 +16,9 @@ from deconditioning.studies.sparse_representation.study import (
     represent,
 )
 from deconditioning.wording import signed
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.theme import is_dark
 from pages.sparse_representation.controls import LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
 

@@ -1,8 +1,8 @@
 """Named settings of page Sparse representation, each of which tells something."""
 
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings as S
-from pages.kit.settings import at
-from pages.kit.tools import Preset
+from pages.kit.controls.settings import at
+from pages.kit.tools.toolbar import Preset
 
 PRESETS = (
     Preset("As many as made it", "Five points made the function: five can stand for it.", at(S, points=5, made_of=5)),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.kit.layout import page_header
+from pages.kit.layout.page_layout import page_header
 from pages.kit.pages import page_link
 from pages.start.walk import CSS, walk
 

@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.embeddings.kernel_mean import KernelMean
-from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import Followed, follow, rotation_problem

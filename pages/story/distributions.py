@@ -5,8 +5,8 @@ import streamlit as st
 
 from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
 from deconditioning.distribution_regression.subjects import Subjects
-from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.studies.distribution_regression.compare import Curve, Prepared
 from deconditioning.studies.distribution_regression.compare import compare as compared

@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from deconditioning.fields.place import latitude_words
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures import story as draw
+from deconditioning.fields.grids.place import latitude_words
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import hue
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.studies.story.recovered import LENGTHS, SMOOTH, Recovered, evidence_of, off_cells, recover, rmse
 from deconditioning.studies.story.transect import Cells, Transect, through_cells, transect_of

@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.one_dimension import Line
-from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK
 from deconditioning.studies.one_dimension.round_trip import RoundTrip
 from deconditioning.studies.story import mediated

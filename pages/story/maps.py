@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.one_scale_up import OTHERS, OneScaleUp
-from deconditioning.fields.baselines import constant
-from deconditioning.fields.explained import WEAK, explained_share
+from deconditioning.downscaling.checks.one_scale_up import OTHERS, OneScaleUp
+from deconditioning.fields.problem.baselines import constant
+from deconditioning.fields.problem.explained_variation import WEAK, explained_share
 from deconditioning.figures.downscaled_maps import field_scale, reaches
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
-from deconditioning.figures.story import TALL
+from deconditioning.figures.studies.story import TALL
 from deconditioning.figures.style import Figure
 from deconditioning.metrics.trusting import RIGHT, trust
 from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
 from deconditioning.teaching.lesson import ANSWERS
-from pages.kit.background import awaited, get_background, own_lane
+from pages.kit.chart.background import awaited, get_background, own_lane
 from pages.story.fields import KEY, problem_of
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
 

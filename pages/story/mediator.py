@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.one_dimension import Line, LineSpec, make_line
-from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK
 from deconditioning.studies.one_dimension.problem import LineFit
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.mediated import NEAR
-from pages.kit.edits import HINT, ByHand
+from pages.kit.controls.edits import HINT, ByHand
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 
 #: The input at which the hidden function is to be guessed.

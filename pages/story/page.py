@@ -5,9 +5,9 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.kit import bound
-from pages.kit.asked import apply_values, ask
-from pages.kit.layout import page_header, refusals
+from pages.kit.controls import widgets
+from pages.kit.controls.program_values import apply_values, ask
+from pages.kit.layout.page_layout import page_header, refusals
 from pages.story import guesses, maps
 from pages.story.showing import show
 from pages.story.step import Step
@@ -26,12 +26,12 @@ def main() -> None:
     apply_values()
     _KEYS(key="story-keys", data={"cookie": guesses.COOKIE, "guesses": guesses.to_text(guesses.guesses())})
     with st.container(horizontal=True, horizontal_alignment="distribute", key="story-head"):
-        about = bound.segmented_control(
+        about = widgets.segmented_control(
             "Story", list(STORIES), default=FIRST, key="about", label_visibility="collapsed", on_change=_to, args=(1,)
         ) or FIRST  # fmt: skip
         steps = STORIES[about]
         with st.container(key="story-step"):
-            at = min(int(bound.number_input("Step", 1, MOST, 1, key="step")), len(steps))
+            at = min(int(widgets.number_input("Step", 1, MOST, 1, key="step")), len(steps))
         _leaf(steps, at)
     with st.container(key="story-body"), refusals():
         if about == FIRST:

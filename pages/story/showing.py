@@ -5,11 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit import bound
-from pages.kit.layout import explain
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import explain
+from pages.kit.layout.theme import is_dark
 from pages.kit.pages import page_link
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
 from pages.story.guesses import commit, guesses, take_all_back, take_back
 from pages.story.step import Control, Guess, Question, Shown, Step, verdict
 
@@ -64,11 +64,11 @@ def _close(answers: tuple[tuple[str, str], ...]) -> None:
 
 def _control(control: Control, key: str) -> Any:
     if not control.options:
-        return bound.slider(control.label, control.low, control.high, control.value, control.step, key=key)
+        return widgets.slider(control.label, control.low, control.high, control.value, control.step, key=key)
     if isinstance(control.options[0], str):
-        found = bound.segmented_control(control.label, control.options, default=control.value, key=key)
+        found = widgets.segmented_control(control.label, control.options, default=control.value, key=key)
         return found or control.value
-    return bound.select_slider(control.label, control.options, control.value, key=key)
+    return widgets.select_slider(control.label, control.options, control.value, key=key)
 
 
 def _checks(shown: Shown) -> None:

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures import story as draw
 from deconditioning.figures.colours import hue, model_colour, model_name
+from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.likelihood_free.inference import nearest_count
 from deconditioning.likelihood_free.simulators import Exact, simulate
 from deconditioning.metrics.trusting import RIGHT
 from deconditioning.studies.likelihood_free.study import Inference, infer, make_problem
 from deconditioning.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
-from pages.kit.background import awaited, get_background, own_lane
+from pages.kit.chart.background import awaited, get_background, own_lane
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
 
 NAME, OBSERVED, RUNS = "exponential-gamma", 9.42, 100

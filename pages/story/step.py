@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pages.kit.points import Points
+    from pages.kit.chart.points import Points
 
 #: A guess this near to the answer, as shares of the range of guesses, is said to be …
 NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))

@@ -11,11 +11,11 @@ from deconditioning.models.catalogue import GENERAL
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from deconditioning.studies.swiss_roll.benchmark import PAPER
-from pages.kit.background import awaited
-from pages.kit.benchmark_table import BenchmarkTable, show, start_controls
-from pages.kit.layout import score_table
-from pages.kit.stored import stored
-from pages.kit.words import sentence_of
+from pages.kit.chart.background import awaited
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import score_table
+from pages.kit.runs.benchmark_table import BenchmarkTable, show, start_controls
+from pages.kit.runs.stored_results import stored
 from pages.swiss_roll.picture import View, scores_later
 
 FILE, ABLATION = "swiss_roll.json", "swiss_roll_ablation.json"

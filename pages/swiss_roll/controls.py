@@ -8,8 +8,8 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
-from pages.kit import bound
-from pages.kit.essential import group
+from pages.kit.controls import widgets
+from pages.kit.controls.essential import group
 from pages.kit.state import log_slider, on_sliders, put, recall, remember
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
@@ -21,27 +21,27 @@ START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] 
 
 def choose_roll() -> RollSpec:
     """Points, slices, noise, seed and matching; raises ``InputError`` for what cannot be cut."""
-    matching = bound.segmented_control(
+    matching = widgets.segmented_control(
         "Matching", list(MATCHINGS), default="direct", key="r-match",
         help="Direct: every slice has its points and its mean. Indirect: half of the slices keep their points and "
              "the other half their means; only the height connects them.",
     )  # fmt: skip
-    points = bound.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points")
-    bags = bound.slider("Slices", 2, 100, 50, 1, key="r-bags")
-    noise = bound.slider("Noise of a slice mean (sd)", 0.0, 1.0, 0.05, 0.05, key="r-noise")
-    seed = bound.number_input("Seed", 0, 9999, 0, key="r-seed")
+    points = widgets.slider("Points on the roll", 200, 5000, 2000, 100, key="r-points")
+    bags = widgets.slider("Slices", 2, 100, 50, 1, key="r-bags")
+    noise = widgets.slider("Noise of a slice mean (sd)", 0.0, 1.0, 0.05, 0.05, key="r-noise")
+    seed = widgets.number_input("Seed", 0, 9999, 0, key="r-seed")
     return RollSpec(int(points), int(bags), float(noise), matching or "direct", int(seed))
 
 
 def choose_model(roll: RollSpec) -> tuple[NamedModel, Inducing]:
     """Which model, and its inducing points where it has any."""
-    name = bound.selectbox(
+    name = widgets.selectbox(
         "Model", list(GENERAL), index=list(GENERAL).index("cmp"), key="r-model",
         format_func=lambda option: GENERAL[option].title,
     )  # fmt: skip
     model, inducing = GENERAL[name], Inducing()
     if model.uses("inducing"):
-        asked = bound.number_input("Inducing points", 5, 1000, 200, step=25, key="r-induce")
+        asked = widgets.number_input("Inducing points", 5, 1000, 200, step=25, key="r-induce")
         inducing = Inducing(int(asked), seed=roll.seed)
     _start_anew(roll.matching)
     return model, inducing
@@ -96,7 +96,7 @@ def slider_values(spec: ModelSpec) -> dict[str, float]:
 def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
     """How to learn, starting from the sliders' values: controls in an expander."""
     with group("How to learn"):
-        stage = bound.selectbox(
+        stage = widgets.selectbox(
             "Stages", ["joint", "leave_one_bag_out", "target_gp"], key="r-stage",
             format_func=lambda option: {
                 "joint": "All jointly, by the evidence",
@@ -104,15 +104,15 @@ def learning(roll: RollSpec, spec: ModelSpec) -> RollSettings:
                 "target_gp": "ℓ from the GP of means on heights, then k",
             }[option],
         )  # fmt: skip
-        method = bound.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt")
+        method = widgets.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="r-opt")
         evidence: str | None = "collapsed"
         if spec.model.uses("inducing"):
-            evidence = bound.segmented_control(
+            evidence = widgets.segmented_control(
                 "Bound", ["collapsed", "stochastic"], default="collapsed", key="r-bound",
                 help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
             )  # fmt: skip
-        restarts = bound.number_input("Starts", 1, 10, 3, key="r-starts")
-        steps = bound.number_input("Steps per start", 5, 300, 60, key="r-steps")
+        restarts = widgets.number_input("Starts", 1, 10, 3, key="r-starts")
+        steps = widgets.number_input("Steps per start", 5, 300, 60, key="r-steps")
     start: dict[str, Any] = {
         "kernel": spec.kernel.to_dict(),
         "mediator_kernel": spec.mediator_kernel.to_dict() if spec.mediator_kernel else None,

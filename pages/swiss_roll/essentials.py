@@ -1,6 +1,6 @@
 """The essential controls of page Swiss roll."""
 
-from pages.kit.essential import Essential
+from pages.kit.controls.essential import Essential
 
 ESSENTIALS = {
     "r-match": Essential(

@@ -6,11 +6,11 @@ import streamlit as st
 
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.models.learning_time import expected_seconds
+from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
-from pages.kit import run_panel
-from pages.kit.run_panel import begin_run, is_busy, run_of, tell_time
+from pages.kit.runs import run_panel
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time
 from pages.swiss_roll import controls
 
 TASK = "swiss-roll"

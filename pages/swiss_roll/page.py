@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from pages.kit.layout import page_header, refusals
-from pages.kit.study_sweep import offer
+from pages.kit.layout.page_layout import page_header, refusals
+from pages.kit.tools.study_sweep import offer
 from pages.swiss_roll import compare, controls, picture
 from pages.swiss_roll.essentials import ESSENTIALS
 from pages.swiss_roll.learn import learn_button, watch

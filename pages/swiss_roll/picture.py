@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.errors import Check, InputError, never
-from deconditioning.figures.roll import roll_from_the_side, roll_in_space
+from deconditioning.figures.studies.swiss_roll import roll_from_the_side, roll_in_space
 from deconditioning.models.catalogue import BAG_GP, NamedModel
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.studies.swiss_roll.study import data_for, inducing_points, posterior_at_points, score
-from pages.kit import bound
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
-from pages.kit.theme import is_dark
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
 LEFT = ("Truth", "Seen")
@@ -108,12 +108,12 @@ def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelS
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
     with right:
-        shown = bound.segmented_control(
+        shown = widgets.segmented_control(
             "Right picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
         )
         spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
     with left:
-        shown = bound.segmented_control(
+        shown = widgets.segmented_control(
             "Left picture", LEFT, default="Truth", key="r-left", label_visibility="collapsed"
         )
         _truth(roll, shown or "Truth", limits)

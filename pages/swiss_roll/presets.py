@@ -1,6 +1,6 @@
 """Named settings of page Swiss roll, each of which tells something."""
 
-from pages.kit.tools import Preset, fixed, keeping
+from pages.kit.tools.toolbar import Preset, fixed, keeping
 
 PRESETS = keeping(
     ("r-model", "r-left", "r-right"),

@@ -5,7 +5,7 @@ import streamlit as st
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.spec import ModelSpec
-from pages.kit.layout import explain
+from pages.kit.layout.page_layout import explain
 
 
 def situation(roll: RollSpec, model: NamedModel) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.figures.style import axis, layout
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.plotly_live import plotly_live
 
 frequency = st.sidebar.slider("Frequency", 1.0, 9.0, 5.0, 0.1)
 x = np.linspace(0, 1, 300)

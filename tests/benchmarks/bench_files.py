@@ -19,7 +19,7 @@ SMOKE = {"VARIABLES": 5, "GRID": (9, 12), "STEPS": 3, "LARGE": (20, 30)}
 #: Opens a file as the command line does, lists its fields and reads one at the last step.
 _OPEN = """
 import json, sys, time
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.opening import open_fields
 import psutil
 begun = psutil.Process().memory_info().rss
 start, spent = time.perf_counter(), time.process_time()

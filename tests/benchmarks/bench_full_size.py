@@ -16,7 +16,7 @@ from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.field_scores import score_field
 from tests.benchmarks.table import Row, keep

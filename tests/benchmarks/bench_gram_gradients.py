@@ -16,9 +16,9 @@ from deconditioning.bag_sums.moving import BagGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
 from deconditioning.downscaling.prediction import picture_of
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.observations import Bags

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
-from pages.kit.level import ALL
+from pages.kit.controls.level import ALL
 from scripts.browser import find_browser
 from tests.benchmarks.table import Row, keep
 from tests.browser.conftest import FLAGS

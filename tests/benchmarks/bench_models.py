@@ -13,14 +13,14 @@ import torch
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
 from deconditioning.figures.colours import model_name
-from deconditioning.models.bag_prior import BagPrior
+from deconditioning.models.learning.objectives import exact_objective, projected
+from deconditioning.models.learning.optimise import minimise
+from deconditioning.models.learning.parameters import ParameterVector
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.objectives import exact_objective, projected
-from deconditioning.models.optimise import minimise
-from deconditioning.models.parameters import ParameterVector
-from deconditioning.models.sparse_gp import WhitenedGaussian
-from deconditioning.models.stochastic import elbo
-from deconditioning.models.trainable import Trainable
+from deconditioning.models.sparse.bag_prior import BagPrior
+from deconditioning.models.sparse.sparse_gp import WhitenedGaussian
+from deconditioning.models.sparse.stochastic import elbo
 from deconditioning.studies.swiss_roll.study import COLUMNS, RollSettings, score, starting_spec
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds

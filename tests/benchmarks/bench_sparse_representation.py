@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from deconditioning.datasets.sparse_toy import ToySpec, make_toy
-from deconditioning.models.sparse_representation import sparse_objective
+from deconditioning.models.sparse.sparse_representation import sparse_objective
 from deconditioning.studies.sparse_representation.study import true_model
 from tests.benchmarks.table import Row, keep
 from tests.benchmarks.timing import cpu_seconds

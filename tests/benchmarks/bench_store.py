@@ -27,12 +27,12 @@ from dataclasses import replace
 from pathlib import Path
 import numpy as np, torch
 from deconditioning.engine.context import Context
-from deconditioning.downscaling.predict_store import predict_store_task
+from deconditioning.downscaling.stores.predict_store import predict_store_task
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.engine.reporting import Stopwatch, peak_mb
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
-from deconditioning.downscaling.store_plan import StoreTask, opened, problem_of
-from deconditioning.downscaling.stored_model import condition_on_problem
+from deconditioning.downscaling.stores.store_plan import StoreTask, opened, problem_of
+from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.bag_sums.direct import cross
 from tests.core.downscaling.stores import stored_model
 torch.set_num_threads(1)
@@ -56,7 +56,7 @@ if which != "whole":
     found = predict_store_task(replace(task, condition=which).to_dict(), context)
     found["early_mb"] = next(peak for step, peak in peaks if step >= 2 * found["chunks"] // steps)
 else:
-    from deconditioning.fields.zarr_reading import open_store
+    from deconditioning.fields.reading.zarr_reading import open_store
     watch = Stopwatch()
     problem, units = problem_of(task, 0)
     spec = starting_spec(problem, settings)

@@ -14,13 +14,13 @@ import torch
 
 from deconditioning.engine.reporting import peak_mb
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
-from deconditioning.models import target_summary
 from deconditioning.models.indirect_gp import Columns
-from deconditioning.models.objectives import collapsed_objective
-from deconditioning.models.sparse_gp import bound_and_error, sparse_posterior
+from deconditioning.models.learning.objectives import collapsed_objective
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.sparse import target_summary
+from deconditioning.models.sparse.sparse_gp import bound_and_error, sparse_posterior
+from deconditioning.models.sparse.target_summary import summarise
 from deconditioning.models.spec import Inducing, ModelSpec
-from deconditioning.models.target_summary import summarise
-from deconditioning.models.trainable import Trainable
 from deconditioning.observations import Bags, IndirectData
 
 COLUMNS = Columns(("row", "column", "cover"), ("row", "column"))

@@ -21,7 +21,7 @@ from gpytorch.kernels import MaternKernel, RBFKernel, RFFKernel, ScaleKernel
 from linear_operator.operators import MatmulLinearOperator, RootLinearOperator
 from torch import Tensor
 
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 
 INDUCING, FEATURES, BATCH, EPOCHS = 800, 1000, 64, 701
 #: Points above which the covariance of a set of points with itself is taken from Fourier features.
@@ -182,7 +182,7 @@ def check_yardstick(epochs: int = 60, rate: float = 0.01, inducing: int = 200) -
     """Train on the made-up planet of 2° and print RMSE at every pixel beside bilinear's."""
     from deconditioning.datasets.entries import find
     from deconditioning.downscaling.source import Source, build_problem
-    from deconditioning.fields.baselines import bilinear
+    from deconditioning.fields.problem.baselines import bilinear
     from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.metrics.field_scores import score_field
 

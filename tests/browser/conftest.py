@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from pages.kit.level import ALL
+from pages.kit.controls.level import ALL
 from scripts.browser import ADVICE, find_browser
 from tests.browser.serving import running_app
 from tests.browser.steps import choose_level

@@ -6,9 +6,9 @@ import streamlit as st
 
 from deconditioning.errors import InputError
 from deconditioning.figures.style import axis, layout
-from pages.kit.layout import refusals
-from pages.kit.picture_first import picture_first
-from pages.kit.plotly_live import plotly_live
+from pages.kit.chart.picture_first import picture_first
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.page_layout import refusals
 
 #: At this height the picture takes its time, and what comes before it takes more.
 SLOW = 12

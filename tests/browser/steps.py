@@ -14,7 +14,7 @@ from typing import Literal
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotYet
 
-from pages.kit.level import COOKIE
+from pages.kit.controls.level import COOKIE
 from tests.waiting import HANG_MS, wait_for
 
 #: Counts the files chosen whose event reaches the page: that of a field which is just replaced does not.

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from pages.kit.level import ALL, COOKIE, ESSENTIAL, KEY
+from pages.kit.controls.level import ALL, COOKIE, ESSENTIAL, KEY
 from tests.browser.steps import opened, overflow, revision, settled
 from tests.waiting import wait_for
 

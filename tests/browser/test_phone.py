@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.kit.level import ALL
+from pages.kit.controls.level import ALL
 from tests.browser.steps import choose_level, opened, overflow, settled
 from tests.waiting import HANG_MS, wait_for
 

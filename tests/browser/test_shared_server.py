@@ -9,7 +9,7 @@ import psutil
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors.visitor import mark_of
 from pages.kit.visitor import COOKIE
 from tests.browser.serving import running_app
 from tests.browser.steps import exceptions, give, open_expanders, opened, settled

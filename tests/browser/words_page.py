@@ -4,7 +4,7 @@ import random
 
 import streamlit as st
 
-from pages.kit.words import plain, sentence_of
+from pages.kit.layout.escaping import plain, sentence_of
 
 HOSTILE = (
     "![p](http://203.0.113.1/x.png)",

@@ -14,9 +14,9 @@ from pyproj import CRS
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields.baselines import bilinear
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import (
     Reaches,
@@ -27,9 +27,9 @@ from deconditioning.figures.downscaled_maps import (
     reaches,
     steady_limit,
 )
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
-from deconditioning.figures.publication import projections_for, publication_figure
+from deconditioning.figures.printed.publication import projections_for, publication_figure
 from tests.core.fields.samples import fields, region, rotated_dataset
 
 SPEC = DownscalingSpec("t", ("orog",), block=(6, 6), withhold=0.25)

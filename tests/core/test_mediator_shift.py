@@ -15,7 +15,7 @@ from deconditioning.embeddings.conditional_mean import (
 from deconditioning.errors import InputError
 from deconditioning.mediator_shift import mediator_shift, reweighted
 from deconditioning.models.indirect_gp import Columns, posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.mediation import mediation_covariance
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData

@@ -7,14 +7,14 @@ import xarray as xr
 from deconditioning.cli.program import make_parser
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
+from deconditioning.fields.reading.zarr_reading import open_store
+from deconditioning.fields.reading.zarr_reading import region as window
 from deconditioning.fields.several import together
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.upload import open_upload
-from deconditioning.fields.zarr_reading import open_store
-from deconditioning.fields.zarr_reading import region as window
 from deconditioning.missing_marks import checked_missing, find_marks, marked, marks_of
 from deconditioning.tables.table import read_table
 from tests.core.fields.samples import netcdf, region

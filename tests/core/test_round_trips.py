@@ -12,8 +12,8 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS
+from deconditioning.models.learning.trainable import NOISES
 from deconditioning.models.spec import Inducing, ModelSpec
-from deconditioning.models.trainable import NOISES
 from deconditioning.studies.run_content import learned_downscaling, readable
 from tests.anything import kernels, positive, seeds
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.figures.scale import cost_against_size, slope
+from deconditioning.figures.studies.cost import cost_against_size, slope
 from tests.benchmarks.bench_scale import PARTS, rows_of
 from tests.benchmarks.table import Row
 

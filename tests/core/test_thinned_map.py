@@ -7,8 +7,8 @@ import pytest
 
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
 
 SPEC = {"target": "air_potential_temperature", "covariates": ["surface_altitude"], "block": [18, 18], "withhold": 0.0,
         "select": {"time": 2, "level_height": 4}}  # fmt: skip

@@ -78,7 +78,7 @@ def _readers() -> dict[str, tuple[Callable[..., None], Callable[[Path], Any], Ca
     """Reader → what the child does, how the parent loads it, what it then looks at, and the child's settings."""
     from deconditioning.distribution_regression import reader as subjects
     from deconditioning.distribution_regression import table as long
-    from deconditioning.fields import reader as fields
+    from deconditioning.fields.reading import upload_process as fields
     from deconditioning.fields.store import load_fields
     from deconditioning.likelihood_free import reader as simulations
     from deconditioning.likelihood_free import table as runs

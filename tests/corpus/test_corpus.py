@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields.upload import open_upload
+from deconditioning.fields.reading.upload import open_upload
 from deconditioning.jail import landlock_version
 from deconditioning.tables.table import open_table
 from tests.corpus.batch import Outcome, run_batch, write_all

@@ -2,8 +2,8 @@
 
 import sys
 
-from deconditioning.fields import decoding
-from deconditioning.fields.reader import read
+from deconditioning.fields.reading import decoding
+from deconditioning.fields.reading.upload_process import read
 from deconditioning.sandbox import serve
 
 

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from deconditioning.engine import keeper
+from deconditioning.engine import run_thread
 from deconditioning.engine.cluster import Cluster
 from pages.kit import state
 from pages.kit.pages import PAGES
@@ -55,7 +55,7 @@ def kept_cluster() -> Iterator[KeptCluster]:
 @pytest.fixture(autouse=True)
 def cluster(kept_cluster: KeptCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines of these tests use the kept one; those of other folders' tests, in the same process, their own."""
-    monkeypatch.setattr(keeper, "Cluster", lambda address, workers: kept_cluster)
+    monkeypatch.setattr(run_thread, "Cluster", lambda address, workers: kept_cluster)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.address import LONGEST
+from pages.kit.controls.address import LONGEST
 from pages.kit.pages import PAGES, with_current_keys
 from pages.likelihood_free.controls import SLIDERS
 from tests.pages.reading import as_shown, elements

@@ -3,12 +3,12 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.asked import SEEN
+from pages.kit.controls.program_values import SEEN
 from tests.pages.reading import elements
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.asked import apply_values, ask, count_asked, set_values
+from pages.kit.controls.program_values import apply_values, ask, count_asked, set_values
 
 apply_values()
 fields = st.selectbox("Fields", ["old", "new", "third"], key="fields")

@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 from deconditioning.errors import Cancelled
-from pages.kit import background as background_module
-from pages.kit.background import Background
+from pages.kit.chart import background as background_module
+from pages.kit.chart.background import Background
 from tests.waiting import HANG_S, wait_for
 
 

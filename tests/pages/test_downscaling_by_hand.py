@@ -77,10 +77,10 @@ def test_what_is_pointed_at_is_put_onto_the_controls_each_event_once():
     def shown():
         import streamlit as st
 
-        from deconditioning.fields.coarsened import make_problem
+        from deconditioning.fields.problem.coarsened import make_problem
         from deconditioning.fields.spec import DownscalingSpec
         from pages.downscaling.by_hand import HIDE, ROWS, pointed
-        from pages.kit.asked import wanted
+        from pages.kit.controls.program_values import wanted
         from tests.core.fields.samples import fields, region
 
         problem = make_problem(fields(region()), DownscalingSpec("t", block=(4, 6), withhold=0.0))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from pages.kit.state import get_engine
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider

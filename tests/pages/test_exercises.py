@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.teaching.exercises import ASKED, Address, Exercise
 from deconditioning.teaching.solved import verdict_at
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
-from pages.kit import history
-from pages.kit.level import LEVELS
+from pages.kit.controls.level import LEVELS
 from pages.kit.pages import PAGES
 from pages.kit.state import get_engine
+from pages.kit.tools import history
 from tests.pages.conftest import ROOT, until
 from tests.pages.sliders import moved
 

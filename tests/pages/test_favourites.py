@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.engine.favourites import Favourite, Favourites
+from deconditioning.engine.visitors.favourites import Favourite, Favourites
 from pages.kit.record import same
 from tests.pages.reading import as_shown
 from tests.pages.sliders import log_slider, moved

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.figures.filtering import errors_plot, plane_plot
+from deconditioning.figures.studies.filtering import errors_plot, plane_plot
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem
 from tests.pages.sliders import moved

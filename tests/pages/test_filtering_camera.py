@@ -9,13 +9,13 @@ import streamlit as st
 from scipy.stats import sem
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.figures.camera import noises_plot
+from deconditioning.figures.studies.camera import noises_plot
 from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 
 SCRIPT = """
 from pages.filtering.camera import show
-from pages.kit.layout import refusals
+from pages.kit.layout.page_layout import refusals
 
 with refusals():
     show()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.glossary import Word, words
+from pages.kit.layout.glossary import Word, words
 from pages.kit.pages import PAGES
 
 ASKED = """bag mediator covariate conditional·mean·embedding deconditional·mean·operator DMO evidence λ σ² ς²

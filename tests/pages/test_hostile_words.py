@@ -177,8 +177,8 @@ def test_the_rule_can_be_broken(line: str) -> None:
 def test_a_printed_map_reads_no_mathematics() -> None:
     import numpy as np
 
-    from deconditioning.figures.panel import MapScale, Panel
-    from deconditioning.figures.publication import publication_figure
+    from deconditioning.figures.map_panel import MapScale, Panel
+    from deconditioning.figures.printed.publication import publication_figure
     from tests.core.fields.samples import fields, region
 
     grid = fields(region(6, 8)).grid

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.distribution_regression.tables import keep_table
-from pages.kit import level
-from pages.kit.essential import Essential, called, essential, name_of
+from pages.kit.controls import level
+from pages.kit.controls.essential import Essential, called, essential, name_of
 from pages.kit.pages import PAGES
 from tests.pages.sliders import log_slider, moved
 from tests.waiting import wait_for
@@ -174,7 +174,7 @@ def test_pins_call_controls_as_the_level_does(open_page: Opens) -> None:
 
 
 def test_stars_in_keys_stand_for_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pages.kit import essential as module
+    from pages.kit.controls import essential as module
     from pages.kit.record import Control, Seen
 
     now = Seen("p", essentials={"a-*-b": Essential("Plain", "help")}, shows_all=False)

@@ -14,7 +14,7 @@ from tests.pages.sliders import log_slider, moved
 
 SCRIPT = """
 import streamlit as st
-from pages.kit.asked import apply_values, count_asked, set_values
+from pages.kit.controls.program_values import apply_values, count_asked, set_values
 from pages.kit.state import log_slider, on_sliders
 
 apply_values()

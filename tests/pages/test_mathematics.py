@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages.kit.mathematics import in_parts
+from pages.kit.layout.mathematics import in_parts
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 MODULES = {path: ast.parse(path.read_text()) for path in sorted(PAGES.rglob("*.py")) if path.name != "mathematics.py"}

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.errors import InputError
-from deconditioning.figures.ratios import plain_ratio, ratio_dots
+from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import all_measured, measured
 from pages.benchmarks.measured import plain_number
 from tests.benchmarks import table

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.datasets.edited import MOST_EDITS, Edits
-from pages.kit import points
-from pages.kit.points import Points
+from pages.kit.chart import points
+from pages.kit.chart.points import Points
 
 SMALL = {"o-n": "30", "o-m": "30"}
 

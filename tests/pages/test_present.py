@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.slides.offline import offline_page
-from pages.kit import present
 from pages.kit.pages import PAGES
+from pages.kit.tools import present
 from tests.pages.reading import as_shown, elements
 from tests.pages.test_tools import WITH_TOOLS
 

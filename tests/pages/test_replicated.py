@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.replicated.claims import DRAWING, FAILS, HOLDS, PARTLY, load
 from deconditioning.studies.replicated.numbers import FOLDER
-from pages.kit.mediated import lost
+from pages.kit.runs.mediated import lost
 from pages.replicated.entry import block
 
 FOUND = load()

@@ -16,7 +16,7 @@ def _page(changes: dict, stopping: bool) -> None:
     import streamlit as st
 
     from deconditioning.engine.records import Run, RunSpec
-    from pages.kit import run_panel
+    from pages.kit.runs import run_panel
 
     now = time.time()
     times = {name: now + changes.pop(name) for name in ("created", "started", "ended") if name in changes}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.kit.weights import weights_said
+from pages.kit.layout.weight_words import weights_said
 from pages.one_dimension import bayes, trip
 
 

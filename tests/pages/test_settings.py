@@ -14,7 +14,7 @@ from deconditioning.settings.settings import schema
 from deconditioning.studies.kernel_bayes import sweep
 from deconditioning.studies.kernel_bayes.settings import KernelBayesSettings
 from pages.kernel_bayes import controls, one, presets, several
-from pages.kit.settings import at, essentials
+from pages.kit.controls.settings import at, essentials
 
 
 class More(KernelBayesSettings):

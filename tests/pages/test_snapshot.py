@@ -11,7 +11,7 @@ from deconditioning.engine.context import Context
 from deconditioning.engine.labels import Label
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.studies.sparse_representation.study import SparseSettings, sparse_task
 from pages.kit.pages import SNAPSHOT
 from pages.snapshot.run_address import page_of_run

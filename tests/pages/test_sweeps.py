@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.studies.sweeping import study_of
-from pages.kit import sweep
 from pages.kit.state import get_engine
-from pages.kit.sweep import Offer, Sweepable
+from pages.kit.tools import sweep
+from pages.kit.tools.sweep import Offer, Sweepable
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 from tests.waiting import HANG_S

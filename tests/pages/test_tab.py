@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.kit import tab
-from pages.kit.address import LONGEST
-from pages.kit.history import KEPT, History, joined
+from pages.kit.controls.address import LONGEST
+from pages.kit.tools import tab
+from pages.kit.tools.history import KEPT, History, joined
 
 states = st.dictionaries(st.text(max_size=5), st.lists(st.text(max_size=9), max_size=3).map(tuple), max_size=6)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.kit import compared, history, record
+from pages.kit import record
 from pages.kit.pages import PAGES
 from pages.kit.record import Control, Seen, Table, same
+from pages.kit.tools import compared, history
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
 

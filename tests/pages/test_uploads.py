@@ -31,7 +31,7 @@ def test_an_upload_is_parsed_once(open_page, monkeypatch):
     monkeypatch.setattr(sandbox, "_run", lambda command, *rest: started.append(command[2]) or run(command, *rest))
     page = given(open_page, "mine.nc", netcdf(region(12, 16)))
     assert not page.exception and page.selectbox(key="data").value.startswith("upload:")
-    assert started == ["deconditioning.fields.reader"]
+    assert started == ["deconditioning.fields.reading.upload_process"]
     page.run()
     other = ("other.nc", netcdf(region(12, 18)), "application/x-netcdf")
     page.file_uploader(key="files").set_value([other]).run()

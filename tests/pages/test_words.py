@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deconditioning.figures.style import literal
-from pages.kit.words import MOST_CHARACTERS, cells, plain, sentence_of
+from pages.kit.layout.escaping import MOST_CHARACTERS, cells, plain, sentence_of
 from tests.pages.reading import as_shown
 
 

@@ -7,8 +7,8 @@ those of the routes that it has in the order given, which is that of their cost.
 from collections.abc import Sequence
 from enum import StrEnum
 
+from deconditioning.bag_sums.line_sums import decay_of
 from deconditioning.bag_sums.offsets import GridLayout
-from deconditioning.bag_sums.sorted import decay_of
 from deconditioning.bag_sums.sphere import SphereLayout
 from deconditioning.kernels.families.family import Family
 from deconditioning.kernels.spec import Factor, Term

@@ -9,8 +9,8 @@ from deconditioning.cli.talk import say
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
-    from deconditioning.downscaling.deliver import Leaving
-    from deconditioning.fields.delivery import Delivery
+    from deconditioning.downscaling.result_dataset import Leaving
+    from deconditioning.fields.writing.delivery import Delivery
 
 
 def add_delivery_options(group: Any) -> None:
@@ -39,8 +39,8 @@ def add_delivery_options(group: Any) -> None:
 
 def delivery_of(options: argparse.Namespace) -> "Delivery":
     """What is asked for; ``InputError`` where it cannot be, before hours of work."""
-    from deconditioning.fields.delivery import Delivery, attributes_of_text
-    from deconditioning.fields.uncertain import QUANTILES
+    from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
+    from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 
     if not options.drs:
         check_writable(options.output)
@@ -61,7 +61,7 @@ def save(options: argparse.Namespace, delivery: "Delivery", leaving: "Leaving", 
     """Write the result of one of ``count`` seeds and say where it is; nothing without ``--output``."""
     if not options.output:
         return
-    from deconditioning.fields.delivery import delivered
+    from deconditioning.fields.writing.delivery import delivered
 
     path = Path(options.output)
     if options.drs:

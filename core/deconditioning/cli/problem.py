@@ -62,7 +62,7 @@ def add_data_options(group: Any) -> None:
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
     """The problem's settings: those given, else the data set's own, else the usual ones."""
-    from deconditioning.fields.by_hand import cells_of_text
+    from deconditioning.fields.problem.chosen_cells import cells_of_text
     from deconditioning.fields.spec import DownscalingSpec
 
     names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing")
@@ -113,7 +113,7 @@ def open_input(options: argparse.Namespace) -> tuple["Fields", dict[str, Any]]:
     """The fields of files or of data sets of ours, and the settings that one of the latter comes with."""
     from deconditioning.datasets.entries import catalogue
     from deconditioning.datasets.suggest import static_covariates
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
     from deconditioning.fields.several import keys_of, together
 
     entries = {entry.key: entry for entry in catalogue()}

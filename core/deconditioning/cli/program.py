@@ -21,9 +21,10 @@ BAD_INPUT = 2
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)
 
 
-def command_names() -> tuple[str, ...]:
-    """The names of all commands."""
-    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__))
+def command_modules() -> dict[str, str]:
+    """Command → its module: one file below ``cli/commands`` each."""
+    modules = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
+    return {module.name.rpartition(".")[2].replace("_", "-"): module.name for module in modules if not module.ispkg}
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -35,8 +36,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=deconditioning.__version__)
     chosen = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in command_names():
-        module = importlib.import_module(f"deconditioning.cli.commands.{name.replace('-', '_')}")
+    for name, path in sorted(command_modules().items()):
+        module = importlib.import_module(path)
         sub = chosen.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(sub)
         sub._negative_number_matcher = _NEGATIVE  # argparse takes -1e20 for an option

@@ -47,7 +47,7 @@ class Entry:
 
 
 def _open_file(path: Path) -> "Fields":
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
 
     return open_fields(path)
 

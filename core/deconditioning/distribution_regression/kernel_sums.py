@@ -16,8 +16,8 @@ from torch import Tensor
 from deconditioning.bag_sums import direct
 from deconditioning.bag_sums.blocks import SortedBags, sort_bags
 from deconditioning.bag_sums.chebyshev import Interpolation, interpolate_kernel
+from deconditioning.bag_sums.line_sums import SortedLine, decay_of, sort_line, sorted_cross, sorted_gram
 from deconditioning.bag_sums.routes import Route, routes_of
-from deconditioning.bag_sums.sorted import SortedLine, decay_of, sort_line, sorted_cross, sorted_gram
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal, evaluate

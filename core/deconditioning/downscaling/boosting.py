@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields.baselines import bilinear
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.problem import DownscalingProblem
 
 #: The most rounds, and by what share the means have to come nearer for another.
 ROUNDS, _NEARER = 12, 0.01

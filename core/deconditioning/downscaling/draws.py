@@ -8,18 +8,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.bag_sums.grid_draws import grid_draws
-from deconditioning.bag_sums.kept import SumsStore
-from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.by_term import PartedPicture
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.device import one_thread
+from deconditioning.downscaling.checks.local_scale_inputs import scale_at
+from deconditioning.downscaling.grid_draws import grid_draws
 from deconditioning.downscaling.interactive import Sketch, quick_sums, sketch, sums_key
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags, reads_bags, total
 from deconditioning.downscaling.settings import columns_of
-from deconditioning.downscaling.surroundings import scale_at
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.families.draws import normal
 from deconditioning.kernels.fourier import draw_features
 from deconditioning.kernels.spec import KernelSpec, Term

@@ -2,8 +2,8 @@
 
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import has_two_ways
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.learning_time import expected_seconds
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.learning.learning_time import expected_seconds
 
 #: Seconds on one core of a map with its scores: whatever the size, for each pixel and for each pair of cells.
 _ALWAYS_S, _PIXEL_S, _PAIR_S = 1.0, 2e-5, 1.2e-5

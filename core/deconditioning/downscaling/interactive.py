@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from deconditioning.bag_sums.by_term import PartedPicture, Rows, rows_in, rows_of, sees_only
+from deconditioning.bag_sums.cached_terms import MOST_BYTES, SumsStore
 from deconditioning.bag_sums.coreset import coreset
-from deconditioning.bag_sums.kept import MOST_BYTES, SumsStore
-from deconditioning.bag_sums.parted import PartedPicture, Rows, rows_in, rows_of, sees_only
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, is_cheap, term_sums
 from deconditioning.bag_sums.preview import FewPoints, each, few_point_sums, few_points
 from deconditioning.device import one_thread
+from deconditioning.downscaling.checks.local_scale_inputs import scaled
 from deconditioning.downscaling.prediction import (
     Prediction,
     fits_in_memory,
@@ -27,14 +28,13 @@ from deconditioning.downscaling.prediction import (
     total,
 )
 from deconditioning.downscaling.settings import columns_of
-from deconditioning.downscaling.surroundings import scaled
 from deconditioning.errors import Check, never
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Term
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import condition_on_gram
+from deconditioning.models.learning.parameters import with_values
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.parameters import with_values
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 

@@ -8,19 +8,19 @@ import torch
 
 from deconditioning.bag_sums.distances import over_many
 from deconditioning.device import choose
-from deconditioning.downscaling.guard import Guard, better_of
+from deconditioning.downscaling.checks.learning_check import Guard, better_of
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
-from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.prediction import matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from deconditioning.downscaling.stages import choose_stage, ran_away
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.models.inducing import fitting
-from deconditioning.models.learning import Learned, learn
-from deconditioning.models.progress import learning_reporter
-from deconditioning.models.seen_through import bag_gram_of
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.learning.learning import Learned, learn
+from deconditioning.models.learning.progress import learning_reporter
+from deconditioning.models.sparse.inducing import fitting
+from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import Bags
 
 

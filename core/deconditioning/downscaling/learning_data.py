@@ -19,11 +19,11 @@ from deconditioning.downscaling.prediction import (
 )
 from deconditioning.downscaling.settings import columns_of, coordinate_names
 from deconditioning.errors import Check
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
-from deconditioning.models.seen_through import beside, seen_through
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.term_bags import beside, seen_through
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.

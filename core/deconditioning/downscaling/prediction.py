@@ -10,26 +10,26 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.offsets import Cells, GridLayout
-from deconditioning.bag_sums.parted import PartedPicture
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
 from deconditioning.bag_sums.sphere import SphereLayout
+from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.settings import columns_of
-from deconditioning.downscaling.surroundings import scale_at
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields.coordinates import scaled_coordinates
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coordinates import scaled_coordinates
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.catalogue import NamedModel
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, posterior
-from deconditioning.models.learning import LearningOptions
+from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.leave_one_out import MOST_TARGETS, leave_one_out, left_out
 from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.posterior_moments import Moments, read_moments
 from deconditioning.models.pseudo_targets import with_pseudo_targets
-from deconditioning.models.reading import Moments, read_moments
-from deconditioning.models.seen_through import seen_apart
-from deconditioning.models.sparse_gp import SparsePosterior, bound_and_error
+from deconditioning.models.sparse.sparse_gp import SparsePosterior, bound_and_error
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.term_bags import seen_apart
 from deconditioning.observations import Bags, IndirectData
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.

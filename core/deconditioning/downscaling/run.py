@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from deconditioning.device import choose
-from deconditioning.downscaling.assumptions import Assumption, assumptions, refused
 from deconditioning.downscaling.boosting import gradient_boosting
-from deconditioning.downscaling.deliver import Leaving
-from deconditioning.downscaling.guard import Guard, beside_bilinear, bilinear_error
-from deconditioning.downscaling.kept_map import FILE, THUMBNAIL
+from deconditioning.downscaling.checks.assumptions import Assumption, assumptions, refused
+from deconditioning.downscaling.checks.learning_check import Guard, beside_bilinear, bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import Prediction, matched_data, predict
+from deconditioning.downscaling.result_dataset import Leaving
+from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import (
     DownscaleSettings,
     columns_of,
@@ -23,10 +23,10 @@ from deconditioning.downscaling.settings import (
 )
 from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
-from deconditioning.fields.explained import explained_share
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.thumbnail import field_thumbnail
-from deconditioning.models.learning import Learned, learn
+from deconditioning.fields.problem.explained_variation import explained_share
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.printed.thumbnail import field_thumbnail
+from deconditioning.models.learning.learning import Learned, learn
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.spec import ModelSpec
@@ -139,7 +139,7 @@ def score_all(
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip
     """Fields and scores of the model and of every baseline (gradient ``boosting`` too), all seeing the same cells."""
-    from deconditioning.fields.baselines import interpolations
+    from deconditioning.fields.problem.baselines import interpolations
     from deconditioning.metrics.field_scores import score_field
 
     fields = {spec.model.name: problem.physical_mean(found.mean)}
@@ -172,7 +172,7 @@ def centroid_baseline(problem: DownscalingProblem, check: Check = never) -> tupl
 
 def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, dict[str, float]]:
     """The fine field averaged back to the cells, against coarse values: ``withheld`` (never seen) and ``seen``."""
-    from deconditioning.fields.blocks import reaggregate
+    from deconditioning.fields.grids.blocks import reaggregate
     from deconditioning.metrics.field_scores import score_field
 
     back = reaggregate(problem, mean)
@@ -187,7 +187,7 @@ def coarse_scores(problem: DownscalingProblem, mean: np.ndarray) -> dict[str, di
 
 def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
     """Every method's field averaged back to the cells hidden from all of them, where all have a value; {} below two."""
-    from deconditioning.fields.blocks import reaggregate
+    from deconditioning.fields.grids.blocks import reaggregate
     from deconditioning.metrics.field_scores import score_field
 
     back = {name: reaggregate(problem, values) for name, values in fields.items()}
@@ -217,7 +217,7 @@ def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
 
 def export(problem: DownscalingProblem, result: DownscalingResult) -> bytes:
     """The result as CF NetCDF bytes."""
-    from deconditioning.fields.delivery import Delivery, to_netcdf_bytes
+    from deconditioning.fields.writing.delivery import Delivery, to_netcdf_bytes
 
     return to_netcdf_bytes(leaving(problem, result).dataset(Delivery()))
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deconditioning.engine.uploads import UPLOAD, claim, kept, upload_folder, used_now, write_upload
+from deconditioning.engine.visitors.uploads import UPLOAD, claim, kept, upload_folder, used_now, write_upload
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.several import keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
 
@@ -22,7 +22,7 @@ def keep_upload(data: bytes | Path, name: str, mark: str = "") -> tuple[str, Fie
     (``engine.visitor``), in whose list it is to be. Raises ``InputError`` with one sentence on anything wrong with
     the file; nothing is kept then.
     """
-    from deconditioning.fields.upload import open_upload
+    from deconditioning.fields.reading.upload import open_upload
 
     fields = open_upload(data, name)
     key = write_upload(data, json.dumps({"name": name[:120]}).encode())
@@ -43,7 +43,7 @@ def open_source(key: str) -> Fields:
         from deconditioning.datasets.entries import find
 
         return find(key).open()
-    from deconditioning.fields.upload import open_upload
+    from deconditioning.fields.reading.upload import open_upload
 
     digest = key.removeprefix(UPLOAD)
     path = upload_folder() / f"{digest}.nc"
@@ -84,8 +84,8 @@ def build_problem(source: Source, spec: DownscalingSpec, opener: Any = open_sour
 
 def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source) -> tuple[int, int]:
     """(rows, columns) of the coarse cells of the whole field that a source has, whatever region is kept of them."""
-    from deconditioning.fields.coarsened import cells_of_fields
-    from deconditioning.fields.pair import cells_of_files
+    from deconditioning.fields.problem.coarsened import cells_of_fields
+    from deconditioning.fields.problem.two_files import cells_of_files
 
     if not source.coarse:
         return cells_of_fields(opener(source.fields), spec)

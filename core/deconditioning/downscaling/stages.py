@@ -10,12 +10,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deconditioning.downscaling.one_scale_up import CLEARLY, OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import CLEARLY, OneScaleUp, one_scale_up
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings
 from deconditioning.errors import InputError
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.catalogue import NamedModel
-from deconditioning.models.learning import RUNAWAY_VARIANCE, Learned
+from deconditioning.models.learning.learning import RUNAWAY_VARIANCE, Learned
 
 #: The ways; where nothing can be asked one scale up, the first is taken.
 WAYS = ("leave_one_bag_out", "joint")

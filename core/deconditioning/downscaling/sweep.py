@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.interactive import traced_spec
-from deconditioning.downscaling.kept_map import THUMBNAIL
 from deconditioning.downscaling.prediction import matched_data
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.errors import Check, never
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import field_scale
-from deconditioning.figures.small import small_picture
+from deconditioning.figures.small_multiples import small_picture
 from deconditioning.figures.sweep import sweep_thumbnail
-from deconditioning.models.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.sweeps import (

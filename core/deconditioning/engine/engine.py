@@ -11,11 +11,11 @@ from typing import Any
 from deconditioning import __version__
 from deconditioning.engine.cluster import Cluster
 from deconditioning.engine.disk import as_bytes
-from deconditioning.engine.keeper import APP_GONE, Keeper
 from deconditioning.engine.labels import Label
 from deconditioning.engine.live import Live
 from deconditioning.engine.owner import Owner, is_alive
 from deconditioning.engine.records import Run, RunSpec
+from deconditioning.engine.run_thread import APP_GONE, Keeper
 from deconditioning.engine.store import Store
 from deconditioning.engine.tasks import task_path
 from deconditioning.errors import InputError

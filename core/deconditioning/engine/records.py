@@ -89,7 +89,7 @@ class Run:
     ``status`` is queued, running, done, cancelled, failed or interrupted; ``message`` is the last
     sentence the task (or the engine) said; ``heard`` is when the worker was last heard of;
     ``attempt`` counts starts (2 when a lost worker process made the run start again);
-    ``owner`` is the mark of the visitor who began it (``deconditioning.engine.visitor``), empty when that is nobody;
+    ``owner`` is the mark of the visitor who began it (``engine.visitors.visitor``), empty when that is nobody;
     ``version`` is the version of this software that made it;
     ``result`` is the task's result, or its best so far when the run did not end; ``label`` what a person calls it.
     """

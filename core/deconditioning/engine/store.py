@@ -13,8 +13,8 @@ from typing import Any
 from deconditioning.engine import disk
 from deconditioning.engine.context import check_file_name, is_file_name
 from deconditioning.engine.labels import Label
-from deconditioning.engine.mark import is_mark
 from deconditioning.engine.records import ACTIVE, ENDED, Run, RunSpec, jsonable
+from deconditioning.engine.visitors.visitor_id import is_mark
 from deconditioning.errors import InputError
 from deconditioning.versions import UNSTATED
 

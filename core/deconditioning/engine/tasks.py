@@ -12,7 +12,7 @@ TASKS: dict[str, str] = {
     "downscale": "deconditioning.downscaling.run:learn_task",
     "sweep": "deconditioning.downscaling.sweep:sweep_task",
     "sweep-study": "deconditioning.studies.sweeping:study_task",
-    "predict-store": "deconditioning.downscaling.predict_store:predict_store_task",
+    "predict-store": "deconditioning.downscaling.stores.predict_store:predict_store_task",
     "swiss-roll": "deconditioning.studies.pictured:roll_task",
     "one-dimension": "deconditioning.studies.pictured:line_task",
     "sparse-representation": "deconditioning.studies.pictured:sparse_task",

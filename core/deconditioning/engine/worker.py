@@ -9,7 +9,7 @@ from typing import Any
 from deconditioning.engine.context import Context
 from deconditioning.engine.records import RunSpec, jsonable
 from deconditioning.engine.tasks import find_task
-from deconditioning.engine.uploads import unpack
+from deconditioning.engine.visitors.uploads import unpack
 from deconditioning.errors import Cancelled, InputError
 
 _SEND_S = 0.02  # reports closer together than this travel in one message

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Self, Unpack
 import xarray as xr
 
 from deconditioning.downscaling import run
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.one_scale_up import OneScaleUp
 from deconditioning.downscaling.settings import DownscaleSettings, completed
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
 from deconditioning.estimators.inputs import DataSettings, Gridded, problem_of
-from deconditioning.fields.delivery import Delivery
-from deconditioning.fields.uncertain import with_draws
+from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.fields.writing.quantiles_and_draws import with_draws
 
 _DEFAULT = DownscaleSettings
 

@@ -7,12 +7,12 @@ from typing import Any, TypedDict
 import xarray as xr
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.decoding import Decoded
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.opening import fields_from_decoded, is_large, lazily_decoded, open_fields
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.decoding import Decoded
+from deconditioning.fields.reading.opening import fields_from_decoded, is_large, lazily_decoded, open_fields
 from deconditioning.fields.spec import DownscalingSpec
 
 #: What may be given as a field.

@@ -5,6 +5,6 @@ from typing import Any
 
 def open_fields(path: Any) -> Any:
     """The `gridded.Fields` of a file, as `fields.opening.open_fields` opens them."""
-    from deconditioning.fields import opening
+    from deconditioning.fields.reading import opening
 
     return opening.open_fields(path)

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.accounts import agree, sheet_beside
-from deconditioning.fields.axes import Axes, find_axes
-from deconditioning.fields.bounds import settled
-from deconditioning.fields.grid import Grid, cell_edges, make_grid
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.halo import folded_cells, repeated_columns, shared_positions
-from deconditioning.fields.holes import LEAST_PLACED, fill_positions, placed
-from deconditioning.fields.lines import bounded, line, scale_of
-from deconditioning.fields.ordering import check_connected, order_latitudes, order_longitudes, order_plain
-from deconditioning.fields.roles import role
+from deconditioning.fields.grids.axes import Axes, find_axes
+from deconditioning.fields.grids.axis_values import bounded, line, scale_of
+from deconditioning.fields.grids.bounds import settled
+from deconditioning.fields.grids.cell_corners import by_corners
+from deconditioning.fields.grids.duplicate_cells import folded_cells, repeated_columns, shared_positions
+from deconditioning.fields.grids.grid import Grid, cell_edges, make_grid
+from deconditioning.fields.grids.missing_positions import LEAST_PLACED, fill_positions, placed
+from deconditioning.fields.grids.ordering import check_connected, order_latitudes, order_longitudes, order_plain
+from deconditioning.fields.grids.position_checks import agree, sheet_beside
+from deconditioning.fields.grids.roles import role
+from deconditioning.fields.grids.sphere import wrap_longitude
+from deconditioning.fields.reading.validity import look_at_values
 from deconditioning.fields.selecting import REPEATED
-from deconditioning.fields.sphere import wrap_longitude
 from deconditioning.fields.times import read_odd
-from deconditioning.fields.validity import look_at_values
-from deconditioning.fields.vertices import by_corners
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.errors import InputError, short
-from deconditioning.fields.grid import Grid
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.problem.static_fields import is_static
+from deconditioning.fields.reading.validity import DOUBTFUL, Marks, asked_missing, doubt_of, look, only_valid
 from deconditioning.fields.selecting import distinct, index_of
-from deconditioning.fields.static import is_static
 from deconditioning.fields.times import is_dates, labels_of, text_of, words_of
-from deconditioning.fields.validity import DOUBTFUL, Marks, asked_missing, doubt_of, look, only_valid
 from deconditioning.missing_marks import Mark, marked, marks_of
 
 if TYPE_CHECKING:

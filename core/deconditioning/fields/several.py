@@ -10,7 +10,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
-from deconditioning.fields.sampling import how_sampled, sample
+from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.selecting import REPEATED, distinct
 from deconditioning.fields.times import is_dates
 from deconditioning.missing_marks import Mark

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from deconditioning.errors import InputError
-from deconditioning.fields.by_hand import Cell, Region, cells_text, checked_cells, checked_region
+from deconditioning.fields.problem.chosen_cells import Cell, Region, cells_text, checked_cells, checked_region
 from deconditioning.missing_marks import checked_missing
 from deconditioning.plain_data import check_seed
 
@@ -65,7 +65,7 @@ class DownscalingSpec:
     reweigh : whether bags whose mediators are common among the targets count for more in the regression on mediators
         (`deconditioning.mediator_shift`); changes nothing where cells are matched.
     coarse_select : the same for a coarse target in a file of its own; what is not given there is matched to the
-        covariates' choice (`deconditioning.fields.matched`).
+        covariates' choice (`deconditioning.fields.problem.matching`).
     missing : numbers that count as missing, as text: "-999.9" in every field, "t=-999.9" in one.
     region : (first row, last row, first column, last column) of the coarse cells to keep; ``None`` for all.
     """

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.grid import Grid
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.times import from_numbers, is_dates, to_numbers
 from deconditioning.missing_marks import Mark
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.panel import MapScale
+from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.style import Figure, compact
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.fields.pointed import number_of
-from deconditioning.fields.problem import DownscalingProblem
-from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.fields.problem.map_selection import number_of
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.style import DARK, LIGHT
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.

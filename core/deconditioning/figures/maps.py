@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields import sphere
-from deconditioning.fields.grid import Grid
-from deconditioning.figures import findings
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.figures import descriptions
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.panel import Extend, MapScale, Panel
+from deconditioning.figures.map_panel import Extend, MapScale, Panel
 from deconditioning.figures.projection import coast_on, frame
 from deconditioning.figures.style import MISSING, Figure, axis, compact, layout, literal, rimmed_line
 
@@ -46,7 +46,7 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     picture["yaxis"] = _map_axis(y0, y1, dark) | {"scaleanchor": "x", "scaleratio": stretch}
     picture["uirevision"] = " ".join(f"{edge:.6g}" for edge in bounds)
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
-    told = findings.size_of_error if scale.low == -scale.high else findings.extremes
+    told = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
     limits = f"colour scale from {scale.low:.4g} to {scale.high:.4g}{_BEYOND[extend]}"
     alt = f"Map, {shown}: {told(np.asarray(panel.values, dtype=float))}; {limits}."
     aspect = (y1 - y0) * stretch / (x1 - x0)

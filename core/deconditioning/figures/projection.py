@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from deconditioning.fields import sphere
-from deconditioning.fields.grid import Grid
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid
 from deconditioning.figures.coast import Resolution, coast_lines
 
 Frame = tuple[float, float, float, float]

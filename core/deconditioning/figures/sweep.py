@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import colour_scale, series_colour
+from deconditioning.figures.printed.thumbnail import curve_thumbnail, field_thumbnail
 from deconditioning.figures.style import DARK, LIGHT, Figure, axis, compact, layout
-from deconditioning.figures.thumbnail import curve_thumbnail, field_thumbnail
 
 Values = Mapping[str, float]
 #: Marks: the best score, what is chosen without a truth, where the sliders stand.

@@ -3,6 +3,7 @@
 import copyreg
 
 from deconditioning.errors import InputError
+from deconditioning.models.learning.initial import ROUGH, TREND, TREND_BESIDE_MEDIATORS, TREND_OF_PSEUDO, USUAL
 from deconditioning.models.mediation import (
     identity_weights,
     partial_weights,
@@ -10,7 +11,6 @@ from deconditioning.models.mediation import (
     shrinkage_weights,
 )
 from deconditioning.models.named_model import NamedModel
-from deconditioning.models.start import ROUGH, TREND, TREND_BESIDE_MEDIATORS, TREND_OF_PSEUDO, USUAL
 
 _SHRINKAGE = r"W = (L + B\lambda I)^{-1}\tilde L"
 _REPLICATED = r"W = (L + N\lambda D^{-1})^{-1}\tilde L"

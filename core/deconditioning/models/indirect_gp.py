@@ -17,9 +17,9 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import diagonal, evaluate
 from deconditioning.models.conditioning import Conditioning, condition, observation_noise
 from deconditioning.models.mediation import MediatorGrams
-from deconditioning.models.reading import POINTS, Moments, read_moments, tile_points
-from deconditioning.models.seen_through import bag_gram_of, seen_apart
+from deconditioning.models.posterior_moments import POINTS, Moments, read_moments, tile_points
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.term_bags import bag_gram_of, seen_apart
 from deconditioning.observations import Bags, IndirectData
 
 #: The most points a dense covariance is given for.

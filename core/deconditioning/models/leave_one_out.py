@@ -11,9 +11,9 @@ from deconditioning.bag_sums.moving import BagGram
 from deconditioning.errors import Check, never
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns, condition_on_gram
-from deconditioning.models.seen_through import bag_gram_of
-from deconditioning.models.sparse_gp import sparse_terms
+from deconditioning.models.sparse.sparse_gp import sparse_terms
 from deconditioning.models.spec import ModelSpec
+from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import IndirectData
 
 #: Targets beyond which S is not inverted for this (200 MB, half a minute).

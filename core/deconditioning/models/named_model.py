@@ -10,8 +10,8 @@ from torch import Tensor
 
 from deconditioning.errors import InputError
 from deconditioning.models.centroids import centroids
+from deconditioning.models.learning.initial import USUAL, Start
 from deconditioning.models.mediation import MediatorGrams, Misfit, mediation_covariance
-from deconditioning.models.start import USUAL, Start
 from deconditioning.observations import Bags, IndirectData
 
 #: Hyperparameters that not every model has.

@@ -2,7 +2,7 @@
 
 from deconditioning.errors import Check, never
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
-from deconditioning.models.sparse_gp import SparsePosterior, sparse_posterior
+from deconditioning.models.sparse.sparse_gp import SparsePosterior, sparse_posterior
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 

@@ -8,8 +8,8 @@ from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import DENSE_LIMIT, Columns, posterior
-from deconditioning.models.learning import LearningOptions, fit_target_gp
-from deconditioning.models.optimise import Report
+from deconditioning.models.learning.learning import LearningOptions, fit_target_gp
+from deconditioning.models.learning.optimise import Report
 from deconditioning.observations import IndirectData
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from deconditioning.downscaling.assumptions import Assumption, refused
-from deconditioning.downscaling.one_scale_up import OneScaleUp
+from deconditioning.downscaling.checks.assumptions import Assumption, refused
+from deconditioning.downscaling.checks.interval_summary import verdict
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.run import DownscalingResult, withheld_scores
-from deconditioning.downscaling.verdict import verdict
 from deconditioning.fields.gridded import Fields
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import all_panels, field_scale, reaches
-from deconditioning.figures.panel import Panel
+from deconditioning.figures.map_panel import Panel
 from deconditioning.metrics.trusting import Trust, trust
 from deconditioning.models.catalogue import NamedModel
 from deconditioning.slides.deck import Shown, covariate_panel
@@ -28,7 +28,7 @@ def assembled(
     command: str = "",
 ) -> Shown:
     """The contents of the slides: ``panels`` with the limits they have on the screen, ``found`` what is said of the
-    intervals (`deconditioning.downscaling.verdict`), ``fields`` those the problem was made of."""
+    intervals (`deconditioning.downscaling.checks.interval_summary`), ``fields`` those the problem was made of."""
     units = {name: variable.units for name, variable in fields.variables().items()}
     held, instead = (None, found) if isinstance(found, str) else (found, "")
     said = "" if checked is None else checked.sentence

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from deconditioning import __version__
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import MEAN, OBSERVED, SPREAD, TRUTH, heading, round_limits, short_name
-from deconditioning.figures.panel import MapScale, Panel
-from deconditioning.figures.publication import publication_figure
-from deconditioning.figures.trust import mark_of
+from deconditioning.figures.map_panel import MapScale, Panel
+from deconditioning.figures.printed.coverage import mark_of
+from deconditioning.figures.printed.publication import publication_figure
 from deconditioning.metrics.trusting import LEVELS, Trust
 from deconditioning.models.catalogue import NamedModel
 from deconditioning.slides.field import field_data, frame_data

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from deconditioning import __version__
-from deconditioning.figures.light import in_light
-from deconditioning.figures.paper import paper_figure
+from deconditioning.figures.printed.figure import paper_figure
+from deconditioning.figures.printed.light import in_light
 from deconditioning.slides.presented import Presented, Slide
 
 FIGURE = "figure-"

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.fields import sphere
-from deconditioning.fields.grid import Grid
-from deconditioning.figures.flip import colour_table, in_shares, outline
-from deconditioning.figures.panel import Panel, plain_number
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.figures.flip_book import colour_table, in_shares, outline
+from deconditioning.figures.map_panel import Panel, plain_number
 from deconditioning.figures.projection import graticule_on
 
 #: A code 0 is a missing value; 1 … 65535 lie evenly between the least and the most value of the field.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.errors import InputError
 from deconditioning.studies.one_dimension import problem
 from deconditioning.studies.run_picture import run_sketch

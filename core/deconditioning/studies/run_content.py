@@ -15,7 +15,7 @@ from deconditioning.errors import InputError
 from deconditioning.models.spec import ModelSpec
 
 if TYPE_CHECKING:
-    from deconditioning.downscaling.one_scale_up import OneScaleUp
+    from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 
 Parser = Callable[[dict[str, Any]], Any]
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError, RecursionError)
@@ -64,7 +64,7 @@ def number_in(result: Mapping[str, Any] | None, *names: str) -> float | None:
 
 def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp | None":
     """What a downscaling run found one scale up on so many coarse cells; None where it did not look or is damaged."""
-    from deconditioning.downscaling.one_scale_up import OneScaleUp
+    from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 
     try:
         found = OneScaleUp.from_dict((result or {})["diagnostics"]["one_scale_up"])

@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
-from deconditioning.figures.sketch import figure_sketch
+from deconditioning.figures.printed.sketch import figure_sketch
 from deconditioning.figures.style import Figure
 from deconditioning.sweeps import choosing, erring
 
@@ -58,7 +58,7 @@ def sweep_sketch(run: Run) -> bytes:
 
 def _sparse(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     from deconditioning.datasets.sparse_toy import ToySpec, make_toy
-    from deconditioning.figures.line import function_plot
+    from deconditioning.figures.studies.one_dimension import function_plot
     from deconditioning.studies.sparse_representation.study import VERSIONS, read, spec_from_dict
 
     if not result.get("learned"):
@@ -76,7 +76,7 @@ def _sparse(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
 
 def _line(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     from deconditioning.datasets.one_dimension import LineSpec, make_line
-    from deconditioning.figures.line import error_band_plot, function_plot
+    from deconditioning.figures.studies.one_dimension import error_band_plot, function_plot
     from deconditioning.models.spec import ModelSpec
     from deconditioning.studies.one_dimension.problem import TITLES, condition_line, on_grid
 
@@ -97,7 +97,7 @@ def _line(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
 
 def _roll(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
-    from deconditioning.figures.roll import roll_in_space
+    from deconditioning.figures.studies.swiss_roll import roll_in_space
     from deconditioning.models.spec import ModelSpec
     from deconditioning.studies.swiss_roll.study import data_for, posterior_at_points
 

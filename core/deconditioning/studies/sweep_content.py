@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
-from deconditioning.figures.small import small_map
+from deconditioning.figures.small_multiples import small_map
 from deconditioning.sweeps import Axis, Score, is_finite
 
 TASKS = ("sweep", "sweep-study")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.sweep import sweep_thumbnail
 from deconditioning.settings import setting as declared
@@ -86,7 +86,7 @@ class Study:
     title : of its page.
     settings : all that its scores depend on, by name, flat.
     scores : what is told of each setting.
-    row : all settings → scores by name and ``picture`` (`deconditioning.figures.small`); raises ``InputError``.
+    row : all settings → scores by name and ``picture`` (`figures.small_multiples`); raises ``InputError``.
     chosen : settings as they are once these names are swept: what followed from others may no longer do so.
     setting_s : seconds of one setting at the usual ones, on one core.
     """

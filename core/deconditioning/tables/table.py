@@ -145,7 +145,7 @@ def _plain(values: Any) -> np.ndarray:
 
 
 def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
-    from deconditioning.fields.decoding import decode
+    from deconditioning.fields.reading.decoding import decode
 
     with decode(path) as decoded:
         dataset = decoded.dataset

@@ -138,7 +138,7 @@ def _field(*scores: str) -> Callable[[Address], tuple[float, ...]]:
     """Scores of the worked example's map, "bilinear" for the error of that interpolation; the last says it is exact."""
 
     def at(address: Address) -> tuple[float, ...]:
-        from deconditioning.fields.baselines import bilinear
+        from deconditioning.fields.problem.baselines import bilinear
         from deconditioning.metrics.field_scores import score_field
 
         problem, mean, sd = _map(address)
@@ -156,7 +156,7 @@ def _map(address: Address) -> Any:
     from deconditioning.downscaling.prediction import matched_data, predict
     from deconditioning.downscaling.presets import preset
     from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
-    from deconditioning.fields.coarsened import make_problem
+    from deconditioning.fields.problem.coarsened import make_problem
     from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.kernels.families.registry import FAMILIES
 

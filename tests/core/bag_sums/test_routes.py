@@ -12,7 +12,7 @@ from deconditioning.bag_sums.cross_sums import Product, Windowed, Written
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.bag_sums.pixel_sums import Picture, picture_sums, term_sums
 from deconditioning.bag_sums.sphere import SphereLayout
-from deconditioning.fields.sphere import unit_vectors
+from deconditioning.fields.grids.sphere import unit_vectors
 from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate

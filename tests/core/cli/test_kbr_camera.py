@@ -2,7 +2,7 @@
 
 import pytest
 
-from deconditioning.cli.commands import kbr_camera
+from deconditioning.cli.commands.studies import kbr_camera
 from deconditioning.kernels import lanczos
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deconditioning.cli.commands import predict_store as command_module
-from deconditioning.fields.zarr_reading import open_store
+from deconditioning.fields.reading.zarr_reading import open_store
 from tests.core.downscaling.stores import stored_model, write_store
 
 

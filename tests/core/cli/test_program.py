@@ -22,19 +22,19 @@ TOP = {"schema", "command", "version", "device", "settings", "results", "summary
 
 
 def test_commands_are_the_files_of_the_folder() -> None:
-    files = {path.stem.replace("_", "-") for path in (ROOT / "core/deconditioning/cli/commands").glob("*.py")} - {
+    files = {path.stem.replace("_", "-") for path in (ROOT / "core/deconditioning/cli/commands").rglob("*.py")} - {
         "--init--"
     }
-    assert set(program.command_names()) == files
+    assert set(program.command_modules()) == files
     assert {"downscale", "runs", "datasets"} <= files
 
 
 def test_help_and_version(command) -> None:
     answer = command("--help")
-    assert answer.code == 0 and all(name in answer.out for name in program.command_names())
+    assert answer.code == 0 and all(name in answer.out for name in program.command_modules())
     assert command("--version").code == 0
     assert command().code == 2 and command("nonsense").code == 2
-    assert all(command(name, "--help").code == 0 for name in program.command_names())
+    assert all(command(name, "--help").code == 0 for name in program.command_modules())
 
 
 @pytest.mark.parametrize(

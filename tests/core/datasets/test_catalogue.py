@@ -8,9 +8,9 @@ from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.datasets.entries import BUILT_IN, catalogue, find, folder_problem
 from deconditioning.datasets.suggest import static_covariates, suggest_spec
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.explained import explained_share
 from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.spec import DownscalingSpec
 
 KEYS = tuple(entry.key for entry in BUILT_IN)

@@ -6,8 +6,8 @@ import torch
 
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import cross, gram
+from deconditioning.bag_sums.line_sums import sort_line, sorted_cross, sorted_gram
 from deconditioning.bag_sums.routes import Route
-from deconditioning.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
 from deconditioning.distribution_regression.gpdr import RegressionSpec, fit
 from deconditioning.distribution_regression.kernel_sums import KernelSums
 from deconditioning.distribution_regression.simulate import SimulationSpec, simulate

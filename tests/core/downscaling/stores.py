@@ -11,7 +11,7 @@ import xarray as xr
 from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
-from deconditioning.downscaling.stored_model import StoredModel
+from deconditioning.downscaling.stores.stored_model import StoredModel
 from deconditioning.fields.spec import DownscalingSpec
 
 SHAPE = (40, 80)

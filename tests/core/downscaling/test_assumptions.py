@@ -7,15 +7,15 @@ import pytest
 import torch
 import xarray as xr
 
-from deconditioning.downscaling.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.explained import explained_share
-from deconditioning.fields.limits import limits_of
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.explained_variation import explained_share
+from deconditioning.fields.problem.physical_limits import limits_of
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import KernelSpec
 from tests.core.fields.samples import fields, plane, region, runaway

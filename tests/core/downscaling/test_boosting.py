@@ -8,10 +8,10 @@ import pytest
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.run import downscale
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields.baselines import bilinear
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, runaway
 

@@ -12,19 +12,19 @@ import xarray as xr
 import yaml
 
 import deconditioning
-from deconditioning.downscaling.deliver import Leaving
 from deconditioning.downscaling.draws import exact_draws
+from deconditioning.downscaling.result_dataset import Leaving
 from deconditioning.downscaling.run import DownscalingResult, downscale, leaving
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import InputError
-from deconditioning.fields.citation import PAPERS, TITLE, citation, references_of
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.delivery import FILL, Delivery, attributes_of_text, delivered, packed
-from deconditioning.fields.naming import drs_name
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.origin import Origin
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import Origin
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.writing.citation import PAPERS, TITLE, citation, references_of
+from deconditioning.fields.writing.delivery import FILL, Delivery, attributes_of_text, delivered, packed
+from deconditioning.fields.writing.file_names import drs_name
 from deconditioning.kernels.tiles import evaluate
 from tests.core.fields.samples import fields, region
 

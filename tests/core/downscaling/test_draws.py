@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.bag_sums.grid_draws import _root, grid_draws
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.offsets import Cells, GridLayout
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.draws import Draws, posterior_draws
+from deconditioning.downscaling.grid_draws import _root, grid_draws
 from deconditioning.downscaling.prediction import Prediction, matched_data
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, Term
 from deconditioning.models.named_posterior import named_posterior
@@ -156,5 +156,5 @@ def test_where_no_torus_is_large_enough_it_says_so(monkeypatch: pytest.MonkeyPat
     layout, like = lattice(3, 4), torch.zeros(12, 2, dtype=torch.float64)
     rough = Term((Factor("powered_exponential", ("y", "x"), (0.8,), (("alpha", 1.9),)),), 1.0)
     assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is not None
-    monkeypatch.setattr("deconditioning.bag_sums.grid_draws.NEGATIVE", -1.0)
+    monkeypatch.setattr("deconditioning.downscaling.grid_draws.NEGATIVE", -1.0)
     assert grid_draws(layout, rough, ("y", "x"), like, 2, torch.Generator()) is None

@@ -9,7 +9,7 @@ from deconditioning.datasets.entries import find
 from deconditioning.downscaling.duration import about_seconds, map_seconds, setting_seconds
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 
 #: CPU seconds on one core of 2 GHz with 100 steps: data, pixels along a cell's side, model, of the map alone, with

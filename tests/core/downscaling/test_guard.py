@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.downscaling.guard import bilinear_error
+from deconditioning.downscaling.checks.learning_check import bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, completed, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, plane, runaway
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deconditioning.downscaling.kept_map import kept_map
 from deconditioning.downscaling.run import downscale, export
+from deconditioning.downscaling.saved_map import kept_map
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
 from deconditioning.fields.spec import DownscalingSpec

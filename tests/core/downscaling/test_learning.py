@@ -10,7 +10,7 @@ from deconditioning.bag_sums.direct import gram
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
 from deconditioning.errors import InputError
-from deconditioning.models.learning import LearningOptions
+from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.studies.one_dimension.problem import LineSettings
 from deconditioning.studies.swiss_roll.study import RollSettings
 from tests.core.downscaling.test_run import Context, open_corner, ukv

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from deconditioning.downscaling.larger_cells import cells_of
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.checks.problem_one_scale_up import scene_of
+from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.scene import scene_of
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
 from deconditioning.errors import Cancelled, never
-from deconditioning.fields.baselines import bilinear, bilinear_of_joined
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.joined import join, join_targets
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.baselines import bilinear, bilinear_of_joined
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.joined_cells import join, join_targets
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.indirect_gp import weights_and_noise

@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.bag_sums.kept import SumsStore
-from deconditioning.bag_sums.parted import PartedPicture
+from deconditioning.bag_sums.by_term import PartedPicture
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.guard import Guard
-from deconditioning.downscaling.larger_cells import cells_of
+from deconditioning.downscaling.checks.learning_check import Guard
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
+from deconditioning.downscaling.checks.problem_one_scale_up import scene_of
+from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.learning_data import distances_of
-from deconditioning.downscaling.one_scale_up import OneScaleUp, moments, one_scale_up
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.scene import scene_of
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, may_choose, starting_spec
 from deconditioning.errors import InputError, never
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models import pseudo_targets
 from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import posterior, weights_and_noise
-from deconditioning.models.seen_through import bag_gram_of
+from deconditioning.models.term_bags import bag_gram_of
 from tests.core.fields.samples import fields, runaway
 
 QUICK = {"steps": 10, "points": 9}

@@ -15,18 +15,18 @@ import pytest
 import torch
 import xarray as xr
 
-from deconditioning.downscaling import predict_store, store_plan
-from deconditioning.downscaling.predict_store import predict_store_task
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import starting_spec
-from deconditioning.downscaling.store_plan import StoreTask
-from deconditioning.downscaling.stored_model import StoredModel, read_model
+from deconditioning.downscaling.stores import predict_store, store_plan
+from deconditioning.downscaling.stores.predict_store import predict_store_task
+from deconditioning.downscaling.stores.store_plan import StoreTask
+from deconditioning.downscaling.stores.stored_model import StoredModel, read_model
 from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.zarr_reading import open_store
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.zarr_reading import open_store
 from tests.core.downscaling.stores import COVARIATES, stored_model, write_store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -91,7 +91,7 @@ def test_each_with_coarse_targets_of_their_own(store, tmp_path):
     fine.coarsen(latitude=5, longitude=5).mean().to_netcdf(coarse, engine="h5netcdf")
     stored = stored_model(store, matching="direct", mediators=())
     run(task(store, tmp_path / "out.zarr", stored, condition="each", coarse=str(coarse), steps=(2, 3)))
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
 
     spec = replace(stored.problem, select={"time": 2})
     problem = make_problem_from_files(open_store(store), open_fields(coarse), None, spec)
@@ -145,7 +145,7 @@ def test_another_version_resumes_where_its_numbers_are_the_same(store, tmp_path,
     (output / "mean/c/0/1/0").unlink()
     monkeypatch.setattr("deconditioning.__version__", "9.0.0")
     assert run(task(store, output, rows=20, resume=True))["computed"] == 1
-    monkeypatch.setattr("deconditioning.downscaling.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
+    monkeypatch.setattr("deconditioning.downscaling.stores.store_plan.SAME_NUMBERS_SINCE", "9.0.0")
     with pytest.raises(InputError, match="does not belong to this prediction"):
         run(task(store, output, rows=20, resume=True))
 

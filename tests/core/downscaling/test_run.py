@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.coreset import coreset
-from deconditioning.bag_sums.kept import SumsStore
 from deconditioning.bag_sums.pixel_sums import picture_sums, term_sums
 from deconditioning.downscaling import interactive
 from deconditioning.downscaling.prediction import (
@@ -259,8 +259,8 @@ def test_uploads_are_kept_and_found_again(runs_folder):
 
 def test_real_files_reproduce_the_known_order_of_methods(real_data):
     """ERA5: the mediated model lies between interpolation and models given pseudo-targets (RMSE near 1.5 K)."""
-    from deconditioning.fields.coarsened import make_problem
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.problem.coarsened import make_problem
+    from deconditioning.fields.reading.opening import open_fields
 
     fields = open_fields(real_data / "era5_1995-07-14T12.nc")
     problem = make_problem(fields, DownscalingSpec("t2m", ("sp", "d2m"), ("sp",), (7, 7), 0.5, 0))

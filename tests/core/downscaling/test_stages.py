@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from deconditioning.downscaling import learning, stages
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
 from deconditioning.engine.reporting import Quiet
 from deconditioning.errors import Cancelled, InputError, never
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.catalogue import MODELS, named
-from deconditioning.models.learning import Learned
+from deconditioning.models.learning.learning import Learned
 from tests.core.downscaling.test_partial import QUICK, problem
 
 SETTINGS = DownscaleSettings("shrinkage_cmp", restarts=1, **QUICK)

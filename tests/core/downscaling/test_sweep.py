@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from deconditioning.downscaling.interactive import traced_spec
-from deconditioning.downscaling.kept_map import THUMBNAIL
 from deconditioning.downscaling.prediction import predict
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.sweep import SCORES, is_cheap, sweep, sweep_task, sweepable
 from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import field_scale
-from deconditioning.figures.small import small_map, small_multiples
+from deconditioning.figures.small_multiples import small_map, small_multiples
 from deconditioning.figures.sweep import sweep_plot, table_of
 from deconditioning.metrics.field_scores import score_field
 from deconditioning.models.spec import ModelSpec

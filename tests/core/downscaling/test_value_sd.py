@@ -10,16 +10,16 @@ import pytest
 import torch
 import xarray as xr
 
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
+from deconditioning.downscaling.checks.local_scale_inputs import surroundings
 from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
 from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
-from deconditioning.downscaling.stored_model import condition_on_problem
-from deconditioning.downscaling.surroundings import surroundings
+from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate

@@ -8,11 +8,11 @@ import torch
 
 from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.stored_model import condition_on_problem
-from deconditioning.downscaling.wide_grid import widen
-from deconditioning.fields.coarsened import make_problem
+from deconditioning.downscaling.stores.stored_model import condition_on_problem
+from deconditioning.downscaling.stores.wide_grid import widen
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.grid import make_grid
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.spec import DownscalingSpec
 
 SPEC = DownscalingSpec.from_dict({

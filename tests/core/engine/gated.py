@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from deconditioning.downscaling.predict_store import predict_chunk, predict_store_task
-from deconditioning.downscaling.store_plan import Plan
+from deconditioning.downscaling.stores.predict_store import predict_chunk, predict_store_task
+from deconditioning.downscaling.stores.store_plan import Plan
 from deconditioning.engine.context import Context
-from deconditioning.fields.zarr_writing import Chunk
+from deconditioning.fields.writing.zarr_writing import Chunk
 from tests.core.engine.toys import wait_at
 
 
@@ -16,7 +16,7 @@ def predict_store(settings: dict[str, Any], context: Context) -> dict[str, Any]:
     """``predict_store_task``; chunks after the first ``free`` ones wait for the file ``gate``."""
     given = dict(settings)
     waiting = partial(chunk_behind_gate, Path(given.pop("gate")), given.pop("free"))
-    with mock.patch("deconditioning.downscaling.predict_store.predict_chunk", waiting):
+    with mock.patch("deconditioning.downscaling.stores.predict_store.predict_chunk", waiting):
         return predict_store_task(given, context)
 
 

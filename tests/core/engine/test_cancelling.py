@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from deconditioning.engine import keeper
+from deconditioning.engine import run_thread
 from deconditioning.engine.context import Context
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.turns import waiting_sentences
 from deconditioning.errors import Cancelled
-from deconditioning.models.optimise import _Search
+from deconditioning.models.learning.optimise import _Search
 from tests.core.engine.conftest import do_task, done, ended, toy
 from tests.waiting import wait_for
 
@@ -93,7 +93,7 @@ def test_before_the_first_result_a_run_ends_at_once_and_its_worker_when_it_looks
 
 
 def test_a_worker_that_never_looks_up_is_started_anew(own: Engine, monkeypatch) -> None:
-    monkeypatch.setattr(keeper, "_GRACE_S", 1.0)
+    monkeypatch.setattr(run_thread, "_GRACE_S", 1.0)
     deaf = own.submit(toy("deaf"))
     wait_for(lambda: own.get(deaf).status == "running")
     own.cancel(deaf)

@@ -9,8 +9,8 @@ from deconditioning.engine.archive import zip_runs
 from deconditioning.engine.compare import compare_settings, flatten, run_model, run_scores
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.engine.series import BEST, trace_series
 from deconditioning.engine.store import Store
+from deconditioning.engine.trace_lines import BEST, trace_series
 
 
 def made(seed: int, scores, **settings) -> Run:

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import favourites as module
-from deconditioning.engine.favourites import LARGEST_PICTURE, LONGEST_NAME, LONGEST_QUERY, MOST, Favourite, Favourites
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors import favourites as module
+from deconditioning.engine.visitors.favourites import (
+    LARGEST_PICTURE,
+    LONGEST_NAME,
+    LONGEST_QUERY,
+    MOST,
+    Favourite,
+    Favourites,
+)
+from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.errors import InputError
 
 PICTURE = b"\x89PNG\r\n\x1a\n and more"

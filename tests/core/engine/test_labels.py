@@ -16,7 +16,7 @@ from deconditioning.engine.engine import Engine
 from deconditioning.engine.labels import LONGEST_NAME, LONGEST_TAG, MOST_TAGS, Label
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import _KEPT_ASIDE, Store
-from deconditioning.engine.visitor import Visitor, mark_of
+from deconditioning.engine.visitors.visitor import Visitor, mark_of
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, toy
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deconditioning.engine.context import Context
-from deconditioning.engine.many import each, run_all, stream
+from deconditioning.engine.parallel import each, run_all, stream
 from deconditioning.errors import Cancelled, InputError
 from tests.waiting import HANG_S
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from deconditioning.downscaling.store_plan import StoreTask
+from deconditioning.downscaling.stores.store_plan import StoreTask
 from deconditioning.engine.records import RunSpec
 from tests.core.downscaling.stores import stored_model, write_store
 from tests.core.engine.conftest import done, ended, progressing

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine.progress import LONGEST_SAID, Progress
-from deconditioning.engine.visitor import mark_of
+from deconditioning.engine.visitors.exercise_progress import LONGEST_SAID, Progress
+from deconditioning.engine.visitors.visitor import mark_of
 from deconditioning.errors import InputError
 
 

@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.engine import room
-from deconditioning.engine.uploads import UPLOAD, claim, claims, delete, digest_of, kept, upload_folder, write_upload
+from deconditioning.engine.visitors import upload_quota
+from deconditioning.engine.visitors.uploads import (
+    UPLOAD,
+    claim,
+    claims,
+    delete,
+    digest_of,
+    kept,
+    upload_folder,
+    write_upload,
+)
 from deconditioning.errors import InputError
 
 ALICE, BOB = "a" * 64, "b" * 64
@@ -36,7 +45,9 @@ def test_a_path_is_moved_and_has_the_digest_of_its_bytes(tmp_path: Path) -> None
 
 def test_an_upload_of_two_is_deleted_with_the_second(folder: Path) -> None:
     digest = kept_by(ALICE)
-    assert kept_by(BOB) == digest and room.used(ALICE) == room.used(BOB) == 6 + len('{"name": "mine.nc"}')
+    assert kept_by(BOB) == digest and upload_quota.used(ALICE) == upload_quota.used(BOB) == 6 + len(
+        '{"name": "mine.nc"}'
+    )
     for mark in ("c" * 64, "d" * 64):
         with pytest.raises(InputError, match="not yours"):
             delete(digest, mark)
@@ -45,7 +56,7 @@ def test_an_upload_of_two_is_deleted_with_the_second(folder: Path) -> None:
     with pytest.raises(InputError, match="not yours"):
         delete(digest, ALICE)
     delete(digest, BOB)
-    assert not kept(folder, ".nc") and room.used() == 0
+    assert not kept(folder, ".nc") and upload_quota.used() == 0
 
 
 @pytest.mark.parametrize("digest", ["../../etc", "", "0" * 15, "upload:" + "0" * 16, "*" * 16])
@@ -64,23 +75,23 @@ def test_one_person_deletes_what_is_theirs(folder: Path) -> None:
 
 def test_what_nobody_opens_expires_on_a_shared_server_alone(folder: Path) -> None:
     old, new = kept_by(ALICE, b"old"), kept_by(ALICE, b"new")
-    past = time.time() - room.EXPIRY_S - 60
+    past = time.time() - upload_quota.EXPIRY_S - 60
     os.utime(folder / f"{old}.nc", (past, past))
-    assert room.expire(shared=False) == 0 and len(kept(folder, ".nc")) == 2
-    assert room.expire(shared=True) == 1
+    assert upload_quota.expire(shared=False) == 0 and len(kept(folder, ".nc")) == 2
+    assert upload_quota.expire(shared=True) == 1
     assert kept(folder, ".nc") == claims(ALICE) == {new: "mine.nc"}
 
 
 def test_uploads_left_half_way_expire_in_a_day() -> None:
-    place = room.incoming_folder("")
+    place = upload_quota.incoming_folder("")
     place.mkdir(parents=True)
-    for name, age in (("old", room.INCOMING_S + 60), ("new", 0)):
+    for name, age in (("old", upload_quota.INCOMING_S + 60), ("new", 0)):
         (place / name).write_bytes(b"half")
         os.utime(place / name, (time.time() - age,) * 2)
-    assert room.expire(shared=False) == 1 and [path.name for path in place.iterdir()] == ["new"]
+    assert upload_quota.expire(shared=False) == 1 and [path.name for path in place.iterdir()] == ["new"]
 
 
 def test_a_limit_that_is_no_number_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DECONDITIONING_VISITOR_MB", "much")
     with pytest.raises(InputError, match="whole number of MB"):
-        room.limits()
+        upload_quota.limits()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.downscaling.predict_store import predict_store_task
+from deconditioning.downscaling.stores.predict_store import predict_store_task
 from deconditioning.engine.context import Context
 from deconditioning.engine.engine import Engine
-from deconditioning.engine.uploads import write_upload
+from deconditioning.engine.visitors.uploads import write_upload
 from deconditioning.errors import InputError
 from tests.core.downscaling.stores import write_store
 from tests.core.engine.conftest import Crew, done, ended, progressing, toy

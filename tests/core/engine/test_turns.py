@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deconditioning.engine import keeper, visitor
+from deconditioning.engine import run_thread
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.turns import in_turn
-from deconditioning.engine.visitor import Visitor
+from deconditioning.engine.visitors import visitor
+from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from tests.core.engine.conftest import done, ended, progressing, toy
 from tests.core.engine.toys import ENDLESS
@@ -104,7 +105,7 @@ def test_limits_hold_for_sessions_at_once_for_an_address_and_for_all(own: Engine
 
 @pytest.mark.parametrize("own", [1.0], indirect=True)
 def test_a_run_ends_at_the_limit_with_its_best_and_one_that_does_not_listen_by_force(own: Engine, monkeypatch) -> None:
-    monkeypatch.setattr(keeper, "_GRACE_S", 1.0)
+    monkeypatch.setattr(run_thread, "_GRACE_S", 1.0)
     run = ended(own, own.submit(toy("count", steps=ENDLESS)))
     assert run.status == "cancelled" and run.message.startswith("Stopped after 1.0 s, the limit")
     assert run.result is not None and run.result["reached"] > 0

@@ -8,7 +8,7 @@ import pytest
 from deconditioning.downscaling.source import keep_upload, kept_uploads
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
-from deconditioning.engine.visitor import MOST_ACTIVE, Visitor, mark_of
+from deconditioning.engine.visitors.visitor import MOST_ACTIVE, Visitor, mark_of
 from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables
 from tests.core.engine.made import write_run

@@ -97,7 +97,7 @@ def die(settings: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def upload_there(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """What this worker finds of the upload that the settings name, and where."""
-    from deconditioning.engine.uploads import upload_folder
+    from deconditioning.engine.visitors.uploads import upload_folder
 
     digest = settings["source"]["fields"].removeprefix("upload:")
     file = (upload_folder() / f"{digest}.nc").resolve()

@@ -10,8 +10,8 @@ import xarray as xr
 
 from deconditioning.downscaling.source import open_source
 from deconditioning.errors import InputError
-from deconditioning.fields.addresses import is_address
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.addresses import is_address
+from deconditioning.fields.reading.opening import open_fields
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(8, 12)

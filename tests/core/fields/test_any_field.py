@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from deconditioning.errors import InputError
-from deconditioning.fields.baselines import constant
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.sphere import (
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.grids.sphere import (
     from_unit_vectors,
     rotated_to_true,
     true_to_rotated,
     unit_vectors,
     wrap_longitude,
 )
+from deconditioning.fields.problem.baselines import constant
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
 from deconditioning.tables.table import read_table
 from tests.anything import seeds

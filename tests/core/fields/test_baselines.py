@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deconditioning.fields.baselines import bicubic, bilinear, constant, lapse_rate
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.explained import explained_share
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.baselines import bicubic, bilinear, constant, lapse_rate
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, plane, rectilinear, region, rotated_dataset
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deconditioning.errors import InputError
-from deconditioning.fields.blocks import block_index, coarse_grid, whole_blocks
-from deconditioning.fields.grid import make_grid
-from deconditioning.fields.shares import Shares
+from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.grids.pixel_shares import Shares
 from tests.core.fields.samples import fields, region
 
 

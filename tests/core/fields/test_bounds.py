@@ -5,9 +5,9 @@ import pytest
 import xarray as xr
 
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.grid import cell_edges
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.sampling import facing
+from deconditioning.fields.grids.grid import cell_edges
+from deconditioning.fields.grids.regridding import facing
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 
 Y, X = np.linspace(40, 46, 7), np.linspace(5, 12, 8)  # edges

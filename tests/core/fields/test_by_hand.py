@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields.by_hand import cells_of_text, cells_text
-from deconditioning.fields.coarsened import cells_of_fields, make_problem
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.pointed import cell_at, is_withheld, region_touched, toggled
+from deconditioning.fields.problem.chosen_cells import cells_of_text, cells_text
+from deconditioning.fields.problem.coarsened import cells_of_fields, make_problem
+from deconditioning.fields.problem.map_selection import cell_at, is_withheld, region_touched, toggled
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 from tests.core.fields.test_pair import split

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.several import together
 from tests.core.fields.samples import fields, region
 

@@ -9,10 +9,10 @@ import scipy.io
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.decoding import decode
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.decoding import decode
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
 from deconditioning.fields.units import convert
-from deconditioning.fields.upload import open_upload
 from tests.core.fields.samples import netcdf, region
 from tests.corpus.crafted import COLUMNS, ROWS, field, hdf5
 

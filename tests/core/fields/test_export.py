@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields.baselines import bilinear
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.delivery import to_netcdf_bytes
-from deconditioning.fields.export import to_dataset
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.writing.delivery import to_netcdf_bytes
+from deconditioning.fields.writing.export import to_dataset
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields.baselines import bilinear
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.delivery import Delivery, delivered, to_netcdf_bytes
-from deconditioning.fields.export import to_dataset
+from deconditioning.fields.problem.baselines import bilinear
+from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.uncertain import with_draws, with_quantiles
+from deconditioning.fields.writing.delivery import Delivery, delivered, to_netcdf_bytes
+from deconditioning.fields.writing.export import to_dataset
+from deconditioning.fields.writing.quantiles_and_draws import with_draws, with_quantiles
 from tests.core.fields.samples import fields, region, rotated_dataset
 from tests.core.fields.zoo.grids import _plane, sheet
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xarray
 
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.opening import open_fields
 from tests.conftest import ROOT
 
 needs_grib = pytest.mark.skipif(importlib.util.find_spec("eccodes") is None, reason="no wheel of eccodes is installed")

@@ -5,11 +5,11 @@ import pytest
 from pyproj import CRS, Transformer
 
 from deconditioning.errors import InputError
-from deconditioning.fields import sphere
-from deconditioning.fields.blocks import coarse_grid
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.grid import make_grid
-from deconditioning.fields.interpolate import locate
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.blocks import coarse_grid
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.grids.interpolate import locate
 from tests.core.fields.samples import fields, region, rotated_dataset
 
 
@@ -55,7 +55,7 @@ def test_rotated_area_uses_the_rotated_latitude():
     assert np.allclose(grid.area, grid.area[:, :1])
     assert np.allclose(grid.area[:, 0] / grid.area[15, 0], np.cos(np.deg2rad(grid.y)))
     # a second route to solid angles: true positions and central differences
-    from deconditioning.fields.grid import _jacobian_areas
+    from deconditioning.fields.grids.grid import _jacobian_areas
 
     inner = _jacobian_areas(grid.latitude, grid.longitude)[2:-2, 2:-2]
     assert np.allclose(inner, grid.steradians()[2:-2, 2:-2], rtol=1e-4)

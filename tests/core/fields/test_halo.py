@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.halo import repeated_columns, shared_positions
-from deconditioning.fields.sphere import unit_vectors
+from deconditioning.fields.grids.duplicate_cells import repeated_columns, shared_positions
+from deconditioning.fields.grids.sphere import unit_vectors
 from tests.core.fields.samples import fields, rectilinear, smooth
 from tests.core.fields.tripolar import ocean, tripolar
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields.attributes import plain_text
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.upload import open_upload
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
+from deconditioning.fields.writing.attributes import plain_text
 from tests.core.fields.samples import netcdf, region
 
 DATA = region(12, 15)

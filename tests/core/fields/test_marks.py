@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.repaired import repaired
-from deconditioning.fields.upload import open_upload
-from deconditioning.fields.validity import DOUBTFUL, only_valid, too_large
+from deconditioning.fields.reading.missing_values import repaired
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
+from deconditioning.fields.reading.validity import DOUBTFUL, only_valid, too_large
 from deconditioning.missing_marks import is_mark
 from tests.core.fields.samples import netcdf, region
 

@@ -6,8 +6,8 @@ import xarray as xr
 
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.matched import place_matching
-from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.problem.matching import place_matching
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 
 MONTHS = np.arange("2001-01", "2002-01", dtype="datetime64[M]").astype("datetime64[ns]")

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.sphere import wrap_longitude
+from deconditioning.fields.grids.sphere import wrap_longitude
+from deconditioning.fields.reading.opening import open_fields
 from tests.core.fields.samples import fields, netcdf, rectilinear, region, rotated_dataset, smooth
 
 

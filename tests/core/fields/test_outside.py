@@ -8,10 +8,10 @@ from h5py import h5l
 from deconditioning.cli.program import main
 from deconditioning.downscaling.source import keep_upload, kept_uploads
 from deconditioning.errors import InputError
-from deconditioning.fields import hdf5
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading import hdf5
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
 from deconditioning.fields.store import load_fields
-from deconditioning.fields.upload import open_upload
 from deconditioning.jail import landlock_version
 from deconditioning.sandbox import read_apart
 from tests.corpus.crafted import COLUMNS, ROWS, field, outside

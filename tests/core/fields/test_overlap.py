@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from deconditioning.fields.grid import make_grid
-from deconditioning.fields.overlap import overlap, same_grid
-from deconditioning.fields.sampling import sample
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.grids.overlap import overlap, same_grid
+from deconditioning.fields.grids.regridding import sample
 from tests.core.fields.remapcon.cases import CASES, GRIDS, NUMBERS, field, lines
 
 MEANS = json.loads(NUMBERS.read_text(encoding="utf-8"))["means"]

@@ -7,11 +7,11 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.grid import make_grid
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.sampling import facing, sample
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.grids.regridding import facing, sample
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset, smooth

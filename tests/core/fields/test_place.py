@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.fields.place import latitude_words, longitude_words, place_words
+from deconditioning.fields.grids.place import latitude_words, longitude_words, place_words
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -9,8 +9,8 @@ from pyproj import CRS, Transformer
 
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.sphere import wrap_longitude
+from deconditioning.fields.grids.sphere import wrap_longitude
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.units import compass, convert, factor, read_unit
 
 HEIGHT = 35786023.0

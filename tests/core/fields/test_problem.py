@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset
 

@@ -3,15 +3,15 @@
 import numpy as np
 import xarray as xr
 
-from deconditioning.fields.baselines import bilinear, constant
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.explained import explained_share
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.pair import make_problem_from_files
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.baselines import bilinear, constant
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.explained_variation import explained_share
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.upload import open_upload
 from tests.conftest import REAL_DATA
 
 ERA5, GDAS = REAL_DATA / "era5_1995-07-14T12.nc", REAL_DATA / "ncep_gdas_flux_20060401_t62.nc"

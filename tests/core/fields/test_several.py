@@ -5,10 +5,10 @@ import pytest
 import xarray as xr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.sampling import sample
+from deconditioning.fields.grids.regridding import sample
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.two_files import make_problem_from_files
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.several import joined, keys_of, places, together
 from deconditioning.fields.spec import DownscalingSpec
 from tests.core.fields.samples import fields, rectilinear, region, rotated_dataset

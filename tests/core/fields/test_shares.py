@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from deconditioning.bag_sums.pixel_sums import picture_sums
-from deconditioning.downscaling.one_scale_up import one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.errors import never
-from deconditioning.fields.baselines import constant
-from deconditioning.fields.blocks import reaggregate
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.grid import Grid, make_grid
-from deconditioning.fields.interpolate import locate
-from deconditioning.fields.pair import make_problem_from_files
-from deconditioning.fields.sampling import cover
-from deconditioning.fields.shares import Shares, shares_between
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.grids.grid import Grid, make_grid
+from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.pixel_shares import Shares, shares_between
+from deconditioning.fields.grids.regridding import cover
+from deconditioning.fields.problem.baselines import constant
+from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.kernels.tiles import evaluate
 from tests.anything import seeds

@@ -10,11 +10,11 @@ import xarray as xr
 
 from deconditioning import sandbox
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.store import load_fields, save_fields
-from deconditioning.fields.upload import open_upload
 from tests.core.fields.samples import fields, netcdf, region
 
 
@@ -153,7 +153,8 @@ def test_flipped_bits_never_get_past_the_sentence(tmp_path, form):
 
 def test_the_reader_stays_light():
     program = (
-        "import sys, deconditioning.fields.reader, deconditioning.fields.opening, deconditioning.fields.store\n"
+        "import sys, deconditioning.fields.reading.upload_process, deconditioning.fields.reading.opening\n"
+        "import deconditioning.fields.store\n"
         "print('torch' in sys.modules, 'streamlit' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -6,12 +6,12 @@ import xarray as xr
 
 from deconditioning.cli.program import main
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.upload import open_upload
+from deconditioning.fields.reading.validity import valid_bounds
+from deconditioning.fields.reading.zarr_reading import open_store, region
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.upload import open_upload
-from deconditioning.fields.validity import valid_bounds
-from deconditioning.fields.zarr_reading import open_store, region
 from tests.core.fields.samples import fields, netcdf, rotated_dataset, smooth
 from tests.core.fields.samples import region as sample
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.grids.cell_corners import solid_angles
+from deconditioning.fields.grids.sphere import from_unit_vectors, unit_vectors
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.fields.sphere import from_unit_vectors, unit_vectors
-from deconditioning.fields.vertices import solid_angles
 from tests.core.fields.samples import fields, netcdf, smooth
 
 ROUND = ((0, 0), (0, 1), (1, 1), (1, 0))  # counterclockwise from the lower left, (row, column)
@@ -146,7 +146,7 @@ def test_cells_that_tile_the_sphere_have_its_area():
 @pytest.mark.parametrize("place", ["middle", "corner"])
 def test_long_cells_near_a_pole_are_cells_too(place, monkeypatch):
     """Meridians 5° apart up to 89.5° N: cells of up to fifty to one, looked at in blocks of few rows."""
-    monkeypatch.setattr("deconditioning.fields.vertices._AT_ONCE", 100)
+    monkeypatch.setattr("deconditioning.fields.grids.cell_corners._AT_ONCE", 100)
     y, x = np.meshgrid(np.arange(60, 90, 0.5), np.arange(0, 200, 5.0), indexing="ij")
     y = y + 0.01 * np.sin(np.deg2rad(3 * x))
     north, east = around(y), around(x)

@@ -9,8 +9,15 @@ import xarray as xr
 
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.zarr_reading import chunks_of, is_store, open_store, region
-from deconditioning.fields.zarr_writing import Chunk, Layout, about_store, create_store, missing_chunks, write_chunk
+from deconditioning.fields.reading.zarr_reading import chunks_of, is_store, open_store, region
+from deconditioning.fields.writing.zarr_writing import (
+    Chunk,
+    Layout,
+    about_store,
+    create_store,
+    missing_chunks,
+    write_chunk,
+)
 
 VALUES = np.random.default_rng(0).normal(size=(2, 6, 8)).astype("f4")
 WINDOW = slice(1, 4), slice(2, 7)

@@ -9,8 +9,8 @@ import xarray as xr
 import zarr
 
 from deconditioning.errors import InputError
-from deconditioning.fields.opening import open_fields
-from deconditioning.fields.zarr_reading import open_store, region
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.zarr_reading import open_store, region
 from tests.core.fields.samples import region as sample
 
 DATA = sample(12, 14)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.opening import open_fields
 from deconditioning.jail import landlock_version
 from tests.core.fields.zoo import calendars, contents, formats, grids, table
 from tests.core.fields.zoo.animal import Animal

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from deconditioning.fields.grid import Grid, make_grid
+from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.figures.difference import difference_map, numbers
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
 
 
 @pytest.fixture

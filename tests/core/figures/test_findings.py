@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from deconditioning.fields.grid import make_grid
-from deconditioning.figures import findings
-from deconditioning.figures.filtering import plane_plot
-from deconditioning.figures.line import function_plot, weights_plot
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.figures import descriptions
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.figures.studies.filtering import plane_plot
+from deconditioning.figures.studies.one_dimension import function_plot, weights_plot
 from tests.core.figures.test_marks import FIGURES
 
 X = np.linspace(0, 2, 5)
@@ -27,8 +27,8 @@ def test_every_picture_says_a_number_of_what_it_shows(name: str) -> None:
 
 
 def test_a_course_has_its_ends() -> None:
-    assert findings.course(X, np.array([1.0, 5, np.nan, -2, 0])) == "highest 5 at 0.5, lowest -2 at 1.5"
-    assert findings.course(X, np.full(5, np.nan)) == "nothing known"
+    assert descriptions.course(X, np.array([1.0, 5, np.nan, -2, 0])) == "highest 5 at 0.5, lowest -2 at 1.5"
+    assert descriptions.course(X, np.full(5, np.nan)) == "nothing known"
 
 
 def test_curves_are_told_by_their_distance_the_nearest_first() -> None:
@@ -44,7 +44,7 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
     values[4:, :3], values[:2, 6:] = -9, 7  # north-west, south-east
     said = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "sequential", -9, 8))))
     assert "lowest at the upper left (-9 on average), highest at the lower right (7)" in said
-    assert findings.extremes(np.full((6, 9), np.nan)) == "all of it missing"
+    assert descriptions.extremes(np.full((6, 9), np.nan)) == "all of it missing"
     error = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "diverging", -9, 9))))
     rms = np.sqrt((6 * 81 + 6 * 49) / 54)
     assert f"{(6 * 7 - 6 * 9) / 54:.3g} on average, root mean square {rms:.3g}" in error

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.fields.grid import make_grid
+from deconditioning.fields.grids.grid import make_grid
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.flip import LEVELS, coded, flip_book
-from deconditioning.figures.panel import MapScale
+from deconditioning.figures.flip_book import LEVELS, coded, flip_book
+from deconditioning.figures.map_panel import MapScale
 
 SCALE = MapScale("t", "K", "sequential", -2.0, 2.0)
 

@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
-from deconditioning.figures import line
-from deconditioning.figures.light import in_light
-from deconditioning.figures.paper import paper_figure
-from deconditioning.figures.paper_axes import plain_text, power
+from deconditioning.figures.printed.axes import plain_text, power
+from deconditioning.figures.printed.figure import paper_figure
+from deconditioning.figures.printed.light import in_light
+from deconditioning.figures.studies import one_dimension
 from tests.core.figures.test_marks import FIGURES
 
 BARE = {"showgrid": False, "visible": False}
@@ -71,7 +71,7 @@ def test_a_heat_map_lies_south_below_and_has_its_own_colours() -> None:
     scale = [[0, "#11aa33"], [1, "#0000ff"]]
     trace = {"type": "heatmap", "z": {"dtype": "f4", "bdata": "", "shape": "2, 2"}, "colorscale": scale, "zmin": 0,
              "zmax": 1, "showscale": False, "x": [2.5, 7.5], "y": [0.25, 0.75]}  # fmt: skip
-    trace["z"] = line.compact(np.array([[0.0, 1.0], [1.0, 1.0]]))
+    trace["z"] = one_dimension.compact(np.array([[0.0, 1.0], [1.0, 1.0]]))
     at = where(pixels(paper_figure(figure_of(trace), size=(4, 4), dpi=50)), GREEN)
     assert at[:, 0].min() > 90 and at[:, 1].max() < 110  # the lower left quarter alone
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
-from deconditioning.figures.doubt import Doubt
-from deconditioning.figures.page_size import AROUND, BESIDE, LINE, MARGIN, SIZES, page_layout
-from deconditioning.figures.publication import publication_figure
+from deconditioning.figures.hatching import Doubt
+from deconditioning.figures.printed.page_size import AROUND, BESIDE, LINE, MARGIN, SIZES, page_layout
+from deconditioning.figures.printed.publication import publication_figure
 from tests.core.test_downscaled_maps import panels_of, problem_on
 
 KINDS = ("latlon", "rotated", "projected", "global")

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
-from deconditioning.figures.line import function_plot, pairs_plot
-from deconditioning.figures.roll import roll_in_space
-from deconditioning.figures.sketch import SIZE, figure_sketch
+from deconditioning.figures.printed.sketch import SIZE, figure_sketch
+from deconditioning.figures.studies.one_dimension import function_plot, pairs_plot
+from deconditioning.figures.studies.swiss_roll import roll_in_space
 from deconditioning.figures.style import compact
 
 GREY = [[0.0, "#000000"], [1.0, "#ffffff"]]

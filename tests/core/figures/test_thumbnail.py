@@ -8,7 +8,7 @@ from matplotlib import image
 
 from deconditioning.errors import InputError
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.thumbnail import CURVE, LONGEST, curve_thumbnail, field_thumbnail
+from deconditioning.figures.printed.thumbnail import CURVE, LONGEST, curve_thumbnail, field_thumbnail
 
 
 def read(png: bytes) -> np.ndarray:

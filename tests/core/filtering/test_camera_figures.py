@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
-from deconditioning.figures.camera import ENLARGE, angles_plot, attitude_plot, frames_plot, noises_plot
+from deconditioning.figures.studies.camera import ENLARGE, angles_plot, attitude_plot, frames_plot, noises_plot
 from deconditioning.filtering.room import Room
 
 

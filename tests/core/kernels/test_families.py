@@ -11,16 +11,16 @@ from deconditioning.bag_sums.chebyshev import interpolate_kernel
 from deconditioning.bag_sums.cross_sums import Product
 from deconditioning.bag_sums.direct import gram
 from deconditioning.bag_sums.gradients import is_radial
+from deconditioning.bag_sums.line_sums import sort_line, sorted_cross, sorted_gram
 from deconditioning.bag_sums.moving import over_pairs
 from deconditioning.bag_sums.pixel_sums import is_cheap, picture_sums, term_sums
 from deconditioning.bag_sums.region_sums import region_sums
-from deconditioning.bag_sums.sorted import sort_line, sorted_cross, sorted_gram
 from deconditioning.errors import InputError
 from deconditioning.kernels.families.registry import FAMILIES, family_of
 from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate, features_of
-from deconditioning.models.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
 from tests.core.bag_sums.test_routes import planet, written_out
 from tests.core.kernels.test_kernels import grid_picture, membership
 from tests.core.models.small import assert_gradient, dense, normal, problem

@@ -12,9 +12,9 @@ from deconditioning.models.area_to_point import area_to_point_kernel, cell_width
 from deconditioning.models.catalogue import GENERAL, MODELS, REGRESSION_KRIGING, named
 from deconditioning.models.defaults import usual_model
 from deconditioning.models.indirect_gp import Columns, posterior
-from deconditioning.models.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.learning.parameters import ParameterVector, kernel_parameters
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.trainable import Trainable
 from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import dense, normal
 

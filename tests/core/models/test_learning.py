@@ -13,10 +13,10 @@ from deconditioning.figures.traces import objective_trace
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.conditioning import log_evidence, observation_noise
 from deconditioning.models.indirect_gp import mediation_weights, posterior
-from deconditioning.models.learning import LearningOptions, learn
-from deconditioning.models.optimise import minimise
-from deconditioning.models.parameters import Parameter, ParameterVector, kernel_parameters, with_values
-from deconditioning.models.progress import evaluation_sentence
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.optimise import minimise
+from deconditioning.models.learning.parameters import Parameter, ParameterVector, kernel_parameters, with_values
+from deconditioning.models.learning.progress import evaluation_sentence
 from deconditioning.models.spec import Inducing
 from tests.core.models.small import COLUMNS, KERNEL, assert_gradient, model, problem
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from deconditioning.models.learning_time import EVALUATIONS, expected_seconds
+from deconditioning.models.learning.learning_time import EVALUATIONS, expected_seconds
 from deconditioning.wording import about
 from tests.conftest import ROOT
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from deconditioning.models.indirect_gp import posterior
-from deconditioning.models.inducing import Inducing
 from deconditioning.models.leave_one_out import MOST_TARGETS, left_out
-from deconditioning.models.sparse_gp import sparse_posterior
+from deconditioning.models.sparse.inducing import Inducing
+from deconditioning.models.sparse.sparse_gp import sparse_posterior
 from deconditioning.observations import IndirectData
 from tests.core.models.small import COLUMNS, model, normal, problem
 

@@ -8,7 +8,7 @@ import torch
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.area_to_point import INVERSE_SLOPE, MEAN_VARIANCE, with_linear_mean
 from deconditioning.models.indirect_gp import posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 from tests.core.models.small import COLUMNS, KERNEL, dense, model, problem
 from tests.core.models.test_indirect_gp import POINTS, pixel_weights
 

@@ -11,14 +11,15 @@ from deconditioning.bag_sums.direct import cross, gram
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
-from deconditioning.models import bag_prior, target_summary
-from deconditioning.models.bag_prior import BagPrior, thinning_error
 from deconditioning.models.conditioning import observation_noise
 from deconditioning.models.indirect_gp import mediation_weights
-from deconditioning.models.inducing import place
-from deconditioning.models.learning import LearningOptions, learn
-from deconditioning.models.objectives import collapsed_objective
-from deconditioning.models.sparse_gp import (
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import collapsed_objective
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.sparse import bag_prior, target_summary
+from deconditioning.models.sparse.bag_prior import BagPrior, thinning_error
+from deconditioning.models.sparse.inducing import place
+from deconditioning.models.sparse.sparse_gp import (
     WhitenedGaussian,
     bound,
     bound_and_error,
@@ -26,10 +27,9 @@ from deconditioning.models.sparse_gp import (
     sparse_posterior,
     sparse_terms,
 )
+from deconditioning.models.sparse.stochastic import StochasticOptions, fit_stochastic
+from deconditioning.models.sparse.target_summary import summarise, whiten
 from deconditioning.models.spec import Inducing
-from deconditioning.models.stochastic import StochasticOptions, fit_stochastic
-from deconditioning.models.target_summary import summarise, whiten
-from deconditioning.models.trainable import Trainable
 from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import COLUMNS, assert_gradient, model, normal, problem
 

@@ -10,7 +10,7 @@ import torch
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
 from deconditioning.engine.reporting import peak_mb
 from deconditioning.studies.swiss_roll.study import COLUMNS, RollSettings, posterior_at_points, starting_spec
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 
 torch.set_num_threads(1)
 roll = make_swiss_roll(RollSpec())
@@ -26,7 +26,7 @@ import numpy as np, torch
 from deconditioning.datasets.sparse_toy import ToySpec, make_toy
 from deconditioning.engine.reporting import peak_mb
 from deconditioning.studies.sparse_representation.study import true_model
-from deconditioning.models.sparse_representation import sparse_objective, sparse_posterior
+from deconditioning.models.sparse.sparse_representation import sparse_objective, sparse_posterior
 
 torch.set_num_threads(1)
 toy = make_toy(ToySpec(40_000, points=12))

@@ -9,11 +9,11 @@ from deconditioning.errors import InputError, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import named
 from deconditioning.models.indirect_gp import Columns, condition_on_gram, mediation_weights, posterior
-from deconditioning.models.learning import LearningOptions, learn
-from deconditioning.models.objectives import exact_objective
-from deconditioning.models.seen_through import bag_gram_of
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import exact_objective
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.trainable import Trainable
+from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import Bags, IndirectData
 from tests.core.models.small import MEDIATOR_KERNEL, assert_gradient, dense, normal, problem
 from tests.core.models.test_indirect_gp import POINTS

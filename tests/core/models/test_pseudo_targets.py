@@ -8,7 +8,7 @@ import torch
 from deconditioning.errors import InputError
 from deconditioning.models import pseudo_targets
 from deconditioning.models.indirect_gp import condition_on_gram, posterior
-from deconditioning.models.learning import LearningOptions
+from deconditioning.models.learning.learning import LearningOptions
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.spec import Inducing

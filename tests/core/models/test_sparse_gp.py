@@ -8,22 +8,28 @@ import torch
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import gram
 from deconditioning.errors import Cancelled, InputError
-from deconditioning.models.bag_prior import BagPrior
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.indirect_gp import mediation_weights, posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import collapsed_objective, projected
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.objectives import collapsed_objective, projected
-from deconditioning.models.sparse_gp import WhitenedGaussian, bound, collapsed_bound, sparse_posterior, sparse_terms
-from deconditioning.models.spec import Inducing, ModelSpec
-from deconditioning.models.stochastic import (
+from deconditioning.models.sparse.bag_prior import BagPrior
+from deconditioning.models.sparse.sparse_gp import (
+    WhitenedGaussian,
+    bound,
+    collapsed_bound,
+    sparse_posterior,
+    sparse_terms,
+)
+from deconditioning.models.sparse.stochastic import (
     StochasticOptions,
     elbo,
     fit_stochastic,
     matched_subset,
     minibatches,
 )
-from deconditioning.models.trainable import Trainable
+from deconditioning.models.spec import Inducing, ModelSpec
 from tests.core.models.small import COLUMNS, assert_gradient, dense, model, normal, problem
 
 EXACT = {
@@ -255,7 +261,7 @@ def test_minibatches_visit_every_target_once_an_epoch():
 @pytest.mark.parametrize("placement", ["kmeans", "grid"])
 @pytest.mark.parametrize("count", [1, 5, 26])
 def test_inducing_points_are_as_many_as_asked_and_lie_among_the_points(placement, count):
-    from deconditioning.models.inducing import place
+    from deconditioning.models.sparse.inducing import place
 
     inputs = problem().bags.inputs
     found = place(Inducing(count, placement), inputs)
@@ -265,7 +271,7 @@ def test_inducing_points_are_as_many_as_asked_and_lie_among_the_points(placement
 
 def test_rounding_does_not_move_inducing_points():
     """Centroids of a grid's cells share coordinates up to the last digit, which differs between CPU and GPU."""
-    from deconditioning.models.inducing import place
+    from deconditioning.models.sparse.inducing import place
 
     rows = torch.cartesian_prod(torch.linspace(0, 1, 9).double(), torch.linspace(0, 1, 9).double())
     noise = 1e-15 * normal(81, 2, seed=4)

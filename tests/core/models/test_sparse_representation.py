@@ -11,7 +11,7 @@ from deconditioning.errors import Cancelled, InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, posterior
-from deconditioning.models.sparse_representation import (
+from deconditioning.models.sparse.sparse_representation import (
     SparseRepresentation,
     learn_sparse,
     sparse_moments,

@@ -10,11 +10,11 @@ from deconditioning import linalg
 from deconditioning.errors import InputError
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, posterior
-from deconditioning.models.learning import LearningOptions, learn
-from deconditioning.models.objectives import exact_objective
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import exact_objective
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.task_transformed import TaskMoments, WeightSpace, reduced_posterior
-from deconditioning.models.trainable import Trainable
 from deconditioning.observations import IndirectData
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, assert_gradient, dense, model, normal, problem
 

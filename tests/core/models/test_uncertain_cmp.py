@@ -8,10 +8,10 @@ import torch
 from deconditioning.errors import never
 from deconditioning.models.catalogue import MODELS
 from deconditioning.models.indirect_gp import IndirectPosterior, posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.objectives import exact_objective
+from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.leave_one_out import left_out
-from deconditioning.models.objectives import exact_objective
-from deconditioning.models.trainable import Trainable
 from tests.core.models.small import COLUMNS, KERNEL, MEDIATOR_KERNEL, assert_gradient, dense, model, problem
 from tests.core.models.test_indirect_gp import POINTS, pixel_weights
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from deconditioning.figures.line import function_plot
+from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.figures.style import uncompacted
 from deconditioning.slides.exhibit import Drawn, Exhibit, exhibit_slides, presented
 from deconditioning.slides.offline import offline_page

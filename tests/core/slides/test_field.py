@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from pyproj import Geod
 
-from deconditioning.fields import sphere
-from deconditioning.fields.grid import make_grid
-from deconditioning.figures.panel import MapScale, Panel
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import make_grid
+from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.projection import graticule_on
 from deconditioning.slides.field import CODES, decoded, field_data, scale_bar
 from tests.core.test_downscaled_maps import problem_on

@@ -10,7 +10,7 @@ from deconditioning.datasets.entries import find
 from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.datasets.sparse_toy import ToySpec, make_toy
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
-from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.engine.compare import run_scores
 from deconditioning.engine.context import Context
 from deconditioning.engine.records import Run, RunSpec

@@ -7,9 +7,9 @@ from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.downscaling.prediction import predict_tiled
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
+from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.figures import story as draw
+from deconditioning.figures.studies import story as draw
 from deconditioning.likelihood_free.simulators import simulate
 from deconditioning.studies.likelihood_free.study import infer
 from deconditioning.studies.likelihood_free.study import make_problem as make_simulator

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from deconditioning.datasets.sparse_toy import LENGTHSCALE, VARIANCE, ToySpec
 from deconditioning.datasets.swiss_roll import RollSpec
 from deconditioning.distribution_regression.simulate import SimulationSpec
-from deconditioning.downscaling.kept_map import THUMBNAIL
+from deconditioning.downscaling.saved_map import THUMBNAIL
 from deconditioning.engine.context import Context
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled, InputError

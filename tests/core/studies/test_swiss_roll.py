@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.pixel_sums import term_sums
 from deconditioning.datasets.swiss_roll import RollSpec, make_swiss_roll
 from deconditioning.engine.context import Context
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.catalogue import GENERAL, named
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.named_posterior import named_posterior
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.benchmark_table import table_rows
@@ -207,7 +207,9 @@ def test_pairs_of_points_may_be_evaluated_once(matching, model):
 
 def test_kept_sums_serve_another_amplitude_and_no_other_roll(monkeypatch):
     asked = []
-    monkeypatch.setattr("deconditioning.bag_sums.kept.term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k))
+    monkeypatch.setattr(
+        "deconditioning.bag_sums.cached_terms.term_sums", lambda *a, **k: asked.append(a) or term_sums(*a, **k)
+    )
     store = SumsStore()
     for seed, scale, passes in ((3, 1.0, 1), (3, 2.5, 1), (4, 2.5, 2)):
         roll = make_swiss_roll(RollSpec(300, 12, 0.05, "direct", seed))

@@ -25,7 +25,7 @@ from deconditioning.wording import rough_duration
 if TYPE_CHECKING:
     from deconditioning.downscaling.run import DownscalingResult
     from deconditioning.fields.gridded import Fields
-    from deconditioning.fields.problem import DownscalingProblem
+    from deconditioning.fields.problem.problem import DownscalingProblem
     from deconditioning.fields.spec import DownscalingSpec
 
 HELP = "downscale a coarse field with high-resolution covariates"
@@ -231,7 +231,7 @@ def model_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSpec") -> "DownscalingProblem":
     from deconditioning.downscaling.source import build_problem
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
 
     source, opened = source_of(options), {options.input: fields}
     for key in (source.coarse, source.mediator):

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def described(file: str) -> dict[str, Any]:
     """Grid, fields, notes and what would be taken of one file, as JSON-able values; ``InputError`` if unreadable."""
     from deconditioning.datasets.entries import catalogue
-    from deconditioning.fields.opening import open_fields
+    from deconditioning.fields.reading.opening import open_fields
 
     entry = next((each for each in catalogue() if each.key == file), None)
     fields = entry.open() if entry else open_fields(file)

@@ -15,7 +15,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled, InputError
 
 if TYPE_CHECKING:
-    from deconditioning.downscaling.stored_model import StoredModel
+    from deconditioning.downscaling.stores.stored_model import StoredModel
 
 HELP = "predict every time step of a Zarr store with a stored model, region by region, into a Zarr store"
 _POLL_S = 0.2
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> None:
 
 def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str, Any]:
     """The settings of the run; a cluster of the user's gets the model's own files along as uploads."""
-    from deconditioning.downscaling.store_plan import StoreTask
-    from deconditioning.downscaling.stored_model import read_model
+    from deconditioning.downscaling.stores.store_plan import StoreTask
+    from deconditioning.downscaling.stores.stored_model import read_model
 
     model = read_model(options.model)
     if options.device:
@@ -91,7 +91,7 @@ def task_settings(options: argparse.Namespace, remote: bool = False) -> dict[str
 
 def _absolute(path: str | None) -> Any:
     """A path as every process sees it; a URL stays what it is."""
-    from deconditioning.fields.zarr_reading import is_url
+    from deconditioning.fields.reading.zarr_reading import is_url
 
     return path if path is None or is_url(path) else str(Path(path).absolute())
 
@@ -99,8 +99,8 @@ def _absolute(path: str | None) -> Any:
 def _reachable(model: "StoredModel", remote: bool) -> "StoredModel":
     """The model with files by absolute path; for workers elsewhere a NetCDF file becomes an upload that travels."""
     from deconditioning.downscaling.source import Source, keep_upload
+    from deconditioning.fields.reading.zarr_reading import is_store, is_url
     from deconditioning.fields.several import each_key, is_pattern
-    from deconditioning.fields.zarr_reading import is_store, is_url
 
     def place(key: str) -> str:
         path = Path(key)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.conditional_means.study import BagLayout, compare
 from deconditioning.studies.sweeping import Score, Setting, Settings, Study
 

@@ -10,7 +10,7 @@ from deconditioning.device import one_thread
 from deconditioning.distribution_regression.gpdr import Fitted
 from deconditioning.distribution_regression.simulate import SimulationSpec, regression_function, simulate
 from deconditioning.distribution_regression.spectrum import SpectralPosterior, log_evidence
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.study import LARGEST, MethodSettings, part, posterior_risk, regress
 from deconditioning.studies.sweeping import Score, Setting, Settings, Study

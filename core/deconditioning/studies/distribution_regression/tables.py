@@ -5,7 +5,7 @@ from pathlib import Path
 
 from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.distribution_regression.table import MOST_BYTES, Roles, columns_of, open_subjects
-from deconditioning.engine.uploads import claim, digest_of, keep, kept, upload_folder
+from deconditioning.engine.visitors.uploads import claim, digest_of, keep, kept, upload_folder
 from deconditioning.errors import InputError
 
 

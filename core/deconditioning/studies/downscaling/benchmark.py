@@ -8,18 +8,18 @@ import torch
 
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
-from deconditioning.downscaling.guard import beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.learning_check import beside_bilinear, bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import jitter_warning
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
-from deconditioning.engine.many import run_all
+from deconditioning.engine.parallel import run_all
 from deconditioning.engine.reporting import Stopwatch, peak_mb
 from deconditioning.errors import InputError
-from deconditioning.fields.coarsened import make_problem
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
@@ -178,7 +178,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
 
 def _interpolated(problem: DownscalingProblem) -> dict[str, Any]:
     """Scores of the interpolations: the row's own are bilinear's, all of them ride along under ``more``."""
-    from deconditioning.fields.baselines import interpolations, lapse_rate
+    from deconditioning.fields.problem.baselines import interpolations, lapse_rate
     from deconditioning.metrics.field_scores import score_field
 
     assert problem.truth is not None

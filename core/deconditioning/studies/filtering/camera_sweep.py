@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.filtering.rotations import RotationPath, angles_between
 from deconditioning.studies.filtering.camera import KERNELS, CameraData, CameraSpec, follow_camera, make_camera
 from deconditioning.studies.filtering.study import FilterSettings

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.filtering.systems import RotationSystem
 from deconditioning.studies.filtering.study import (
     FilterProblem,

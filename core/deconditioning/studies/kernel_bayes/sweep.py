@@ -10,7 +10,7 @@ import torch
 from deconditioning.device import one_thread
 from deconditioning.embeddings.bayes_rule import KernelBayes, cross_validation
 from deconditioning.embeddings.kernel_mean import empirical
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.kernel_bayes.one_observation import kernel_means
 from deconditioning.studies.kernel_bayes.settings import FEW, OBSERVATIONS, KernelBayesSettings
 from deconditioning.studies.kernel_bayes.study import (

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.likelihood_free.inference import METHODS
 from deconditioning.likelihood_free.inference import Settings as Kernels
 from deconditioning.likelihood_free.objective import Guards, find_guards, learn, log_q_bar

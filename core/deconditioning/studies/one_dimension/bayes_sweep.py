@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.bayes import posterior_of_y
 from deconditioning.studies.one_dimension.sweep import kernel_at, kernel_settings, line_at, line_settings, line_spec
 from deconditioning.studies.sweeping import Score, Setting, Settings, Study

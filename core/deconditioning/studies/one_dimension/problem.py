@@ -15,8 +15,8 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP, NamedModel
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns, IndirectPosterior, posterior
-from deconditioning.models.learning import LearningOptions, learn
-from deconditioning.models.progress import learning_reporter
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed, from_known

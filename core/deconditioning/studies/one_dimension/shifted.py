@@ -14,7 +14,7 @@ import torch
 from deconditioning.datasets.one_dimension import MEDIATOR, Line, LineSpec
 from deconditioning.mediator_shift import mediator_shift, reweighted
 from deconditioning.models.indirect_gp import posterior
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.problem import COLUMNS, START, gaussian, starting_model
 

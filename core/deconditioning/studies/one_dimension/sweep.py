@@ -7,7 +7,7 @@ from typing import Any
 from deconditioning.datasets.edited import Edits
 from deconditioning.datasets.one_dimension import SIMULATIONS, TARGETS, Line, LineSpec, make_line
 from deconditioning.errors import InputError
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.leave_one_out import leave_one_out

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.one_dimension.round_trip import Operators, drawn_function, round_trip
 from deconditioning.studies.one_dimension.sweep import (
     THIN,

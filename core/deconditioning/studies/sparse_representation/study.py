@@ -12,10 +12,10 @@ from deconditioning.errors import InputError
 from deconditioning.models.catalogue import BAG_GP, VARIATIONAL_GP
 from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import Columns
-from deconditioning.models.inducing import located
+from deconditioning.models.learning.progress import evaluation_sentence
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.progress import evaluation_sentence
-from deconditioning.models.sparse_representation import SparseRepresentation, learn_sparse, sparse_posterior
+from deconditioning.models.sparse.inducing import located
+from deconditioning.models.sparse.sparse_representation import SparseRepresentation, learn_sparse, sparse_posterior
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed

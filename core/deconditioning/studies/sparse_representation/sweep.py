@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from deconditioning.datasets.sparse_toy import Toy, ToySpec, make_toy
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from deconditioning.studies.sparse_representation.study import at_hyperparameters, places_of, read
 from deconditioning.studies.sweeping import Score, Settings, Study

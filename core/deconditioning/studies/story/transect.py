@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.problem.problem import DownscalingProblem
 
 ALTITUDE = "surface_altitude"
 #: The row of the UKV example that crosses Snowdonia, at 53° N.

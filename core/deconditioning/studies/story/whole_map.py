@@ -6,15 +6,15 @@ import numpy as np
 
 from deconditioning.datasets.entries import find
 from deconditioning.device import one_thread
-from deconditioning.downscaling.one_scale_up import OneScaleUp, one_scale_up
+from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import Check, InputError, never
-from deconditioning.fields.baselines import bilinear, constant
-from deconditioning.fields.blocks import reaggregate
-from deconditioning.fields.coarsened import make_problem
-from deconditioning.fields.problem import DownscalingProblem
+from deconditioning.fields.grids.blocks import reaggregate
+from deconditioning.fields.problem.baselines import bilinear, constant
+from deconditioning.fields.problem.coarsened import make_problem
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.calibrating import calibration
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec, make_swiss_roll
-from deconditioning.engine.many import run_all
+from deconditioning.engine.parallel import run_all
 from deconditioning.errors import InputError
 from deconditioning.studies.swiss_roll.study import RollSettings, fit_roll
 

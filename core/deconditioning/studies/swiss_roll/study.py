@@ -6,8 +6,8 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.bag_sums.coreset import coreset
-from deconditioning.bag_sums.kept import SumsStore
 from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.device import choose
@@ -18,11 +18,11 @@ from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, NamedModel, named
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.indirect_gp import Columns
-from deconditioning.models.inducing import fitting, located
-from deconditioning.models.learning import LearningOptions, learn
+from deconditioning.models.learning.learning import LearningOptions, learn
+from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.named_posterior import named_posterior
-from deconditioning.models.progress import learning_reporter
 from deconditioning.models.pseudo_targets import with_pseudo_targets
+from deconditioning.models.sparse.inducing import fitting, located
 from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.plain_data import check_seed, from_known

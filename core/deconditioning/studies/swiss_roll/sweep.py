@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from deconditioning.bag_sums.kept import SumsStore
+from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
-from deconditioning.figures.small import small_lines
+from deconditioning.figures.small_multiples import small_lines
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import BAG_GP, GENERAL, named
 from deconditioning.models.leave_one_out import leave_one_out

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from deconditioning.fields.export import grid_coordinates
-from deconditioning.fields.grid import Grid, make_grid
+from deconditioning.fields.grids.grid import Grid, make_grid
+from deconditioning.fields.writing.export import grid_coordinates
 
 NUMBERS = Path(__file__).with_name("remapcon.json")
 ROTATED = {"grid_mapping_name": "rotated_latitude_longitude", "grid_north_pole_latitude": 39.25,

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from deconditioning.errors import InputError
-from deconditioning.fields.opening import open_fields
+from deconditioning.fields.reading.opening import open_fields
 from tests.core.fields.zoo import calendars, contents, formats, grids
 from tests.core.fields.zoo.animal import Animal
 

@@ -1,0 +1,1 @@
+"""Checks of a map: one scale up, assumptions, intervals, what learning gained."""

@@ -1,0 +1,208 @@
+"""What a map rests on, each with the number behind it: which assumption failed, where one did."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import skew
+
+from deconditioning.downscaling.settings import columns_of, coordinate_names
+from deconditioning.fields.problem.explained_variation import WEAK, explained_share
+from deconditioning.fields.problem.physical_limits import limits_of
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.tiles import evaluate
+from deconditioning.mediator_shift import mediator_shift
+from deconditioning.models.mediation import MediatorGrams, shrinkage_weights
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
+from deconditioning.wording import signed
+
+#: A share below which an assumption carries less than it leaves open.
+HALF = 0.5
+#: Share of the area on which intervals must stay inside what the target can be.
+MOST_INSIDE = 0.95
+#: Skewness of the coarse values, either way, from which a Gaussian's intervals lean: a log-normal's whose σ is 0.3.
+SKEWED = 1.0
+#: Share of the targets that must lie where bags have taught W something.
+MOST_REACHED = 0.9
+#: How far the mean may leave the cells' range, in units of it: where covariates leave that of their means, and at all.
+MOST_BEYOND, MOST_AT_ALL = 0.5, 1.0
+#: Half a 95 % interval, in sds.
+_REACH = 1.96
+#: How near to a bound of its own, relative to the way between both, a parameter counts as ended there.
+_NEAR = 0.01
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One of them: its ``name``, the ``number`` behind it, whether it ``holds``, and a sentence with both."""
+
+    name: str
+    number: float
+    holds: bool
+    sentence: str
+
+
+def assumptions(
+    problem: DownscalingProblem, spec: ModelSpec, data: IndirectData, mean: np.ndarray, sd: np.ndarray
+) -> tuple[Assumption, ...]:
+    """What there is to be asked of a model's map (H, W), ``data`` those that it was conditioned on.
+
+    ``covariates``: share of the target's variance that they explain (`explained_share`). ``mediation``, unmatched cells
+    only: what mediators tell of the cells (`_told_by_mediators`). ``overlap``, those only too: the effective share of
+    the cells with covariates where the targets' mediators lie. ``aggregation``: share of what varies inside the cells
+    that the posterior mean tells. ``reach``: how far the mean leaves the cells' range (`_reach`). ``intervals``: share
+    of the area whose 95 % intervals stay inside what the target can be, or the skewness of its coarse values.
+    ``roughness``: the exponent of a rough term.
+    """
+    explained = explained_share(problem)
+    found = [Assumption("covariates", explained.share, explained.share >= WEAK, explained.sentence)]
+    if not problem.matched:
+        found += [_mediation(problem, spec, data), _overlap(problem)]
+    found.append(_aggregation(problem, mean, sd))
+    found.append(_reach(problem, mean))
+    found.append(intervals(problem, mean, sd))
+    return (*found, *_roughness(spec))
+
+
+def refused(found: Sequence[Assumption]) -> tuple[str, ...]:
+    """What is to be said as a warning: where intervals can't be right, or the mean can't."""
+    return tuple(each.sentence for each in found if each.name in ("intervals", "reach") and not each.holds)
+
+
+def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:
+    if spec.model.reads(problem.data):
+        share = _told_by_mediators(problem, spec)
+        said = (
+            f"The mediators explain {100 * share:.0f} % of the variance of the cells' mean covariates (leave-one-out)"
+        )
+    else:
+        doubt = 1.0 if data.covariance is None else float(data.covariance.diagonal().mean())
+        share = float(data.targets.var()) / (float(data.targets.var()) + doubt)
+        said = f"The mediators explain {100 * share:.0f} % of the variance of the cells' pseudo-targets"
+    if share < HALF:
+        said += ": most information is lost in mediation"
+    return Assumption("mediation", share, share >= HALF, f"{said}.")
+
+
+def _overlap(problem: DownscalingProblem) -> Assumption:
+    """Source: `deconditioning.mediator_shift`."""
+    shift = mediator_shift(problem.data.mediators, problem.data.query_mediators)
+    said = (
+        f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
+        f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
+    )
+    holds = shift.effective >= HALF and shift.reached >= MOST_REACHED
+    if not holds:
+        done = (
+            "cells are weighted accordingly"
+            if problem.data.importance is not None
+            else "cells can be weighted accordingly"
+        )
+        said += f": the mediators have shifted between the two sets ({done}), and where no cell is near, W extrapolates"
+    return Assumption("overlap", shift.effective, holds, f"{said}.")
+
+
+def _told_by_mediators(problem: DownscalingProblem, spec: ModelSpec) -> float:
+    """``1 − Σ e² / Σ (x̄ − mean x̄)²`` with the errors e of each bag's mean inputs left out of their regression on
+    mediators, weights as W has them; coordinates are no covariates here, save where there is nothing else."""
+    data, columns, place = problem.data, columns_of(problem), coordinate_names(problem)
+    assert spec.mediator_kernel is not None
+    ell = spec.mediator_kernel.build(columns.mediators).to(data.mediators.device)
+    within = evaluate(ell, data.mediators, data.mediators).detach()
+    grams = MediatorGrams(within, within, data.bags.sizes, importance=data.importance)
+    smoother = shrinkage_weights(grams, spec.regularisation).T
+    rest = [index for index, name in enumerate(columns.inputs) if name not in place] or list(range(len(place)))
+    means = data.bags.mean(data.bags.inputs[:, rest])
+    means = means - means.mean(0)
+    errors = (means - smoother @ means) / (1 - smoother.diagonal())[:, None]
+    total = float(means.square().sum())
+    return float(np.clip(1 - float(errors.square().sum()) / total, 0.0, 1.0)) if total > 0 else 0.0
+
+
+def _aggregation(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
+    inside = np.flatnonzero(np.isfinite(mean) & np.isfinite(sd))
+    _, shares = problem.shares.of(inside, mean.size)
+    cell, area, values = shares.cell, shares.areas(problem.grid.area), mean.flat[shares.pixel]
+    mass = np.bincount(cell, area)
+    own = np.divide(np.bincount(cell, area * values), mass, where=mass > 0, out=np.zeros(len(mass)))
+    told = np.average((values - own[cell]) ** 2, weights=area)
+    doubt = np.average(sd.flat[shares.pixel] ** 2, weights=area)
+    share = float(told / (told + doubt)) if told + doubt > 0 else 1.0
+    said = f"The posterior mean captures {100 * share:.0f} % of the variance inside the cells; the rest is in the sd"
+    if share < HALF:
+        said += ": most of it cannot be recovered from cell means alone"
+    return Assumption("aggregation", share, share >= HALF, f"{said}.")
+
+
+def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
+    """How far the mean (H, W) leaves the range of the visible cells, in units of it.
+
+    A slope that cells support carries on a little beyond them. One of a covariate that varies between pixels far more
+    than between the cells' means, such as terrain of centimetres over the sea, carries on to anything.
+    """
+    values, known = mean.flat[problem.pixel], problem.coarse[problem.observed]
+    low, high = float(known.min()), float(known.max())
+    away = np.nan_to_num(np.maximum(values - high, low - values))
+    at, units = int(away.argmax()), f" {problem.units}".rstrip()
+    beyond = max(0.0, float(away[at])) / (high - low)
+    said = (
+        f"The posterior mean ranges from {np.nanmin(values):.4g} to {np.nanmax(values):.4g}{units}, the cells "
+        f"from {low:.4g} to {high:.4g}{units}"
+    )
+    outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
+    worst = max(outside, key=outside.__getitem__, default="")
+    far = bool(outside) and outside[worst] > 1
+    holds = beyond <= (MOST_BEYOND if far else MOST_AT_ALL)
+    if not holds:
+        where = (
+            f", where `{worst}` lies {outside[worst]:.2g} times the range of the cell means outside that range"
+            if far
+            else ""
+        )
+        advice = f"leave `{worst}` out, or check its values there" if far else "check the covariates there"
+        said += f": it extrapolates too far{where}, with no cell to support it; {advice}"
+    return Assumption("reach", beyond, holds, f"{said}.")
+
+
+def _outside(problem: DownscalingProblem, name: str, at: int) -> float:
+    """How far a pixel's covariate lies outside the range of the bags' means, in units of that range."""
+    column = problem.inputs[:, problem.columns.index(name)]
+    means = problem.data.bags.mean(problem.data.bags.inputs[:, problem.columns.index(name)])
+    low, high, value = float(means.min()), float(means.max()), float(column[at])
+    return max(0.0, low - value, value - high) / max(high - low, 1e-12)
+
+
+def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> Assumption:
+    """Whether a Gaussian's intervals can be right: of a target with limits, or skewed, they are not."""
+    name = (problem.long_name or problem.spec.target).replace("_", " ")
+    limits = limits_of(problem)
+    if limits is not None:
+        there = np.isfinite(mean) & np.isfinite(sd)
+        reach, area = _REACH * sd[there], problem.grid.area[there]
+        within = (mean[there] - reach >= limits[0]) & (mean[there] + reach <= limits[1])
+        share = float(np.average(within, weights=area))
+        span = f"lies between {limits[0]:g} and {limits[1]:g}" if np.isfinite(limits[1]) else "is never negative"
+        said = f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
+        if share < MOST_INSIDE:
+            said += "; elsewhere a Gaussian does not describe this field, and no interval is right"
+        return Assumption("intervals", share, share >= MOST_INSIDE, f"{said}.")
+    skewed = float(skew(problem.coarse[problem.observed]))
+    said = f"The coarse values' skewness is {signed(skewed, 2)}"
+    if abs(skewed) > SKEWED:
+        said += ": Gaussian intervals reach too far on one side and not far enough on the other"
+    return Assumption("intervals", skewed, abs(skewed) <= SKEWED, f"{said}.")
+
+
+def _roughness(spec: ModelSpec) -> list[Assumption]:
+    found = []
+    for factor in (factor for term in spec.kernel.terms for factor in term.factors):
+        for own in factor.kind.own:
+            value, margin = factor.numbers[own.name], _NEAR * (own.high - own.low)
+            if not own.learned:
+                continue
+            holds = own.low + margin < value < own.high - margin
+            where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
+            said = f"{own.symbol} of {factor.kind.title} is {value:.3g}, {where} ({own.low:g} to {own.high:g})."
+            found.append(Assumption("roughness", value, holds, said))
+    return found

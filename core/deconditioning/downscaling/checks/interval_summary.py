@@ -1,0 +1,35 @@
+"""What is said of a map's intervals: what they held, or why nobody can say."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deconditioning.downscaling.run import coarse_scores
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.trusting import Trust
+
+
+def verdict(
+    problem: DownscalingProblem,
+    mean: np.ndarray,
+    held: Trust | None,
+    bilinear: np.ndarray,
+    refusals: Sequence[str] = (),
+) -> Trust | str:
+    """What the intervals ``held``, or a sentence in its place: why there can be none, or what could be checked."""
+    if refusals:
+        return " ".join(refusals)
+    return held or unchecked(problem, mean, bilinear)
+
+
+def unchecked(problem: DownscalingProblem, mean: np.ndarray, bilinear: np.ndarray) -> str:
+    """What could be checked without a truth, and what could not; ``mean`` and ``bilinear`` (H, W)."""
+    scores, other = coarse_scores(problem, mean).get("withheld"), coarse_scores(problem, bilinear).get("withheld")
+    nothing = "neither the field inside the cells nor the intervals could be checked."
+    if not scores or not other:
+        return "No cell is hidden from the model and no truth is available: " + nothing
+    units = f" {problem.units}" if problem.units else ""
+    beside = f"bilinear interpolation {other['rmse']:.3g}{units}"
+    return (
+        f"The predicted means of hidden cells have an error of {scores['rmse']:.3g}{units} (RMSE; {beside}); " + nothing
+    )

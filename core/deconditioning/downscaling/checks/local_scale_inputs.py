@@ -1,0 +1,153 @@
+"""What the local scale of a downscaling looks at: where cells lie, and how rough the covariates are in them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.downscaling.settings import coordinate_names
+from deconditioning.errors import InputError
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.models.area_to_point import cell_width
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.local_scale import MOST, LocalScale, Near, Places, local_scale, near
+from deconditioning.models.spec import ModelSpec
+
+#: Pixels each way over which the variance of a covariate is taken, and what is added to it before its logarithm.
+_WINDOW, _FLOOR = 3, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """The cells of a problem that hold pixels.
+
+    Parameters
+    ----------
+    columns : places of the coordinates among the inputs.
+    width : a cell's width in scaled coordinates.
+    number : (cells,) place of every coarse cell in ``places``, −1 where it holds no pixel.
+    places : the cells that hold pixels.
+    inputs : (P, d) scaled inputs of the problem's pixels.
+    """
+
+    columns: list[int]
+    width: float
+    number: np.ndarray
+    places: Places
+    inputs: Float[Tensor, "P d"]
+
+    def of(self, cell: np.ndarray) -> Places:
+        """Some of the coarse cells, each of which holds pixels."""
+        rows = torch.as_tensor(self.number[cell])
+        return Places(self.places.position[rows], self.places.roughness[rows])
+
+    def near(self, inputs: Float[Tensor, "P d"]) -> Near:
+        """The cells near any scaled inputs."""
+        return near(self.places, inputs[:, self.columns] / self.width)
+
+    @cached_property
+    def pixels(self) -> Near:
+        """The cells near the problem's own pixels."""
+        return self.near(self.inputs)
+
+
+_KNOWN: "WeakKeyDictionary[DownscalingProblem, Surroundings]" = WeakKeyDictionary()
+
+
+def surroundings(problem: DownscalingProblem) -> Surroundings:
+    """The surroundings of a problem, computed once; ``InputError`` where coordinates do not join."""
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _surroundings(problem)
+    return _KNOWN[problem]
+
+
+def _surroundings(problem: DownscalingProblem) -> Surroundings:
+    coordinates = coordinate_names(problem)
+    columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
+    if not columns:
+        raise InputError("A local scale needs the locations of the cells: add the coordinates to the covariates.")
+    width = cell_width(problem.data.bags.inputs[:, columns], problem.data.bags)
+    rough = _variance(problem).flat[problem.pixel]
+    row, shares = problem.shares_of_pixels()
+    pixels = np.bincount(shares.cell, shares.fraction, shares.count)
+    held = np.flatnonzero(pixels)
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.bincount(shares.cell, shares.fraction * values[row], shares.count)[held] / pixels[held]
+
+    position = np.stack([mean(problem.inputs[:, column].numpy()) for column in columns], axis=1) / width
+    number = np.full(shares.count, -1)
+    number[held] = np.arange(len(held))
+    logs = np.log(mean(rough) + _FLOOR)
+    seen = logs[number[problem.target_cell[number[problem.target_cell] >= 0]]]
+    spread = seen.std() if len(seen) else 0.0
+    roughness = (logs - seen.mean()) / spread if spread > 1e-9 else np.zeros_like(logs)
+    return Surroundings(
+        columns, width, number, Places(torch.as_tensor(position), torch.as_tensor(roughness)), problem.inputs
+    )  # fmt: skip
+
+
+def _variance(problem: DownscalingProblem) -> np.ndarray:
+    """(H, W) variance of the scaled covariates over a pixel and those around it, summed over covariates."""
+    from scipy.ndimage import uniform_filter
+
+    there = np.zeros(problem.grid.shape)
+    there.flat[problem.pixel] = 1.0
+    mode = ("nearest", "wrap" if problem.grid.wraps else "nearest")
+
+    def around(values: np.ndarray) -> np.ndarray:
+        return uniform_filter(values, _WINDOW, mode=mode)
+
+    count, total = np.maximum(around(there), 1e-12), np.zeros(problem.grid.shape)
+    for name in problem.spec.covariates:
+        values = np.nan_to_num(problem.on_grid(problem.inputs[:, problem.columns.index(name)]))
+        total += np.maximum(around(values**2) / count - (around(values) / count) ** 2, 0.0)
+    return total
+
+
+@dataclass(frozen=True)
+class LocatedScale:
+    """A local scale that is read at scaled inputs: ``columns`` of them, over ``width``, are positions."""
+
+    scale: LocalScale
+    columns: tuple[int, ...]
+    width: float
+
+    def at(self, inputs: Float[Tensor, "P d"]) -> Float[Tensor, " P"]:
+        """κ at each input."""
+        return self.scale.at(near(self.scale.places, inputs[:, list(self.columns)] / self.width))
+
+
+def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) -> LocatedScale | None:
+    """The local scale of a posterior; None where the model has none, or there are more than ``MOST`` targets."""
+    if not spec.local_scale or len(given.residual) > MOST:
+        return None
+    where = surroundings(problem)
+    device = given.residual.device
+    own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
+    return LocatedScale(local_scale(given, own, every), tuple(where.columns), where.width)
+
+
+def scale_at(
+    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, inputs: Float[Tensor, "P d"] | None = None
+) -> Float[Tensor, " P"] | None:
+    """κ at some inputs, the problem's pixels where none are given; None where there is no local scale."""
+    found = scale_of(spec, problem, given)
+    if found is None:
+        return None
+    if inputs is not None:
+        return found.at(inputs)
+    pixels, device = surroundings(problem).pixels, given.residual.device
+    return found.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
+
+
+def scaled(
+    spec: ModelSpec, problem: DownscalingProblem, given: Conditioning, variance: Float[Tensor, " P"]
+) -> Float[Tensor, " P"]:
+    """``κ² var f`` at the problem's pixels; var f where there is no local scale."""
+    scale = scale_at(spec, problem, given)
+    return variance if scale is None else scale.square() * variance

@@ -1,0 +1,146 @@
+"""A downscaling problem one scale up: larger bags and targets, made of the visible cells, which are to be predicted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from deconditioning.bag_sums.coreset import coreset
+from deconditioning.device import choose
+from deconditioning.downscaling.checks.local_scale_inputs import surroundings
+from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.fields.grids.pixel_shares import mostly
+from deconditioning.fields.problem.joined_cells import Joined, join_bags, join_targets
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.mediator_shift import reweighted
+from deconditioning.models.conditioning import Conditioning
+from deconditioning.models.local_scale import Places, local_scale
+from deconditioning.observations import Bags, IndirectData
+
+#: Larger cells below which nothing can be learned from them.
+LEAST = 8
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A problem one scale up.
+
+    Parameters
+    ----------
+    targets : how visible cells make larger ones.
+    data : few-point bags and the targets of the larger cells (G).
+    cells : (n) few-point bags of the problem's own cells; those of targets that are no bags come behind.
+    shares : (n, G) what each has of every larger bag, ``own`` (n, G′) of every larger target; None where these are the
+        same, or the places of some are not known.
+    scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
+    bags, points : the same cells with every pixel, and which prediction pixel each row is.
+    """
+
+    targets: Joined
+    data: IndirectData
+    cells: Bags
+    shares: Float[Tensor, "n G"]
+    own: Float[Tensor, "n T"] | None
+    scored: Int[Tensor, " C"]
+    joined: Int[np.ndarray, " C"]
+    bags: Bags
+    points: Int[Tensor, " N"]
+
+    def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
+        """The local scale κ of a posterior of the larger cells, at the scored cells."""
+        where, device = surroundings(problem), self.shares.device
+        known = problem.target_cell if self.own is None else problem.target_cell[self.targets.item]
+        cells = where.of(known).to(device)
+        shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
+        own = Places(shares.T @ cells.position, shares.T @ cells.roughness)
+        scored = where.of(problem.target_cell[self.targets.item]).to(device)
+        return local_scale(given, own, scored).factor
+
+
+def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene | None:
+    """The problem one scale up; None where too few cells have visible neighbours, or bags lie outside the pixels."""
+    if not bags_inside(problem):
+        return None
+    targets = join_targets(problem)
+    joined = targets if problem.matched else join_bags(problem)
+    if min(targets.count, joined.count) < LEAST:
+        return None
+    bags, points = problem.data.bags, pixels_of_bags(problem)
+    scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
+    own = None
+    if not problem.matched:
+        footprints, rows, known = _footprints(problem, targets)
+        if len(known) < LEAST:
+            return None
+        scored = bags.count + torch.arange(len(known))
+        bags = Bags(
+            torch.cat([bags.inputs, footprints.inputs]),
+            torch.cat([bags.bag, bags.count + footprints.bag]),
+            bags.count + footprints.count,
+            weights=torch.cat([bags.weights, footprints.weights]),
+        )
+        points = torch.cat([points, rows])
+    device, cells = choose(settings.device), coreset(bags, settings.points, settings.seed)
+    shares = _shares(joined, cells.count)
+    if not problem.matched and len(known) == len(targets.item):
+        own = torch.zeros(cells.count, targets.count, dtype=torch.float64)
+        own[scored, targets.group] = torch.as_tensor(targets.share)
+    data = _larger(problem, joined, targets, cells, shares, own)
+    own = None if own is None else own.to(device)
+    return Scene(
+        targets, data.to(device), cells.to(device), shares.to(device), own, scored.to(device), known, bags, points
+    )  # fmt: skip
+
+
+def _footprints(problem: DownscalingProblem, targets: Joined) -> tuple[Bags, Tensor, np.ndarray]:
+    """Bags of the prediction pixels of the joined targets' own cells, which pixel each row is, and whose bags they are.
+
+    Only cells of which at least half of the area is there.
+    """
+    cell, area = problem.target_cell[targets.item], problem.grid.area
+    there = np.zeros(problem.grid.shape, dtype=bool)
+    there.flat[problem.pixel] = True
+    covered, whole = problem.shares.valid_area(there, area)
+    known = np.flatnonzero(mostly(covered[cell], whole[cell]))
+    rows, shares = problem.shares.bags(cell[known], problem.pixel, area.size)
+    points, weights = torch.as_tensor(rows), torch.as_tensor(shares.areas(area))
+    return Bags(problem.inputs[points], torch.as_tensor(shares.cell), len(known), weights), points, known
+
+
+def _shares(joined: Joined, cells: int) -> Float[Tensor, "n G"]:
+    shares = torch.zeros(cells, joined.count, dtype=torch.float64)
+    shares[joined.item, joined.group] = torch.as_tensor(joined.share)
+    return shares
+
+
+def _larger(
+    problem: DownscalingProblem, joined: Joined, targets: Joined, cells: Bags, shares: Float[Tensor, "n G"],
+    own: Float[Tensor, "n T"] | None,
+) -> IndirectData:  # fmt: skip
+    """Bags, mediators and targets of the larger cells, and their footprints; matched where the problem is."""
+    data, average = problem.data, _shares(targets, len(problem.data.targets))
+    mediators = shares[: data.bags.count].T @ data.mediators
+    queries = mediators if problem.matched else average.T @ data.query_mediators
+    footprints = None if own is None else _larger_bags(cells, own)
+    bags = _larger_bags(cells, shares)
+    larger = IndirectData(bags, mediators, queries, average.T @ data.targets, footprints=footprints)
+    return larger if data.importance is None else reweighted(larger)
+
+
+def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:
+    """Bags joined from those of the cells by what each has of them; a cell is in one of them or in none."""
+    share, group = shares.max(1)
+    group = torch.where(share > 0, group, -1)
+    rows = torch.nonzero(group[cells.bag] >= 0)[:, 0]
+    rows = rows[group[cells.bag[rows]].argsort(stable=True)]
+    return Bags(
+        cells.inputs[rows],
+        group[cells.bag[rows]],
+        shares.shape[1],
+        weights=cells.weights[rows] * share[cells.bag[rows]],
+        sizes=(shares > 0).to(shares).T @ cells.sizes,
+        contamination=shares.square().T @ cells.contamination,
+    )

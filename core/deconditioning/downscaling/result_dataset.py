@@ -1,0 +1,84 @@
+"""A result as the dataset that leaves: the map, its doubt, what was seen, and what else is asked for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning import __version__
+from deconditioning.bag_sums.cached_terms import SumsStore
+from deconditioning.downscaling.draws import Draws, exact_draws
+from deconditioning.downscaling.interactive import picture_or_none
+from deconditioning.downscaling.prediction import matched_data
+from deconditioning.errors import Check, never
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.fields.writing.export import to_dataset
+from deconditioning.fields.writing.file_names import drs_name
+from deconditioning.fields.writing.quantiles_and_draws import with_draws, with_quantiles
+from deconditioning.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Gives so many joint draws from a seed.
+Drawing = Callable[[int, int], Draws]
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A map (H, W) with what goes along, in the target's units; see `deconditioning.fields.to_dataset`."""
+
+    problem: DownscalingProblem
+    spec: ModelSpec
+    mean: np.ndarray
+    sd: np.ndarray
+    settings: dict[str, Any]
+    sd_latent: np.ndarray | None = None
+    local_scale: np.ndarray | None = None
+    baselines: Mapping[str, np.ndarray] = field(default_factory=dict)
+    checked: dict[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def drawing(self, check: Check = never) -> Drawing:
+        """Joint draws from sums of their own; a page that keeps the sums has a quicker way."""
+
+        def draw(count: int, seed: int) -> Draws:
+            data = matched_data(self.problem, self.spec, check)
+            sums, store = picture_or_none(self.problem, self.spec), SumsStore()
+            return exact_draws(self.spec, data, self.problem, "", store, sums, count=count, seed=seed, check=check)
+
+        return draw
+
+    def dataset(self, delivery: Delivery, drawing: Drawing | None = None) -> "xr.Dataset":
+        """The dataset with the draws and quantiles that are asked for."""
+        found = to_dataset(
+            self.problem,
+            self.mean,
+            self.sd,
+            sd_latent=self.sd_latent,
+            local_scale=self.local_scale,
+            baselines=dict(self.baselines),
+            settings=self.settings,
+            model=self.spec.model.name,
+            seed=self.problem.spec.seed,
+            version=__version__,
+            checked=self.checked,
+            warnings=self.warnings,
+            method=self.spec.model.source,
+        )
+        if delivery.quantiles:
+            found = with_quantiles(found, self.problem, self.mean, self.sd, delivery.quantiles)
+        if delivery.draws:
+            draws = (drawing or self.drawing())(delivery.draws, self.problem.spec.seed)
+            point_sd = self.spec.point_noise**0.5 * self.problem.target_scale.sd
+            found = with_draws(
+                found, self.problem, draws.fields, seed=draws.seed, off=draws.off, point_sd=point_sd
+            )  # fmt: skip
+        return found
+
+    @property
+    def drs_name(self) -> str:
+        """The file's name by the data reference syntax, without ending."""
+        return drs_name(self.problem.origin, self.problem.spec.target, self.spec.model.name, __version__)

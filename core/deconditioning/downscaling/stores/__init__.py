@@ -1,0 +1,1 @@
+"""Predictions over a Zarr store, and models stored for them."""

@@ -1,0 +1,339 @@
+"""What a prediction over a Zarr store is to do: settings, their check against the data, and the output's layout."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import deconditioning
+from deconditioning.downscaling.settings import starting_spec
+from deconditioning.downscaling.source import Source, build_problem, open_source
+from deconditioning.downscaling.stores.stored_model import StoredModel
+from deconditioning.engine.visitors.uploads import UPLOAD
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.reading.zarr_reading import chunks_of, is_url, open_store
+from deconditioning.fields.several import is_pattern, keys_of, together
+from deconditioning.fields.units import convert
+from deconditioning.fields.writing.citation import references_of
+from deconditioning.fields.writing.export import grid_coordinates, posterior_attributes
+from deconditioning.fields.writing.zarr_writing import Layout, about_store, create_store, missing_chunks
+from deconditioning.plain_data import changed, from_known
+from deconditioning.versions import SAME_NUMBERS_SINCE
+
+#: Pixels of a region where none is asked for.
+PIXELS = 1 << 16
+_FINGERPRINT, _TOKEN = "deconditioning_fingerprint", "deconditioning_run"
+#: How far apart the same coordinate may lie in two files, in steps of the grid.
+_SAME = 1e-2
+
+
+@dataclass(frozen=True)
+class StoreTask:
+    """Everything a prediction over a store needs; JSON-able.
+
+    Parameters
+    ----------
+    store, output : paths of the Zarr stores, as every worker sees them.
+    model : a ``StoredModel`` as plain data.
+    condition : "once": f is conditioned on the model's own problem and read at the covariates of every step; "each":
+        every step is a problem of its own, conditioned on that step's targets with the model's hyperparameters.
+    along : the dimension of the steps.
+    rows, columns : of a region, which is one chunk of the output; ``None`` for about 65,000 pixels.
+    steps : (first, stop) of the steps to predict, from 0; ``None`` for all.
+    coarse, mediator : with "each", files or stores of the coarse targets (and mediators) of all steps; without
+        ``coarse`` the targets lie in ``store`` at high resolution and are made coarse, as in way (a).
+    resume : whether an output that is there is continued; double : float64 on disk instead of float32.
+    token : names the run, so that one that is started again after the loss of a worker knows its own output.
+    """
+
+    store: str
+    output: str
+    model: dict[str, Any]
+    condition: str = "once"
+    along: str = "time"
+    rows: int | None = None
+    columns: int | None = None
+    steps: tuple[int, int] | None = None
+    coarse: str | None = None
+    mediator: str | None = None
+    resume: bool = False
+    double: bool = False
+    token: str = ""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.condition not in ("once", "each"):
+            raise InputError(f"`condition` is {self.condition!r}: choose 'once' or 'each'.")
+        for name in ("rows", "columns"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputError(f"`{name}` of a region is {value!r}: give a whole number from 1.")
+        if self.condition == "once" and (self.coarse or self.mediator):
+            raise InputError("`coarse` and `mediator` are used only with condition 'each': omit them.")
+        if self.mediator and not self.coarse:
+            raise InputError("`mediator` goes with `coarse`: without it the mediators are read from the store.")
+        StoredModel.from_dict(self.model)
+
+    @staticmethod
+    def from_dict(value: Mapping[str, Any]) -> "StoreTask":
+        """A task from plain data; unknown names are refused with a sentence."""
+        steps = value.get("steps")
+        return from_known(StoreTask, {**value, "steps": tuple(steps) if steps else None})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, inverse of ``from_dict``."""
+        return {name: list(item) if isinstance(item, tuple) else item for name, item in asdict(self).items()}
+
+    @property
+    def stored(self) -> StoredModel:
+        """The model."""
+        return StoredModel.from_dict(self.model)
+
+    def select(self, step: int) -> dict[str, int | str]:
+        """Index along every extra dimension at a step: the model's own, and the step."""
+        kept = {k: i for k, i in self.stored.problem.select.items() if k.rpartition(":")[2] != self.along}
+        return {**kept, self.along: step}
+
+
+@lru_cache(maxsize=4)
+def opened(path: str, token: str) -> Fields:
+    """The store of a run, opened once a worker."""
+    return open_store(path)
+
+
+@lru_cache(maxsize=2)
+def _beside(path: str, token: str) -> Fields:
+    return open_fields(path)
+
+
+def _trained_on(key: str) -> Fields:
+    """Fields the model was conditioned on: a data set or an upload by its key, or a path; or several of these."""
+    if len(keys := keys_of(key)) > 1:
+        return together([_trained_on(one) for one in keys])
+    if key.startswith(UPLOAD) or not (is_url(key) or is_pattern(key) or Path(key).exists()):
+        return open_source(key)
+    return open_fields(key)
+
+
+def problem_of(task: StoreTask, step: int | None) -> tuple[DownscalingProblem, tuple[str, ...]]:
+    """The problem the model is conditioned on at a step (``None``: its own), and the units of its covariates."""
+    model = task.stored
+    if step is None:
+        problem = build_problem(model.source, model.problem, _trained_on)
+        fields = _trained_on(model.source.fields)
+    else:
+        spec, fields = replace(model.problem, select=task.select(step)), opened(task.store, task.token)
+        source = Source(task.store, task.coarse, task.mediator)
+        problem = build_problem(source, spec, lambda key: fields if key == task.store else _beside(key, task.token))
+    return problem, tuple(fields.check(name).units for name in model.problem.covariates)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What there is to do: the output's layout, the index in the store of its first step, sentences, what is written:
+    ``mean``, ``sd`` and, where pixels have noise of their own, ``sd_latent``."""
+
+    layout: Layout
+    first: int
+    notes: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+def make_plan(task: StoreTask) -> Plan:
+    """Check everything that can be checked before the first chunk, and make the output where it is not there yet.
+
+    Raises ``InputError`` with a sentence: a path that cannot be opened, a missing variable or dimension, other units or
+    another grid than the model's, steps that do not exist, an output that is there already.
+    """
+    fields = opened(task.store, task.token)
+    names = task.stored.problem.covariates
+    count = _steps_of(task, fields, names)
+    first, stop = task.steps or (0, count)
+    if not 0 <= first < stop <= count:
+        raise InputError(
+            f"Steps {first} to {stop} were requested, but the store has {count}: choose from 0 to {count}."
+        )
+    problem, units = problem_of(task, None if task.condition == "once" else first)
+    for name, wanted in zip(names, units, strict=True):
+        convert(np.zeros(1), fields.check(name).units, wanted, name)
+    notes = [*fields.notes, *_beside_notes(task, fields, count)]
+    if task.condition == "once" or problem.spec.region:
+        check_grid(problem, fields.grid)
+    if task.condition == "once":
+        notes += [f"Conditioned on: {note}" for note in problem.notes]
+    layout = Layout((stop - first, *fields.grid.shape), _region(task, fields, names), "<f8" if task.double else "<f4")
+    notes += _cost_notes(fields, names, task.along)
+    noisy = starting_spec(problem, task.stored.settings).point_noise > 0
+    plan = Plan(layout, first, tuple(dict.fromkeys(notes)), ("mean", "sd", *(["sd_latent"] if noisy else [])))
+    _claim(task, plan, fields, problem)
+    return plan
+
+
+def _steps_of(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> int:
+    for name in names:
+        fields.check(name)
+    if task.along not in fields.dataset.sizes:
+        known = ", ".join(f"`{dim}`" for dim in fields.dataset.sizes)
+        raise InputError(f"The store has no dimension `{task.along}`: name the steps' dimension, one of {known}.")
+    moving = [name for name in names if task.along in fields.dataset[name].dims]
+    if not moving and task.condition == "once":
+        raise InputError(
+            f"No covariate changes along `{task.along}`, so every step would be the same field: predict one with "
+            "`downscale`, or condition on each step's targets."
+        )
+    return int(fields.dataset.sizes[task.along])
+
+
+def _beside_notes(task: StoreTask, fields: Fields, count: int) -> list[str]:
+    """The coarse files must have the same steps; ``InputError`` where they do not."""
+    for path in (task.coarse, task.mediator):
+        if path is None:
+            continue
+        other = _beside(path, task.token)
+        there = int(other.dataset.sizes.get(task.along, 1))
+        if there not in (1, count):
+            raise InputError(f"{Path(path).name} has {there} steps along `{task.along}`, the store {count}: cut one.")
+        times = [f.dataset.coords[task.along].values for f in (fields, other) if task.along in f.dataset.coords]
+        if there == count and len(times) == 2 and times[0].dtype.kind == times[1].dtype.kind == "M":
+            differ = np.flatnonzero(times[0].astype("M8[D]") != times[1].astype("M8[D]"))
+            if len(differ):
+                raise InputError(
+                    f"Step {differ[0]} is {times[0][differ[0]]!s:.10} in the store and {times[1][differ[0]]!s:.10} in "
+                    f"{Path(path).name}: bring both to the same days."
+                )
+    return []
+
+
+def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
+    """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
+    own = problem.grid
+    if own.kind != grid.kind or own.mapping != grid.mapping:
+        raise InputError(
+            f"The store's grid is {grid.kind}, the model's {own.kind} (or their projections differ): bring the "
+            "covariates to the model's grid."
+        )
+    if own.kind == "curvilinear":
+        same = own.shape == grid.shape and np.allclose(own.latitude, grid.latitude, atol=1e-4)
+        if not (same and np.allclose(own.longitude, grid.longitude, atol=1e-4)):
+            raise InputError("The store's curvilinear grid is not the model's: bring the covariates to its grid.")
+        return
+    middle, period = 0.5 * (own.x_edges[0] + own.x_edges[-1]), 360.0 if own.kind in ("latlon", "rotated") else None
+    x = grid.x if period is None else middle + (grid.x - middle + 180.0) % period - 180.0
+    _check_axis(own.y, grid.y, problem.spec.block[0], "rows", False)
+    _check_axis(own.x, np.sort(x), problem.spec.block[1], "columns", own.wraps)
+
+
+def _check_axis(own: np.ndarray, other: np.ndarray, cell: int, what: str, around: bool) -> None:
+    step = float(np.median(np.diff(own)))
+    inside = other[(other >= own[0] - _SAME * step) & (other <= own[-1] + _SAME * step)]
+    nearest = np.abs(own[:, None] - inside[None, :]).min(axis=0) if len(inside) else np.array([np.inf])
+    finer = abs(float(np.median(np.diff(other))) - step) > _SAME * step
+    if finer or nearest.max() > _SAME * step:
+        raise InputError(
+            f"The store's {what} ({len(other)}, {other[0]:g} to {other[-1]:g}) differ from those of the model's grid "
+            f"({len(own)}, {own[0]:g} to {own[-1]:g}): bring the covariates to the model's grid."
+        )
+    beyond = max(own[0] - other[0], other[-1] - own[-1]) / step
+    if not around and beyond > cell + 0.5:
+        raise InputError(
+            f"The store's {what} reach {beyond:.0f} pixels beyond the model's cells, where only the prior is "
+            "available: crop the store to the model's region."
+        )
+
+
+def _region(task: StoreTask, fields: Fields, names: tuple[str, ...]) -> tuple[int, int]:
+    """Rows and columns of a region: as asked, else about ``PIXELS`` pixels in whole chunks of the input's rows."""
+    height, width = fields.grid.shape
+    columns = min(task.columns or min(width, 4096), width)
+    if task.rows:
+        return min(task.rows, height), columns
+    rows = max(1, min(PIXELS // columns, height))
+    for name in names[:1]:
+        chunk = chunks_of(fields.dataset[name]).get(fields.grid.y_name, 1)
+        rows = rows - rows % chunk if rows >= chunk else rows
+    return rows, columns
+
+
+def _cost_notes(fields: Fields, names: tuple[str, ...], along: str) -> list[str]:
+    notes = []
+    for name in names:
+        chunks = chunks_of(fields.dataset[name])
+        if chunks.get(along, 1) > 1:
+            notes.append(
+                f"A chunk of `{name}` holds {chunks[along]} steps, so it is read as often: chunks of one step are "
+                "read once."
+            )
+    return notes
+
+
+def _claim(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem) -> None:
+    """Make the output, or join one of the same task; ``InputError`` where something else is there."""
+    path, layout = Path(task.output), plan.layout
+    mark = _fingerprint(task, layout, fields, plan.first)
+    if not path.exists():
+        _create(task, plan, fields, problem, mark)
+        return
+    there = about_store(path)
+    if there.get(_FINGERPRINT) != mark:
+        raise InputError(f"{path} already exists and does not belong to this prediction: choose another name.")
+    if not task.resume and not (task.token and there.get(_TOKEN) == task.token):
+        done = len(layout.chunks()) - len(missing_chunks(path, layout, plan.fields))
+        raise InputError(
+            f"{path} already exists with {done} of {len(layout.chunks())} chunks: give `--resume` to compute the "
+            "missing ones, or another name."
+        )
+
+
+def _fingerprint(task: StoreTask, layout: Layout, fields: Fields, first: int) -> str:
+    """What a chunk's values depend on, in few letters."""
+    left_out = {"output", "resume", "token", "seed", "rows", "columns", "steps", "double", "model"}
+    settings = {name: value for name, value in changed(task).items() if name not in left_out}
+    settings["model"] = [changed(part) for part in (task.stored.source, task.stored.problem, task.stored.settings)]
+    grid = hashlib.sha256(fields.grid.latitude.tobytes() + fields.grid.longitude.tobytes()).hexdigest()
+    plain = json.dumps([settings, asdict(layout), grid, first, SAME_NUMBERS_SINCE], sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+def _create(task: StoreTask, plan: Plan, fields: Fields, problem: DownscalingProblem, mark: str) -> None:
+    import xarray as xr
+
+    found, dims, said = grid_coordinates(fields.grid, "")
+    if fields.grid.kind != "latlon":
+        said = {**said, "coordinates": "latitude longitude"}
+    coordinates = {name: xr.Variable(*parts) for name, parts in found.items()}
+    if task.along in fields.dataset.coords:
+        steps = fields.dataset.coords[task.along].variable[plan.first : plan.first + plan.layout.shape[0]]
+        if steps.dtype.kind in "fiuM":
+            # how it was compressed there is no matter of ours, and perhaps of another format
+            kept = {key: steps.encoding[key] for key in ("units", "calendar") if key in steps.encoding}
+            coordinates[task.along] = xr.Variable(steps.dims, steps.values, steps.attrs, kept)
+    given = {name: {**words, **said} for name, words in posterior_attributes(problem, plan.fields).items()}
+    model = task.stored
+    about = {
+        "Conventions": "CF-1.11",
+        "title": f"{problem.long_name}, downscaled",
+        "source": f"Deconditioning Lab {deconditioning.__version__}, model {model.settings.model}, "
+        f"from {fields.source}",
+        "references": references_of(model.settings.kind.source),
+        "licence": problem.licence,
+        "comment": _WORDS[task.condition],
+        "settings": json.dumps(model.to_dict(), sort_keys=True),
+        _FINGERPRINT: mark,
+        _TOKEN: task.token,
+    }
+    create_store(Path(task.output), (task.along, *dims), plan.layout, given, coordinates, about)
+
+
+_WORDS = {
+    "once": "One posterior, conditioned on the model's own targets and evaluated at the covariates of each step.",
+    "each": "Every step is conditioned on its own targets, with the same hyperparameters.",
+}

@@ -1,0 +1,233 @@
+"""A finished downscaling as a file: what it was conditioned on, its hyperparameters, and its posterior anywhere.
+
+A *stored model* is small: where the fields come from, the problem, and settings that start at the learned
+hyperparameters. Conditioned on a problem it becomes ``Conditioned``, which reads the posterior of
+
+    f(x),  x = (coordinates, covariates), scaled as the problem scales them
+
+at any pixel of the same variables, in physical units.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.bag_sums.offsets import Cells
+from deconditioning.bag_sums.region_sums import RegionSums, region_sums
+from deconditioning.downscaling.checks.local_scale_inputs import LocatedScale, scale_of
+from deconditioning.downscaling.prediction import bags_inside, matched_data, reads_bags
+from deconditioning.downscaling.settings import DownscaleSettings, columns_of, starting_spec
+from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_picture, widen
+from deconditioning.errors import Check, InputError, never
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.problem.coordinates import SPHERE, CoordinateSystem
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.scaling import Scale, Scaling
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.models.indirect_gp import IndirectPosterior, condition_on_gram
+from deconditioning.models.named_posterior import named_posterior
+from deconditioning.models.sparse.sparse_gp import SparsePosterior
+from deconditioning.models.spec import ModelSpec
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """Where the fields lie, the problem made of them, and settings at the hyperparameters to use; JSON-able."""
+
+    source: Source
+    problem: DownscalingSpec
+    settings: DownscaleSettings
+
+    @staticmethod
+    def from_dict(value: Mapping[str, Any]) -> "StoredModel":
+        """A model from plain data; ``InputError`` where its hyperparameters are still to be learned."""
+        settings = DownscaleSettings.from_dict(value["settings"])
+        if settings.learn:
+            raise InputError(
+                "The model's hyperparameters have not been learned yet (`learn` is true): give the result of a "
+                "completed run."
+            )
+        return StoredModel(Source.from_dict(value["source"]), DownscalingSpec.from_dict(value["problem"]), settings)
+
+    @staticmethod
+    def from_document(document: Any, name: str = "The file") -> "StoredModel":
+        """A model from what ``deconditioning downscale --json`` wrote, or the page's button Settings."""
+        try:
+            if "results" not in document:
+                return StoredModel.from_dict(document)
+            first, given = document["results"][0], document["settings"]
+            source = Source(str(given["input"]), given["coarse"], given["mediator"])
+            problem = DownscalingSpec.from_dict({**given["problem"], "seed": first["seed"]})
+            return StoredModel.from_dict(
+                {"source": source.to_dict(), "problem": problem.to_dict(), "settings": first["settings"]}
+            )
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise InputError(
+                f"{name} is not a saved model: give the output of `deconditioning downscale … --json model.json`, or "
+                "the Settings of page Downscaling."
+            ) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, inverse of ``from_dict``."""
+        return {
+            "source": self.source.to_dict(),
+            "problem": self.problem.to_dict(),
+            "settings": self.settings.to_dict(),
+        }
+
+
+def read_model(path: str | Path) -> StoredModel:
+    """The stored model in a JSON file; ``InputError`` with one sentence where there is none."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"The model file {path} cannot be read ({error.strerror}): give its path.") from None
+    except ValueError:
+        raise InputError(f"The model file {path} is not valid JSON: give the output of `downscale --json`.") from None
+    return StoredModel.from_document(document, str(path))
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """A posterior with the scales of its problem: all that is needed to read it in physical units.
+
+    Parameters
+    ----------
+    posterior : of standardised f.
+    coordinates : the problem's coordinate system, ``None`` where coordinates do not join.
+    covariates, units : names and units of the covariates.
+    scaling, target : of the inputs and of the target.
+    wide : the grid that pixels are read on, ``None`` where it is not the model's own.
+    sums : the bag sums' routes, ``None`` where the posterior is read from centroids or inducing points.
+    scale : the local scale of the sd, ``None`` where the model has none.
+    """
+
+    posterior: IndirectPosterior | SparsePosterior
+    coordinates: CoordinateSystem | None
+    covariates: tuple[str, ...]
+    units: tuple[str, ...]
+    scaling: Scaling
+    target: Scale
+    wide: WideGrid | None = None
+    sums: RegionSums | None = None
+    scale: LocatedScale | None = None
+
+    @property
+    def jitter(self) -> float:
+        """What was added to a diagonal to factorise it."""
+        given = self.posterior
+        return given.conditioning.factor.jitter if isinstance(given, IndirectPosterior) else given.factor.jitter
+
+    def inputs(self, latitude: np.ndarray, longitude: np.ndarray, covariates: np.ndarray) -> Float[Tensor, "P d"]:
+        """Scaled inputs of pixels at true positions (P,) with covariates (P, c) in ``units``."""
+        parts = [] if self.coordinates is None else [self.coordinates.of_positions(latitude, longitude)]
+        values = np.concatenate([*parts, covariates], axis=1)
+        return torch.as_tensor(np.ascontiguousarray(self.scaling.forward(values)))
+
+    def cells(self, rows: slice, columns: slice, kept: np.ndarray) -> Cells | None:
+        """Where on the grid a window's pixels lie that are ``kept`` (h, w); ``None`` where that is of no use."""
+        return None if self.wide is None else self.wide.cells(rows, columns, kept)
+
+    def read(
+        self, inputs: Float[Tensor, "P d"], cells: Cells | None = None, check: Check = never
+    ) -> tuple[dict[str, np.ndarray], int]:
+        """``mean``, ``sd`` (of a pixel's own value) and ``sd_latent`` (of f) at scaled inputs, in the target's units.
+
+        ``mean = m + c(x)ᵀβ``, ``var = k(x, x) − ‖Aᵀc(x)‖²`` with c(x) summed once for both, tile by tile; ``cells``
+        (of ``cells``) spare most kernel values. The second is how many pixels were summed pair by pair after all.
+        """
+        given, sums, fallen = self.posterior, self.sums, 0
+
+        def of_place(part: slice) -> Float[Tensor, "B n"]:
+            nonlocal fallen
+            assert sums is not None
+            found, pairs = sums.at(inputs[part], None if cells is None else cells.at(part), check)
+            fallen += pairs
+            return found
+
+        if isinstance(given, IndirectPosterior):
+            mean, variance = given.mean_and_variance(inputs, check, None if sums is None else of_place)
+        else:
+            mean, variance = given.mean_and_variance(inputs, check)
+        if self.scale is not None:
+            variance = self.scale.at(inputs).square() * variance
+        sds = {"sd": given.spec.value_sd(variance), "sd_latent": variance.clamp_min(0).sqrt()}
+        found = {name: self.target.sd * values.cpu().numpy() for name, values in sds.items()}
+        return {"mean": self.target.backward(mean.cpu().numpy()), **found}, fallen
+
+    def to(self, device: torch.device) -> "Conditioned":
+        """The same on a device."""
+        sums = None if self.sums is None else self.sums.to(device)
+        return replace(self, posterior=_moved(self.posterior, device), sums=sums, scale=_moved(self.scale, device))
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """A record with all its tensors on a device."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if is_dataclass(value) and not isinstance(value, type):
+        moved = {item.name: _moved(getattr(value, item.name), device) for item in fields(value) if item.init}
+        return replace(value, **moved)
+    return value
+
+
+def condition_on_problem(
+    problem: DownscalingProblem,
+    settings: DownscaleSettings,
+    units: tuple[str, ...],
+    device: torch.device,
+    grid: Grid | None = None,
+    check: Check = never,
+) -> Conditioned:
+    """Condition the model of ``settings`` on a problem, hyperparameters as given there; the result is on the CPU.
+
+    ``units`` of the covariates; ``grid`` that pixels will be read on, the problem's own where not given. Raises
+    ``InputError`` as ``named_posterior`` does.
+    """
+    spec, cpu = starting_spec(problem, settings), torch.device("cpu")
+    data = matched_data(problem, spec, check).to(device)
+    wide = widen(problem.grid, grid or problem.grid)
+    sums = _sums(spec, problem, wide, device, check)
+    columns = columns_of(problem)
+    if sums is None:
+        given = named_posterior(spec, data, columns, check)
+    else:
+        conditioning = condition_on_gram(spec, data, columns, sums.gram(check))
+        given = IndirectPosterior(spec, columns, sums.bags, conditioning)
+    scale = scale_of(spec, problem, given.conditioning) if isinstance(given, IndirectPosterior) else None
+    return Conditioned(
+        _moved(given, cpu),
+        _system(problem) if problem.spec.coordinates else None,
+        problem.spec.covariates,
+        units,
+        problem.input_scaling,
+        problem.target_scale,
+        wide,
+        None if sums is None else sums.to(cpu),
+        _moved(scale, cpu),
+    )
+
+
+def _sums(
+    spec: ModelSpec, problem: DownscalingProblem, wide: WideGrid | None, device: torch.device, check: Check
+) -> RegionSums | None:
+    if spec.model.looks_at_footprints or not (reads_bags(spec) and bags_inside(problem)):
+        return None
+    return region_sums(spec.kernel, wide_picture(problem, wide).to(device), check=check)
+
+
+def _system(problem: DownscalingProblem) -> CoordinateSystem:
+    """The problem's coordinate system, without the arrays of its grid where a formula does."""
+    grid = problem.grid
+    if grid.kind != "curvilinear":
+        none = np.empty((0, 0))
+        grid = replace(grid, latitude=none, longitude=none, area=none)
+    return CoordinateSystem(grid, SPHERE[0] in problem.columns)

@@ -1,0 +1,1 @@
+"""What each visitor of a shared server keeps: uploads, favourites, progress."""

@@ -1,0 +1,1 @@
+"""Grids: axes, positions, cells and their overlaps, regridding."""

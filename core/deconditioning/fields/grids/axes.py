@@ -1,0 +1,173 @@
+"""Which variables of a file are its horizontal coordinates (CF attributes first, then usual names)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deconditioning.errors import InputError
+from deconditioning.fields.grids.grid import Kind
+from deconditioning.fields.grids.roles import NAMES, role
+from deconditioning.fields.reading.meshes import no_rows_and_columns
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The two horizontal dimensions and the variables that say where they are.
+
+    ``kind`` as in ``Grid``; ``y``, ``x`` name the coordinate variables (1-D, or 2-D latitude and
+    longitude for "curvilinear").
+    """
+
+    kind: Kind
+    y_dim: str
+    x_dim: str
+    y: str
+    x: str
+    mapping: dict
+
+
+def _mapping(dataset: "xr.Dataset", pair: frozenset[str] = frozenset()) -> dict:
+    """Attributes of the CF grid mapping that most fields name for a pair of coordinates, or of the only one there is.
+
+    A field may name several, each with its coordinates: ``crs: x y wgs84: lat lon`` (CF conventions, section 5.6).
+    """
+    fields = [dataset.variables[name] for name in dataset.data_vars]
+    named = [v.attrs.get("grid_mapping", v.encoding.get("grid_mapping")) for v in fields]
+    said = [each for text in named if text for each in _mappings_in(str(text))]
+    names = [name for name, about in said if not about or not pair or pair <= about]
+    elsewhere = {name for name, about in said if about} - set(names)
+    found = [
+        str(n) for n, v in dataset.variables.items()
+        if {"grid_mapping_name", "crs_wkt", *_TEXTS} & set(v.attrs) and str(n) not in elsewhere
+    ]  # fmt: skip
+    best = max(sorted(set(names) & set(found)), key=names.count, default=found[0] if found else None)
+    if best is None and elsewhere:
+        return {}
+    held = dict(dataset.variables[best].attrs) if best else {k: dataset.attrs[k] for k in _TEXTS if k in dataset.attrs}
+    return held if {"grid_mapping_name", "crs_wkt"} & set(held) or not held else _from_text(held)
+
+
+def _mappings_in(text: str) -> list[tuple[str, frozenset[str]]]:
+    """Names of grid mappings with the coordinates that each is said to be of; none for all."""
+    if ":" not in text:
+        return [(name, frozenset()) for name in text.split()[:1]]
+    words = text.replace(":", " : ").split()
+    starts = [n for n, word in enumerate(words[1:]) if word == ":"]
+    ends = [*starts[1:], len(words)]
+    return [(words[n], frozenset(words[n + 2 : end])) for n, end in zip(starts, ends, strict=True)]
+
+
+#: Attributes in which GDAL, WRF's tools and satellite products write a projection as text.
+_TEXTS = ("spatial_ref", "proj4", "proj4text", "proj4_params", "proj4_string", "proj_params", "proj_string")
+
+
+def _from_text(said: dict) -> dict:
+    """A grid mapping's attributes from a projection's text; those given where it is none."""
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    text = next((str(said[name]) for name in _TEXTS if name in said), "")
+    try:
+        return {"crs_wkt": CRS.from_user_input(text).to_wkt()}
+    except CRSError:
+        return said
+
+
+def _fields_on(dataset: "xr.Dataset", y: str, x: str) -> int:
+    fields = [dataset.variables[name] for name in dataset.data_vars]
+    return sum(1 for v in fields if v.dtype.kind in "fiub" and {y, x} <= set(v.dims))
+
+
+def _lines(dataset: "xr.Dataset") -> dict[tuple[str, str], list[str]]:
+    """1-D coordinate variables by (kind, side), those named like their dimension first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    seen_from_above = any(v.attrs.get("grid_mapping_name") == "geostationary" for v in dataset.variables.values())
+    for name, array in dataset.variables.items():
+        if array.ndim == 1 and (what := role(str(name), array)):
+            by_name = NAMES.get(str(name).lower(), what)
+            what = by_name if seen_from_above and by_name[0] == "projected" else what  # scan angles in degrees
+            position = 0 if array.dims == (name,) else len(found.get(what, []))
+            found.setdefault(what, []).insert(position, str(name))
+    return found
+
+
+def sheets(dataset: "xr.Dataset") -> list[Axes]:
+    """Two-dimensional latitude and longitude variables on the same two dimensions.
+
+    Of several on the same dimensions those that most fields name, then those of usual names.
+    """
+    sides: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for name, array in dataset.variables.items():
+        if array.ndim >= 2 and (what := role(str(name), array)) and what[0] == "latlon":
+            dims = (str(array.dims[-2]), str(array.dims[-1]))
+            sides.setdefault(dims, {"y": [], "x": []})[what[1]].append(str(name))
+    said = [_named_coordinates(dataset.variables[name]) for name in dataset.data_vars]
+    found = []
+    for dims, both in sides.items():
+        pairs = [(y, x) for y in both["y"] for x in both["x"]]
+        best = max(
+            pairs, default=None,
+            key=lambda pair: (sum(set(pair) <= names for names in said), sum(name.lower() in NAMES for name in pair)),
+        )  # fmt: skip
+        found += [Axes("curvilinear", *dims, *best, {})] if best else []
+    return found
+
+
+def _named_coordinates(array: "xr.Variable") -> set[str]:
+    """What a field's attribute ``coordinates`` names."""
+    return set(str(array.encoding.get("coordinates") or array.attrs.get("coordinates") or "").split())
+
+
+def _candidates(dataset: "xr.Dataset") -> list[Axes]:
+    lines = _lines(dataset)
+    found = []
+    kinds: tuple[Kind, ...] = ("latlon", "rotated", "projected")
+    for kind in kinds:
+        for y in lines.get((kind, "y"), []):
+            for x in lines.get((kind, "x"), []):
+                mapping = _mapping(dataset, frozenset((y, x)))
+                rotated = mapping.get("grid_mapping_name") == "rotated_latitude_longitude"
+                usable = kind == "latlon" or (bool(mapping) and rotated == (kind == "rotated"))
+                dims = str(dataset.variables[y].dims[0]), str(dataset.variables[x].dims[0])
+                if usable and dims[0] != dims[1]:
+                    found.append(Axes(kind, *dims, y, x, {} if kind == "latlon" else mapping))
+    return found + sheets(dataset)
+
+
+def find_axes(dataset: "xr.Dataset") -> Axes:
+    """The horizontal axes that carry most fields; ``InputError`` says what is missing otherwise."""
+    fields = {name: dataset.variables[name] for name in dataset.data_vars}
+    numeric = {n: v for n, v in fields.items() if v.dtype.kind in "fiub" and v.ndim}
+    if not numeric:
+        texts = ", ".join(f"`{n}`" for n in list(dataset.data_vars)[:5])
+        raise InputError(f"The file holds no numeric field{f' (only {texts})' if texts else ''}: give a gridded file.")
+    candidates = [(axes, _fields_on(dataset, axes.y_dim, axes.x_dim)) for axes in _candidates(dataset)]
+    best = max(candidates, key=lambda pair: pair[1], default=None)
+    if (best is None or best[1] == 0) and (why := no_rows_and_columns(dataset)):
+        raise InputError(why)
+    if all(v.ndim < 2 for v in numeric.values()):
+        name, array = next(iter(numeric.items()))
+        raise InputError(
+            f"The fields are one-dimensional (`{name}` along {array.dims[0]}): a gridded field needs "
+            "latitude and longitude as two dimensions."
+        )
+    if best is None or best[1] == 0:
+        raise InputError(_lost(dataset))
+    return best[0]
+
+
+def _lost(dataset: "xr.Dataset") -> str:
+    lines = _lines(dataset)
+    coordinates = ", ".join(f"`{n}`" for n in list(dataset.coords)[:6]) or "none"
+    for kind, words in (("rotated", "a rotated pole"), ("projected", "a map projection")):
+        if (kind, "y") in lines and (kind, "x") in lines and ("latlon", "y") not in lines:
+            return (
+                f"The coordinates are those of {words} (`{lines[kind, 'y'][0]}`, `{lines[kind, 'x'][0]}`) but there "
+                "is no grid mapping to locate them on Earth: add one, or add two-dimensional latitude and longitude."
+            )
+    return (
+        f"No latitude and longitude were found for the fields (coordinates: {coordinates}): name them `lat` and "
+        "`lon`, or give them the units degrees_north and degrees_east."
+    )

@@ -1,0 +1,158 @@
+"""Coordinates of rows and columns in degrees or metres: what their units say is done, and said."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.grids.grid import cell_edges
+from deconditioning.fields.grids.sphere import is_geographic, perspective_height
+from deconditioning.fields.units import compass, factor, read_unit, says_nothing
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from deconditioning.fields.grids.axes import Axes
+
+#: No geostationary camera looks so far aside (radians): the Earth's edge is at 0.151.
+_WIDEST_SCAN = 0.4
+
+
+def scale_of(array: "xr.DataArray", axes: "Axes") -> tuple[float, list[str]]:
+    """What a coordinate's values are multiplied by to be in degrees north or east, or in metres, and sentences.
+
+    Scan angles of a geostationary satellite become metres: radians times ``perspective_point_height`` (CF conventions,
+    appendix F). Degrees west or south are negated. Raises ``InputError`` for units that can't be those of the axis.
+    """
+    units = str(array.attrs.get("units", "")).strip()
+    if axes.kind != "projected":
+        return _angle(str(array.name), units)
+    if says_nothing(units):
+        return _unsaid(array, axes.mapping)
+    if (metres := factor(units, "meter")) is not None:
+        return metres, [] if metres == 1 else [f"`{array.name}` was in {units} and is converted to metres."]
+    if factor(units, "degree") is not None:
+        return _angle(str(array.name), units) if is_geographic(axes.mapping) else _scan(array, units, axes.mapping)
+    raise InputError(
+        f"The axis `{array.name}` has the units {units!r}, {_what(units)}: the rows and columns of a map projection "
+        "need lengths, such as m or km."
+    )
+
+
+def line(array: "xr.DataArray", axes: "Axes") -> tuple[np.ndarray, float, list[str]]:
+    """Values (n,) of a 1-D coordinate in degrees or metres, their scale (`scale_of`), and sentences."""
+    values = np.asarray(array.values, dtype=float)
+    if not np.isfinite(values).all():
+        raise InputError(f"The coordinate `{array.name}` has missing values: every row and column needs its position.")
+    scale, notes = scale_of(array, axes)
+    return values if scale == 1 else values * scale, scale, notes
+
+
+def _what(units: str) -> str:
+    return "which are unknown" if read_unit(units) is None else "which measure a different quantity"
+
+
+def _angle(name: str, units: str) -> tuple[float, list[str]]:
+    if found := compass(units):
+        side = "north" if found[0] == "y" else "east"
+        return found[1], [] if found[1] == 1 else [f"`{name}` was in {units} and is converted to degrees {side}."]
+    degrees = 1.0 if says_nothing(units) else factor(units, "degree")
+    if degrees is None:
+        raise InputError(
+            f"The coordinate `{name}` has the units {units!r}, {_what(units)}: latitude and longitude are given in "
+            "degrees_north and degrees_east, or in another angle."
+        )
+    return degrees, [] if degrees == 1 else [f"`{name}` was in {units} and is converted to degrees."]
+
+
+def _scan(array: "xr.DataArray", units: str, mapping: Mapping) -> tuple[float, list[str]]:
+    height, degrees = perspective_height(mapping), factor(units, "degree")
+    assert degrees is not None
+    if height is None:
+        raise InputError(
+            f"The axis `{array.name}` is in {units}, an angle, and the grid mapping gives no "
+            "`perspective_point_height` that makes it a length: add that, or give the axis in m."
+        )
+    return float(np.deg2rad(degrees)) * height, [
+        f"`{array.name}` holds scan angles in {units}; metres are used, the angle times the satellite's height of "
+        f"{height / 1e3:,.0f} km."
+    ]
+
+
+def _unsaid(array: "xr.DataArray", mapping: Mapping) -> tuple[float, list[str]]:
+    """An axis of a map projection without units: radians where nothing else can be, never counts of cells."""
+    values = np.asarray(array.values, dtype=float)
+    if perspective_height(mapping) is not None and np.abs(values).max() < _WIDEST_SCAN:
+        return _scan(array, "rad", mapping)
+    if is_geographic(mapping):
+        return 1.0, []
+    if np.array_equal(np.abs(np.diff(values)), np.ones(values.size - 1)):
+        raise InputError(
+            f"The axis `{array.name}` counts {values[0]:g}, {values[1]:g} … without units, so it gives no position on "
+            "a map: use metres with the units m, or add two-dimensional latitude and longitude."
+        )
+    if np.ptp(values) < _NARROW_MAP:
+        raise InputError(
+            f"The axis `{array.name}` runs from {values.min():g} to {values.max():g} without units: metres or "
+            "kilometres? Give it the units m or km."
+        )
+    return 1.0, [f"`{array.name}` has no units and is assumed to be in metres."]
+
+
+#: A map narrower than so many metres may well be one in kilometres.
+_NARROW_MAP = 20_000.0
+#: Distances that are none, relative to a cell: what single precision rounds, and what makes a gap between bounds.
+_ROUNDED, _GAP = 1e-4, 1e-3
+#: How far from the middle of its cell, relative to it, a coordinate may lie to stand for it.
+_OFF_MIDDLE = 0.25
+
+
+def bounded(
+    dataset: "xr.Dataset", axis: tuple[str, str], scale: float, ordered: tuple[np.ndarray, np.ndarray], turn: bool
+) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
+    """Middles (n,) and edges (n+1,) of the cells along an axis by the CF bounds that the file gives, and sentences.
+
+    ``axis`` is its coordinate and its dimension, ``scale`` what the coordinate is multiplied by, ``ordered`` its values
+    in ascending order and that order; ``turn`` where 360 degrees are none. Edges are None where there are no bounds,
+    where they are those half-way between coordinates, or where they can't be used, which is said. Coordinates that name
+    an edge of their cells are replaced by the middles. Source: CF conventions, section 7.1.
+    """
+    name, (values, order) = axis[0], ordered
+    bounds = _bounds(dataset, *axis)
+    if bounds is None:
+        return values, None, []
+    away = scale * (bounds - np.asarray(dataset[name].values, dtype=float)[:, None])[order]
+    away = np.sort((away + 180.0) % 360.0 - 180.0 if turn else away, axis=1)
+    width = np.diff(away, axis=1)[:, 0]
+    lower, upper = values + away[:, 0], values + away[:, 1]
+    if not (np.isfinite(away).all() and (width > 0).all()):
+        return values, None, [f"The bounds of `{name}` are not used: some are missing or empty."]
+    if (np.abs(lower[1:] - upper[:-1]) > _GAP * np.minimum(width[1:], width[:-1])).any():
+        return values, None, [f"The bounds of `{name}` are not used: cells overlap or leave gaps."]
+    if (away[:, 0] > _GAP * width).any() or (away[:, 1] < -_GAP * width).any():
+        return values, None, [f"The bounds of `{name}` are not used: some do not contain their coordinate."]
+    edges = np.concatenate([lower[:1], (lower[1:] + upper[:-1]) / 2, upper[-1:]])
+    if np.median(np.abs(0.5 * (away[:, 0] + away[:, 1])) / width) > _OFF_MIDDLE:
+        middles = 0.5 * (edges[:-1] + edges[1:])
+        return (
+            middles,
+            edges,
+            [f"`{name}` gives an edge of each cell: the midpoints between its bounds are used."],
+        )
+    usual = cell_edges(values, False)
+    clipped = np.clip(usual, edges.min(), edges.max())  # cells at a pole end there
+    if (np.abs(edges - clipped) <= _ROUNDED * width.min()).all():
+        return values, None, []
+    return values, edges, [f"The cell edges along `{name}` are the bounds in the file."]
+
+
+def _bounds(dataset: "xr.Dataset", name: str, dim: str) -> np.ndarray | None:
+    """(n, 2) bounds of a coordinate as the file has them; None where it names none of that shape."""
+    said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
+    for found in (said, f"{name}_bnds", f"{name}_bounds"):
+        if found in dataset.variables:
+            array = dataset[found]
+            if array.ndim == 2 and dim in array.dims and array.size == 2 * dataset.sizes[dim]:
+                return np.asarray(array.transpose(dim, ...).values, dtype=float)
+    return None

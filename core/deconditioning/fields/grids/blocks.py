@@ -1,0 +1,66 @@
+"""Blocks of pixels: area-weighted coarse values and the grid they live on."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.grids import sphere
+from deconditioning.fields.grids.grid import Grid, make_grid
+
+if TYPE_CHECKING:
+    from deconditioning.fields.problem.problem import DownscalingProblem
+
+
+def whole_blocks(grid: Grid, block: tuple[int, int]) -> tuple[tuple[slice, slice], list[str]]:
+    """Rows and columns, counted from the low-index corner, that make whole blocks, and a note if any are cut.
+
+    Raises ``InputError`` where a block is larger than the grid.
+    """
+    kept = tuple(size // side * side for size, side in zip(grid.shape, block, strict=True))
+    if min(kept) == 0:
+        raise InputError(
+            f"A block of {block[0]} × {block[1]} pixels is larger than the grid of "
+            f"{grid.shape[0]} × {grid.shape[1]}: choose smaller blocks."
+        )
+    notes = []
+    if kept != grid.shape:
+        notes.append(
+            f"The grid of {grid.shape[0]} × {grid.shape[1]} pixels is cropped to {kept[0]} × {kept[1]}, whole blocks "
+            f"of {block[0]} × {block[1]}."
+        )
+    return (slice(0, kept[0]), slice(0, kept[1])), notes
+
+
+def block_index(shape: tuple[int, int], block: tuple[int, int]) -> np.ndarray:
+    """(H, W) row-major index of the block of every pixel of a grid made of whole blocks."""
+    rows, columns = (np.arange(size) // side for size, side in zip(shape, block, strict=True))
+    return rows[:, None] * (shape[1] // block[1]) + columns[None, :]
+
+
+def coarse_grid(grid: Grid, block: tuple[int, int]) -> Grid:
+    """The grid of the blocks: centres are mean native coordinates, areas are summed."""
+    (ny, nx), (by, bx) = (size // side for size, side in zip(grid.shape, block, strict=True)), block
+    y, x = grid.y.reshape(ny, by).mean(axis=1), grid.x.reshape(nx, bx).mean(axis=1)
+    position = None
+    if grid.kind == "curvilinear":
+        vectors = sphere.unit_vectors(grid.latitude, grid.longitude).reshape(ny, by, nx, bx, 3)
+        position = sphere.from_unit_vectors(vectors.mean(axis=(1, 3)))
+    made = make_grid(
+        grid.kind,
+        y,
+        x,
+        names=(grid.y_name, grid.x_name),
+        mapping=grid.mapping,
+        edges=(grid.y_edges[::by], grid.x_edges[::bx]),
+        position=position,
+        wraps=grid.wraps,
+    )
+    area = grid.area.reshape(ny, by, nx, bx).sum(axis=(1, 3))
+    return replace(made, area=area / area.mean())
+
+
+def reaggregate(problem: "DownscalingProblem", field: np.ndarray) -> np.ndarray:
+    """(ny, nx) area-weighted cell means of a fine field (H, W); NaN where less than half a cell is there."""
+    return problem.shares.mean(np.asarray(field), problem.grid.area).reshape(problem.coarse_shape)

@@ -1,0 +1,112 @@
+"""Corners of the cells of a curvilinear grid, where the file gives them as CF bounds (y, x, 4): areas and middles."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.fields.grids.axis_values import scale_of
+from deconditioning.fields.grids.sphere import from_unit_vectors, unit_vectors
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from deconditioning.fields.grids.axes import Axes
+
+#: Usual names of the corners of a coordinate that names none.
+_NAMES = ("{}_bnds", "{}_bounds", "{}_vertices", "vertices_{}", "bounds_{}", "{}_corners")
+#: How far from the middle of its cell, in distances of the farthest corner, a position may lie to stand for it, and to
+#: be one of it.
+_OFF_MIDDLE, _OFF_CELL = 0.5, 1.2
+#: Cells whose corners are in memory at once.
+_AT_ONCE = 200_000
+#: Sides of a cell below this, on the unit sphere, are rounding: singles are no finer.
+_SMALLEST = 1e-12
+
+Position = tuple[np.ndarray, np.ndarray]
+
+
+def by_corners(
+    dataset: "xr.Dataset", axes: "Axes", position: Position, there: np.ndarray
+) -> tuple[Position, np.ndarray | None, list[str]]:
+    """Positions (H, W), solid angles (H, W) of the cells by their corners, and sentences.
+
+    ``position`` (latitude, longitude) is used for those ``there``. Areas are those of spherical polygons; None where
+    the file gives no corners, or these cannot be used, which is said. Positions at corners of their cells are replaced
+    by the middles. Source: CF conventions, section 7.1; Van Oosterom and Strackee (1983) for solid angles.
+    """
+    given = [_corners(dataset, name, axes) for name in (axes.y, axes.x)]
+    if given[0] is None or given[1] is None:
+        return position, None, []
+    names, width = f"`{axes.y}` and `{axes.x}`", there.shape[1]
+    rows = max(1, _AT_ONCE // width)
+    parts = [
+        _cells([corners[at, :width].astype(float) * scale for corners, scale in (given[0], given[1])],
+               (position[0][at], position[1][at]))
+        for at in (slice(first, first + rows) for first in range(0, len(there), rows))
+    ]  # fmt: skip
+    latitude, longitude, area, away = (np.concatenate(each) for each in zip(*parts, strict=True))
+    if odd := _why_not(area[there], away[there]):
+        return position, None, [f"The corners of {names} are not used: some {odd}."]
+    said = [f"The areas of the cells are those between the corners that the file gives for {names}."]
+    if np.median(away[there]) > _OFF_MIDDLE:
+        position = np.where(there, latitude, position[0]), np.where(there, longitude, position[1])
+        said.append(f"{names} give a corner of each cell: the midpoints between its corners are used.")
+    return position, np.where(there, area, 0.0), said
+
+
+def _cells(corners: Sequence[np.ndarray], position: Position) -> tuple[np.ndarray, ...]:
+    """Latitude and longitude of the middles of cells (h, w), their solid angles, and how far away from them the
+    positions lie, in distances of the farthest corner. ``corners`` are latitudes and longitudes (h, w, n)."""
+    ring = unit_vectors(*corners)
+    middle = ring.sum(axis=2)
+    middle /= np.maximum(np.linalg.norm(middle, axis=-1, keepdims=True), _SMALLEST)
+    radius = np.linalg.norm(ring - middle[:, :, None], axis=-1).max(axis=2)
+    away = np.linalg.norm(unit_vectors(*position) - middle, axis=-1) / np.maximum(radius, _SMALLEST)
+    return *from_unit_vectors(middle), solid_angles(_ring(ring, middle)), away
+
+
+def _why_not(area: np.ndarray, away: np.ndarray) -> str:
+    """What keeps corners from being used; nothing where they can be."""
+    if not (np.isfinite(area).all() and np.isfinite(away).all()):
+        return "are missing"
+    if not (area > _SMALLEST**2).all():
+        return "enclose nothing"
+    return "lie elsewhere than their own cell" if away.max() > _OFF_CELL else ""
+
+
+def solid_angles(ring: np.ndarray) -> np.ndarray:
+    """(…,) solid angle of spherical polygons (…, n, 3) whose corners go round: Ω = Σ 2 atan2(a·b×c, 1 + ab + bc + ca)
+    over the triangles from the first corner."""
+    first, total = ring[..., 0, :], np.zeros(ring.shape[:-2])
+    for index in range(1, ring.shape[-2] - 1):
+        second, third = ring[..., index, :], ring[..., index + 1, :]
+        triple = np.sum(first * np.cross(second, third), axis=-1)
+        pairs = (first, second), (second, third), (third, first)
+        total += 2 * np.arctan2(triple, 1 + sum(np.sum(a * b, axis=-1) for a, b in pairs))
+    return np.abs(total)
+
+
+def _ring(corners: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """The corners (H, W, n, 3) of every cell in the order in which they go round its middle (H, W, 3)."""
+    axis = np.eye(3)[np.abs(middle).argmin(axis=-1)]
+    east = np.cross(axis, middle)
+    east /= np.maximum(np.linalg.norm(east, axis=-1, keepdims=True), _SMALLEST)
+    north = np.cross(middle, east)
+    angle = np.arctan2(*(np.einsum("hwnk,hwk->hwn", corners, to) for to in (north, east)))
+    return np.take_along_axis(corners, np.argsort(angle, axis=-1)[..., None], axis=2)
+
+
+def _corners(dataset: "xr.Dataset", name: str, axes: "Axes") -> tuple[np.ndarray, float] | None:
+    """(H, W, n) corners of a coordinate's cells, n from 3 on, and the factor to degrees; None where there are none."""
+    said = {**dataset[name].encoding, **dataset[name].attrs}.get("bounds")
+    for found in (said, *(each.format(name) for each in _NAMES)):
+        if found not in dataset.variables:
+            continue
+        array = dataset[found]
+        if array.ndim == 3 and {axes.y_dim, axes.x_dim} <= set(array.dims) and array.dtype.kind in "fiu":
+            values = array.transpose(axes.y_dim, axes.x_dim, ...).values
+            if values.shape[-1] >= 3:
+                return values, scale_of(dataset[name], replace(axes, kind="curvilinear"))[0]
+    return None

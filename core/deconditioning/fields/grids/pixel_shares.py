@@ -1,0 +1,117 @@
+"""Which pixels lie in which cells, and how much of each: a pixel across an edge belongs to both by its shares of area.
+
+Cell means are sums over these shares, ``z_c = Σ_p f_cp a_p v_p / Σ_p f_cp a_p``, with the area ``a_p`` of a pixel and
+the share ``f_cp`` of it that lies in the cell. Source: Jones 1999, *First- and Second-Order Conservative Remapping
+Schemes*.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.overlap import fractions_of_lines
+
+LEAST_SHARE = 0.5
+#: Parts of a row or column that the rounding of single-precision edges makes: less is none, all but that is the whole.
+_ROUNDED = 5e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Pixels of an (H, W) grid in ``count`` cells, in the order of the pixels.
+
+    Parameters
+    ----------
+    pixel : (n,) flat index of the pixel.
+    cell : (n,) the cell that it shares something with.
+    fraction : (n,) how much of the pixel's area lies there, above 0 and at most 1; sums to at most one for a pixel.
+    count : number of cells.
+    """
+
+    pixel: np.ndarray
+    cell: np.ndarray
+    fraction: np.ndarray
+    count: int
+
+    @staticmethod
+    def whole(cell: np.ndarray, count: int) -> "Shares":
+        """Every pixel wholly in one cell (H, W), −1 for none."""
+        pixel = np.flatnonzero(cell >= 0)
+        return Shares(pixel, cell.flat[pixel], np.ones(len(pixel)), count)
+
+    @property
+    def split(self) -> int:
+        """Number of pixels that lie across an edge."""
+        return len(np.unique(self.pixel[self.fraction < 1]))
+
+    def kept(self, number: np.ndarray, count: int) -> "Shares":
+        """The shares in some cells alone: ``number`` (cells,) is what they are called now, −1 for those left out."""
+        cell = number[self.cell]
+        return Shares(self.pixel[cell >= 0], cell[cell >= 0], self.fraction[cell >= 0], count)
+
+    def window(self, shape: tuple[int, int], rows: slice, columns: slice) -> "Shares":
+        """The shares of the pixels in a slice of the grid's rows and columns, counted there."""
+        place = np.full(shape, -1)
+        part = place[rows, columns]
+        part[...] = np.arange(part.size).reshape(part.shape)
+        inside = place.flat[self.pixel] >= 0
+        return Shares(place.flat[self.pixel[inside]], self.cell[inside], self.fraction[inside], self.count)
+
+    def areas(self, area: np.ndarray) -> np.ndarray:
+        """(n,) area of each share, of pixels with areas (H, W)."""
+        return area.flat[self.pixel] * self.fraction
+
+    def valid_area(self, valid: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(count,) area of the valid pixels (H, W) in every cell, and of all its pixels."""
+        areas, there = self.areas(area), valid.flat[self.pixel]
+        return np.bincount(self.cell[there], areas[there], self.count), np.bincount(self.cell, areas, self.count)
+
+    def mean(self, values: np.ndarray, area: np.ndarray) -> np.ndarray:
+        """(count,) area-weighted means of values (H, W) over their valid pixels, NaN where less than half is valid."""
+        found = values.flat[self.pixel]
+        valid, areas = np.isfinite(found), self.areas(area)
+        covered = np.bincount(self.cell[valid], areas[valid], self.count)
+        mass = np.bincount(self.cell[valid], (areas * np.where(valid, found, 0.0))[valid], self.count)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(mostly(covered, np.bincount(self.cell, areas, self.count)), mass / covered, np.nan)
+
+    def of(self, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
+        """The shares of some pixels (P,) of ``size``: which of these each belongs to (m,), and they themselves."""
+        row = _numbers(pixel, size)[self.pixel]
+        there = row >= 0
+        return row[there], Shares(self.pixel[there], self.cell[there], self.fraction[there], self.count)
+
+    def bags(self, chosen: np.ndarray, pixel: np.ndarray, size: int) -> tuple[np.ndarray, "Shares"]:
+        """`of` in the ``chosen`` cells alone, numbered in their order and sorted by it: rows of bags."""
+        row, found = self.kept(_numbers(chosen, self.count), len(chosen)).of(pixel, size)
+        order = np.argsort(found.cell, kind="stable")
+        return row[order], Shares(found.pixel[order], found.cell[order], found.fraction[order], found.count)
+
+
+def _numbers(chosen: np.ndarray, count: int) -> np.ndarray:
+    """(count,) the place of each index among the ``chosen`` ones, −1 for the others."""
+    number = np.full(count, -1)
+    number[chosen] = np.arange(len(chosen))
+    return number
+
+
+def mostly(covered: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Whether at least half of an area is covered (exact halves count, whatever the rounding)."""
+    return (covered > 0) & (covered >= LEAST_SHARE * total * (1 - 1e-9))
+
+
+def shares_between(grid: Grid, cells: Grid, main: np.ndarray | None = None) -> Shares:
+    """The pixels of ``grid`` in the cells of another grid.
+
+    Exact where the rows and columns of both run along the same lines, as on latitude-longitude grids; elsewhere every
+    pixel goes wholly to the cell that holds its middle (``main`` (H, W), where it is known).
+    """
+    found = fractions_of_lines(grid, cells, _ROUNDED)
+    if found is None:
+        main = locate(cells, grid.latitude, grid.longitude) if main is None else main
+        return Shares.whole(main, cells.area.size)
+    pixel, cell, fraction = found
+    order = np.lexsort((cell, pixel))
+    return Shares(pixel[order], cell[order], fraction[order], cells.area.size)

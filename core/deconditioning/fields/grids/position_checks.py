@@ -1,0 +1,59 @@
+"""Two accounts of a place: rows and columns of a map beside two-dimensional latitudes and longitudes.
+
+Where they agree, rows and columns count, which have exact edges. Where they do not, the two-dimensional positions do,
+for they need neither a mapping nor units; unless they can't be right.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.fields.grids.axes import Axes, sheets
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.sphere import unit_vectors
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Cells that two accounts may lie apart, more than staggered positions do, and radians that single precision rounds.
+_APART, _ROUNDED = 0.75, 1e-6
+#: Rows and columns that are compared, and the share of their places that may differ.
+_COMPARED, _FEW = 33, 0.02
+
+
+def sheet_beside(dataset: "xr.Dataset", axes: Axes) -> Axes | None:
+    """Two-dimensional positions on the rows and columns of other axes; None where there are none."""
+    if axes.kind == "curvilinear":
+        return None
+    both = {axes.y_dim, axes.x_dim}
+    found = next((sheet for sheet in sheets(dataset) if {sheet.y_dim, sheet.x_dim} == both), None)
+    return None if found is None else replace(found, y_dim=axes.y_dim, x_dim=axes.x_dim)
+
+
+def agree(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> str | None:
+    """None where positions (H, W) are those of the grid's cells; else how far apart they are, in words.
+
+    Missing positions count as agreeing.
+    """
+    rows, columns = (np.unique(np.linspace(0, size - 1, _COMPARED).astype(int)) for size in grid.shape)
+    some = np.ix_(rows, columns)
+    own = unit_vectors(grid.latitude[some], grid.longitude[some])
+    other = unit_vectors(latitude[some], longitude[some])
+    apart = np.linalg.norm(own - other, axis=-1)
+    step = max(_step(grid.latitude, grid.longitude), _step(latitude, longitude))
+    known = np.isfinite(apart)
+    if not known.any() or np.mean(apart[known] > max(_APART * step, _ROUNDED)) <= _FEW:
+        return None
+    north, south = grid.latitude.max(), grid.latitude.min()
+    return f"{south:.4f} to {north:.4f} degrees north against {np.nanmin(latitude):.4f} to {np.nanmax(latitude):.4f}"
+
+
+def _step(latitude: np.ndarray, longitude: np.ndarray) -> float:
+    """Median distance of neighbours along the longer side of a cell, in radians."""
+    found = [0.0]
+    for axis in (0, 1):
+        some = tuple(slice(None) if a == axis else slice(None, None, max(1, latitude.shape[a] // 9)) for a in (0, 1))
+        steps = np.linalg.norm(np.diff(unit_vectors(latitude[some], longitude[some]), axis=axis), axis=-1)
+        found.append(float(np.nanmedian(steps)) if np.isfinite(steps).any() else 0.0)
+    return max(found)

@@ -1,0 +1,1 @@
+"""The downscaling problem: targets, covariates, withheld cells, baselines."""

@@ -1,0 +1,171 @@
+"""Cells chosen by hand: which lose their value or keep it whatever the seed draws, and a region of whole cells.
+
+Cells are (row, column) of the whole field's coarse cells, counted from 0 at the first row and column of the grid.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.fields.problem.problem import DownscalingProblem
+    from deconditioning.fields.spec import DownscalingSpec
+
+Cell = tuple[int, int]
+#: First row, last row, first column, last column of cells, both ends included.
+Region = tuple[int, int, int, int]
+#: Rows and columns of cells that a region must have.
+LEAST_SIDE = 3
+_CELL = re.compile(r"(\d{1,6})-(\d{1,6})", re.ASCII)
+
+
+def cells_text(cells: Iterable[Cell]) -> str:
+    """Cells as addresses and commands write them: ``12-3.14-7``."""
+    return ".".join(f"{row}-{column}" for row, column in cells)
+
+
+def cells_of_text(text: str) -> tuple[Cell, ...]:
+    """The cells of such a text; ``InputError`` with a sentence where it is none."""
+    found = []
+    for part in filter(None, text.strip().split(".")):
+        match = _CELL.fullmatch(part)
+        if match is None:
+            raise InputError(
+                f"'{part[:40]}' is not a cell: write row-column, cells separated by dots, such as 12-3.14-7."
+            )
+        found.append((int(match[1]), int(match[2])))
+    return tuple(found)
+
+
+def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
+    """Cells in order, each once; ``InputError`` where they are no pairs of whole numbers from 0."""
+    try:
+        found = {(_whole(row), _whole(column)) for row, column in cells or ()}
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"`{name}` must be pairs of a row and a column of cells, counted from 0: got {str(cells)[:80]}."
+        ) from None
+    return tuple(sorted(found))
+
+
+def checked_region(region: Any) -> Region | None:
+    """A region or None; ``InputError`` where it is no four whole numbers in order, or too small."""
+    if region is None:
+        return None
+    try:
+        top, bottom, left, right = (_whole(number) for number in region)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            "`region` must be four whole numbers, first and last row, first and last column of cells, counted from 0: "
+            f"got {str(region)[:80]}."
+        ) from None
+    rows, columns = bottom - top + 1, right - left + 1
+    if min(rows, columns) < LEAST_SIDE:
+        raise InputError(
+            f"The region has {max(rows, 0)} × {max(columns, 0)} cells: take at least {LEAST_SIDE} × {LEAST_SIDE}."
+        )
+    return top, bottom, left, right
+
+
+def _whole(value: Any) -> int:
+    """A whole number from 0; ``ValueError`` where it is none."""
+    number = int(value)
+    if number != value or number < 0:
+        raise ValueError(value)
+    return number
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The part of a field's coarse cells that a problem keeps: ``shape`` of the whole, ``part`` of it that is kept."""
+
+    shape: tuple[int, int]
+    part: tuple[slice, slice]
+
+    @classmethod
+    def of(cls, shape: tuple[int, int], region: Region | None) -> "Kept":
+        """What a region keeps of so many rows and columns of cells; ``InputError`` where it reaches beyond them."""
+        if region is None:
+            return cls(shape, (slice(0, shape[0]), slice(0, shape[1])))
+        top, bottom, left, right = region
+        if bottom >= shape[0] or right >= shape[1]:
+            raise InputError(
+                f"The region is rows {top} to {bottom} and columns {left} to {right}, the field has {_size(shape)}."
+            )
+        return cls(shape, (slice(top, bottom + 1), slice(left, right + 1)))
+
+    @property
+    def corner(self) -> Cell:
+        """The whole field's cell that is the first one kept."""
+        return self.part[0].start, self.part[1].start
+
+    @property
+    def notes(self) -> list[str]:
+        """What is kept in a sentence; none where it is all."""
+        (top, bottom), (left, right) = ((each.start, each.stop) for each in self.part)
+        if (bottom - top, right - left) == self.shape:
+            return []
+        return [
+            f"Of the field's {self.shape[0]} × {self.shape[1]} coarse cells {bottom - top} × {right - left} are kept: "
+            f"rows {top} to {bottom - 1}, columns {left} to {right - 1}."
+        ]
+
+    def pixels(self, block: tuple[int, int]) -> tuple[slice, slice]:
+        """The pixels of these cells where a cell is a block of so many rows and columns."""
+        rows, columns = (slice(each.start * n, each.stop * n) for each, n in zip(self.part, block, strict=True))
+        return rows, columns
+
+    def marked(self, cells: Iterable[Cell]) -> np.ndarray:
+        """(kept cells,) which are among ``cells`` of the whole field; ``InputError`` for one that the field lacks."""
+        found = np.zeros(self.shape, dtype=bool)
+        for row, column in cells:
+            if row >= self.shape[0] or column >= self.shape[1]:
+                raise InputError(f"There is no cell {row}-{column}: the field has {_size(self.shape)}.")
+            found[row, column] = True
+        return found[self.part].ravel()
+
+    def withhold(self, with_data: np.ndarray, spec: "DownscalingSpec") -> "Withheld":
+        """Which of the kept cells ``with_data`` (cells,) lose their value: a random share, but for a person's hand."""
+        drawn = draw_withheld(with_data, spec)
+        hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
+        counts = int((hide & ~drawn).sum()), int((reveal & drawn).sum())
+        said = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
+        return Withheld((drawn | hide) & ~reveal, drawn, [said] if any(counts) else [])
+
+    def told(self, problem: "DownscalingProblem", withheld: "Withheld") -> "DownscalingProblem":
+        """A problem of the kept cells that knows which they are, and who lost their value how."""
+        return replace(
+            problem,
+            hidden=int(withheld.cells.sum()),
+            drawn=withheld.drawn.reshape(problem.coarse_shape),
+            whole_shape=self.shape,
+            corner=self.corner,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Withheld:
+    """``cells`` (cells,) that lose their value, those of them or others that the seed has ``drawn``, and notes."""
+
+    cells: np.ndarray
+    drawn: np.ndarray
+    notes: list[str]
+
+
+def draw_withheld(with_data: np.ndarray, spec: "DownscalingSpec") -> np.ndarray:
+    """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
+    candidates = np.flatnonzero(with_data)
+    count = round(spec.withhold * len(candidates))
+    chosen = np.random.default_rng(spec.seed).permutation(candidates)[:count]
+    withheld = np.zeros(len(with_data), dtype=bool)
+    withheld[chosen] = True
+    return withheld
+
+
+def _size(shape: tuple[int, int]) -> str:
+    return f"{shape[0]} × {shape[1]} cells, rows 0 to {shape[0] - 1} and columns 0 to {shape[1] - 1}"

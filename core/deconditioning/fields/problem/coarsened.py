@@ -1,0 +1,139 @@
+"""A problem from one high-resolution file: its target is averaged over blocks, and some cells lose theirs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.pixel_shares import Shares, mostly
+from deconditioning.fields.grids.regridding import how_sampled
+from deconditioning.fields.problem.assemble import Sides, assemble
+from deconditioning.fields.problem.chosen_cells import Kept
+from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.static_fields import apart_in_time
+from deconditioning.fields.problem.target_metadata import beside_values
+from deconditioning.fields.reading.validity import unfound
+from deconditioning.fields.spec import DownscalingSpec
+
+
+def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
+    """Way (a): the file holds the target at high resolution; it is coarsened here and kept for scoring.
+
+    Blocks of ``spec.block`` pixels give area-weighted coarse values; a random fraction
+    ``spec.withhold`` of the cells with a value loses it, but for what ``spec.hide`` and ``spec.reveal`` say. With
+    ``spec.region`` the problem is that of a file cut to the region's pixels. Direct matching: a bag for every cell that
+    keeps its target. Indirect: bags from the withheld cells only, targets from the others
+    (Chau et al. 2021, §5.2).
+
+    Raises ``InputError`` for a wrong variable, a constant field, a block larger than the grid, or fewer
+    than eight cells on either side.
+    """
+    fields = fields.with_missing(spec.missing)
+    names = (spec.target, *spec.covariates, *spec.mediators)
+    _check_own_grid(fields, spec)
+    window, notes = whole_blocks(fields.grid, spec.block)
+    kept = Kept.of(_cells_in(window, spec), spec.region)
+    window = kept.pixels(spec.block)
+    grid = fields.grid.window(*window)
+    raw = {name: fields.values(name, spec.select)[window] for name in names}
+    cell, cells = block_index(grid.shape, spec.block), coarse_grid(grid, spec.block)
+    count = cells.y.size * cells.x.size
+    blocks = Shares.whole(cell, count)
+    coarse, *mediators = (blocks.mean(raw[n], grid.area) for n in (spec.target, *spec.mediators))
+    with_data = all_finite([coarse, *mediators], (count,))
+    whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
+    can_be_bag = mostly(*blocks.valid_area(whole, grid.area)) & all_finite(mediators, (count,))
+    withheld = kept.withhold(with_data, spec)
+    observed = with_data & ~withheld.cells
+    bags = (withheld.cells if spec.indirect else observed) & can_be_bag
+    targets = observed if spec.indirect else bags
+    system = CoordinateSystem(grid, needs_sphere(grid))
+    sides = Sides(
+        grid=grid, whole=whole, system=system, blocks=blocks, cell=cell, shares=blocks, coarse_grid=cells,
+        coarse=coarse,
+        covariates=np.stack([raw[n] for n in spec.covariates], axis=-1) if spec.covariates else None,
+        bag_block=np.flatnonzero(bags), bag_cell=np.flatnonzero(bags), target_cell=np.flatnonzero(targets),
+        bag_mediators=_columns(mediators, bags),
+        bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
+        query_mediators=_columns(mediators, targets),
+        query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
+        truth=raw[spec.target],
+    )  # fmt: skip
+    notes += (
+        _taken(fields, spec, names)
+        + kept.notes
+        + withheld.notes
+        + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
+    )
+    made = assemble(spec, sides, fields.check(spec.target), (fields.source, fields.licence), (*fields.notes, *notes))
+    return kept.told(replace(made, **beside_values(fields, spec.target, spec.select)), withheld)
+
+
+def _taken(fields: Fields, spec: DownscalingSpec, names: tuple[str, ...]) -> list[str]:
+    """Which times and levels are taken, what is odd about the values, and whether dates differ."""
+    notes = [note for name in names for note in fields.selection_notes(name, spec.select)]
+    remarks = [note for name in names for note in fields.remarks(name, spec.select)]
+    notes += remarks + unfound(spec.missing, remarks)
+    if dates := apart_in_time(fields, fields, spec):
+        notes.append(f"The covariates are for {dates[0]}, the target for {dates[1]}.")
+    return notes
+
+
+def cells_of_fields(fields: Fields, spec: DownscalingSpec) -> tuple[int, int]:
+    """(rows, columns) of the coarse cells of a whole file, without regard to ``spec.region``."""
+    return _cells_in(whole_blocks(fields.grid, spec.block)[0], spec)
+
+
+def _check_own_grid(fields: Fields, spec: DownscalingSpec) -> None:
+    """``InputError`` where the target lies on another grid than the first of several files, so that it is no truth."""
+    owner, _ = fields.at(spec.target, spec.select)
+    if how_sampled(owner.grid, fields.grid) != "its own values":
+        raise InputError(
+            f"The target `{spec.target}` of {owner.name} is on a different grid from the first file: give its file "
+            "first, or give it separately as the coarse target (`--coarse`)."
+        )
+
+
+def _cells_in(window: tuple[slice, slice], spec: DownscalingSpec) -> tuple[int, int]:
+    return window[0].stop // spec.block[0], window[1].stop // spec.block[1]
+
+
+def _columns(values: list[np.ndarray], chosen: np.ndarray) -> np.ndarray:
+    return np.stack([v[chosen] for v in values], axis=-1) if values else np.empty((int(chosen.sum()), 0))
+
+
+def all_finite(fields: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Where every field of that shape has a value: everywhere where there is no field."""
+    return np.logical_and.reduce([np.isfinite(v) for v in fields]) if fields else np.ones(shape, dtype=bool)
+
+
+def _cell_notes(
+    with_data: np.ndarray,
+    withheld: np.ndarray,
+    bags: np.ndarray,
+    targets: np.ndarray,
+    whole: np.ndarray,
+    spec: DownscalingSpec,
+) -> list[str]:
+    notes = []
+    if not with_data.all():
+        notes.append(
+            f"{int((~with_data).sum())} of {len(with_data)} cells are missing: "
+            "less than half of their area has a value."
+        )
+    if not whole.all():
+        notes.append(f"{int((~whole).sum())} pixels lack a covariate and get no prediction.")
+    if withheld.any():
+        fate = (
+            "they keep only covariates, the others only targets" if spec.indirect else "they are used only for scoring"
+        )
+        notes.append(
+            f"{int(withheld.sum())} of {int(with_data.sum())} cells lose their target (seed {spec.seed}); {fate}."
+        )
+    lost = int((withheld if spec.indirect else with_data & ~withheld).sum() - bags.sum())
+    if lost:
+        notes.append(f"{lost} cells are not used as bags because at least half of their covariate pixels are missing.")
+    return notes

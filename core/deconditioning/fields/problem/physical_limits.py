@@ -1,0 +1,34 @@
+"""Between which values a target can lie at all, by its CF standard name, its units and its own coarse values."""
+
+import numpy as np
+
+from deconditioning.fields.problem.problem import DownscalingProblem
+
+#: Parts of CF standard names of shares of an area or of saturation, and of what can't be negative.
+SHARES = ("area_fraction", "relative_humidity", "_albedo", "volume_fraction", "probability")
+NEVER_NEGATIVE = (
+    "precipitation", "rainfall", "snowfall", "snow", "specific_humidity", "mixing_ratio", "concentration", "wind_speed",
+    "visibility", "depth", "thickness", "optical_depth", "runoff", "soil_moisture",
+)  # fmt: skip
+#: Names of variables without a standard name that say the same.
+_SHORT = {"clt": SHARES[0], "cll": SHARES[0], "clm": SHARES[0], "clh": SHARES[0], "hurs": SHARES[1], "rh": SHARES[1],
+          "pr": NEVER_NEGATIVE[0], "tp": NEVER_NEGATIVE[0], "huss": "specific_humidity"}  # fmt: skip
+
+
+def limits_of(problem: DownscalingProblem) -> tuple[float, float] | None:
+    """The lowest and the highest possible value, infinite where there is none; None where nothing is known of either.
+
+    A share runs to 100 where its units are % or a coarse value is above 1; what goes by %, never leaves 0 to 100 and
+    touches either end counts as one.
+    """
+    name = problem.standard_name or _SHORT.get(problem.spec.target.lower(), problem.spec.target)
+    values = problem.coarse[problem.observed]
+    percent = problem.units in ("%", "percent")
+    inside = values.min() >= 0 and values.max() <= 100
+    touches = inside and (values.min() < 1 or values.max() > 99)
+    if any(part in name for part in SHARES) or (percent and touches):
+        high = 100.0 if percent or values.max() > 1 else 1.0
+        return (0.0, high) if inside else None
+    if any(part in name for part in NEVER_NEGATIVE) and values.min() >= 0:
+        return 0.0, float(np.inf)
+    return None

@@ -1,0 +1,105 @@
+"""A downscaling problem: what the model sees, and what a map of it needs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import InputError
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.pixel_shares import Shares
+from deconditioning.fields.problem.scaling import Scale, Scaling
+from deconditioning.fields.problem.target_metadata import Origin
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.observations import IndirectData
+
+
+@dataclass(frozen=True, eq=False)
+class DownscalingProblem:
+    """What a model sees (scaled tensors) and what a map needs (physical arrays).
+
+    Parameters
+    ----------
+    spec : the settings it was made with.
+    grid : (H, W) high-resolution grid, cut to whole blocks.
+    cell : (H, W) row-major index of the coarse cell that holds the middle of every pixel, −1 for none.
+    shares : what every pixel shares with the coarse cells: with two or more where it lies across their edges.
+    coarse_grid, coarse_shape : grid and (ny, nx) of the coarse cells.
+    coarse : (ny, nx) coarse values the model sees, physical units, NaN where withheld or missing.
+    coarse_truth : (ny, nx) all known coarse values, withheld ones too.
+    observed : (ny, nx) cells whose value the model (and every baseline) sees.
+    truth : (H, W) high-resolution target in physical units, ``None`` where there is none.
+    inputs : (P, d) float64 tensor, scaled inputs of the pixels whose covariates are complete.
+    pixel : (P,) flat index of those pixels into (H, W).
+    columns, mediator_columns : names of the columns of inputs and mediators.
+    data : bags weighted by area, scaled mediators, standardised targets.
+    matched : whether bags and targets are the same cells.
+    bag_cell, target_cell : (B,), (M,) coarse cell of every bag (−1: outside) and target.
+    bag_pixel : (N,) the prediction pixel that each row of the bags is; one across an edge is in several bags.
+    input_scaling : takes coordinates and covariates in physical units to ``inputs``, column by column.
+    target_scale : takes standardised values to physical ones.
+    units, long_name, standard_name, source, licence : of the target and its file.
+    notes : sentences, one for every choice made on the way.
+    hidden : number of cells with a value that lose it, drawn by the seed or hidden by hand.
+    drawn : (ny, nx) cells that the seed draws to lose their value, whatever was done by hand.
+    whole_shape, corner : (rows, columns) of coarse cells of the whole field, and which of them is the first one here.
+    when_and_where : date, level and whatever else was chosen of the target, in words.
+    origin : the same as coordinates, with the target's cell methods and whose data it is, for what leaves.
+    """
+
+    spec: DownscalingSpec
+    grid: Grid
+    cell: np.ndarray
+    shares: Shares
+    coarse_shape: tuple[int, int]
+    coarse_grid: Grid
+    coarse: np.ndarray
+    coarse_truth: np.ndarray
+    observed: np.ndarray
+    truth: np.ndarray | None
+    inputs: Float[Tensor, "P d"]
+    pixel: np.ndarray
+    columns: tuple[str, ...]
+    mediator_columns: tuple[str, ...]
+    data: IndirectData
+    matched: bool
+    bag_cell: np.ndarray
+    target_cell: np.ndarray
+    bag_pixel: np.ndarray
+    input_scaling: Scaling
+    target_scale: Scale
+    units: str
+    long_name: str
+    standard_name: str
+    source: str
+    licence: str
+    notes: tuple[str, ...] = field(default=())
+    hidden: int = 0
+    drawn: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    whole_shape: tuple[int, int] = (0, 0)
+    corner: tuple[int, int] = (0, 0)
+    when_and_where: tuple[str, ...] = field(default=())
+    origin: Origin = field(default_factory=Origin)
+
+    def shares_of_pixels(self) -> tuple[np.ndarray, Shares]:
+        """What the prediction pixels share with the coarse cells: which of them each share is of, and the shares."""
+        return self.shares.of(self.pixel, self.grid.area.size)
+
+    def on_grid(self, values: Any) -> np.ndarray:
+        """(H, W) map of values (P,) at the prediction pixels, NaN elsewhere."""
+        values = values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+        if values.shape != self.pixel.shape:
+            raise InputError(f"There are {len(self.pixel)} prediction pixels, got values of shape {values.shape}.")
+        out = np.full(self.grid.shape, np.nan)
+        out.flat[self.pixel] = values
+        return out
+
+    def physical_mean(self, mean: Any) -> np.ndarray:
+        """(H, W) posterior mean in the target's units, from standardised values (P,)."""
+        return self.target_scale.backward(self.on_grid(mean))
+
+    def physical_sd(self, sd: Any) -> np.ndarray:
+        """(H, W) posterior standard deviation in the target's units, from standardised values (P,)."""
+        return self.target_scale.sd * self.on_grid(sd)

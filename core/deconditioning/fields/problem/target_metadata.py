@@ -1,0 +1,102 @@
+"""What a target's file says beside its values: date, level, member, cell methods, and whose data they are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.fields.grids.bounds import bounds_of
+from deconditioning.fields.grids.roles import role
+from deconditioning.fields.store import plain_words
+from deconditioning.fields.times import is_dates
+
+if TYPE_CHECKING:
+    from deconditioning.fields.gridded import Fields
+
+#: Global attributes that are passed on as ``input_…``, from CMIP's and CORDEX's vocabularies and from CF.
+PROVENANCE = (
+    "tracking_id", "experiment_id", "experiment", "institution", "institution_id", "institute_id", "source_id",
+    "model_id", "driving_model_id", "driving_source_id", "driving_experiment_name", "variant_label",
+    "driving_variant_label", "driving_model_ensemble_member", "activity_id", "mip_era", "project_id", "product",
+    "frequency", "grid_label", "table_id", "domain_id", "CORDEX_domain", "rcm_version_id", "version_realization",
+    "further_info_url", "license", "references", "doi", "contact", "creation_date",
+)  # fmt: skip
+_KEPT = ("standard_name", "long_name", "units", "axis", "positive")
+#: Units in which dates are written.
+SINCE = "days since 1850-01-01"
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Coordinates without a dimension as name → (value, attributes), bounds as name → the two ends of one of them, the
+    target's ``cell_methods``, and global ``attributes`` under the names that they leave by.
+    """
+
+    coordinates: dict[str, tuple[Any, dict[str, Any]]] = field(default_factory=dict)
+    bounds: dict[str, Any] = field(default_factory=dict)
+    cell_methods: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+def origin_of(fields: "Fields", name: str, select: Mapping[str, int | str]) -> Origin:
+    """What of a file belongs to the chosen field of it."""
+    holder, there = fields.at(name, select)
+    dataset, chosen = holder.dataset, holder.chosen(name, there)
+    edges = bounds_of(dataset)
+    coordinates: dict[str, tuple[Any, dict[str, Any]]] = {}
+    bounds: dict[str, Any] = {}
+    for key, variable in dataset.coords.variables.items():
+        if str(key) in edges or variable.ndim > 1 or not {str(d) for d in variable.dims} <= set(chosen):
+            continue
+        if role(str(key), variable) is not None or not (is_dates(variable.values) or variable.dtype.kind in "fiuSU"):
+            continue
+        at = tuple(chosen[str(dim)] for dim in variable.dims)
+        said = {word: variable.attrs[word] for word in _KEPT if word in variable.attrs}
+        for word in ("bounds", "climatology"):
+            ends = dataset.variables.get(str(variable.attrs.get(word, "")))
+            if ends is not None and ends.dims[:-1] == variable.dims and ends.shape[-1] == 2:
+                bounds[f"{key}_bnds"], said[word] = ends.values[at], f"{key}_bnds"
+        coordinates[str(key)] = (variable.values[at], plain_words(said))
+    methods = str(dataset.variables[name].attrs.get("cell_methods", "")).strip()
+    attributes = {f"input_{word}": str(dataset.attrs[word]) for word in PROVENANCE if dataset.attrs.get(word)}
+    return Origin(coordinates, bounds, methods, attributes)
+
+
+def beside_values(fields: "Fields", name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
+    """What a problem says of its target beside the values: date and level in words, and its `Origin`."""
+    return {"when_and_where": fields.when_and_where(name, select), "origin": origin_of(fields, name, select)}
+
+
+def methods_of(origin: Origin, more: str = "area: mean") -> str:
+    """The target's cell methods, continued by a mean over area where they have none: ``time: mean area: mean``."""
+    said = origin.cell_methods
+    return said if "area:" in said else f"{said} {more}".strip()
+
+
+def variables_of(origin: Origin) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The coordinates and the bounds as xarray variables, dates as numbers in the calendar that they have."""
+    import xarray as xr
+
+    coordinates, ends = {}, {}
+    for name, (value, said) in origin.coordinates.items():
+        one = np.asarray(value)
+        at, kept = one, dict(said)
+        dates = is_dates(np.array([value], dtype=one.dtype))
+        if dates:
+            at, written = _numbers(one)
+            kept = {"standard_name": "time", **kept, **written} if name == "time" else {**kept, **written}
+        coordinates[name] = xr.Variable((), at, kept)
+        if f"{name}_bnds" in origin.bounds:
+            both = np.asarray(origin.bounds[f"{name}_bnds"])
+            ends[f"{name}_bnds"] = xr.Variable("bnds", _numbers(both)[0] if is_dates(both) else both)
+    return coordinates, ends
+
+
+def _numbers(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
+    """Dates as days since 1850 in their own calendar, and the attributes that say so."""
+    from xarray.coding.times import encode_cf_datetime
+
+    calendar = "standard" if dates.dtype.kind == "M" else str(next(d.calendar for d in dates.flat))
+    found, units, said = encode_cf_datetime(np.atleast_1d(dates), SINCE, calendar, dtype=np.dtype("f8"))
+    return np.asarray(found, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(said)}

@@ -1,0 +1,327 @@
+"""Way (b): high-resolution covariates in one file, a coarse target in another, a mediator seen from both."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_blocks
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
+from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
+from deconditioning.fields.problem.assemble import Sides, assemble
+from deconditioning.fields.problem.chosen_cells import Kept
+from deconditioning.fields.problem.coarsened import all_finite
+from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
+from deconditioning.fields.problem.matching import matched
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.static_fields import apart_in_time
+from deconditioning.fields.problem.target_metadata import beside_values
+from deconditioning.fields.reading.validity import unfound
+from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.units import convert
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Where the two grids meet: fine grid, coarse grid and values, coarse cell and shares of every pixel."""
+
+    grid: Grid
+    window: tuple[slice, slice]
+    cells: Grid
+    coarse: np.ndarray
+    cell: np.ndarray
+    shares: Shares
+    part: tuple[np.ndarray, slice, slice]
+    notes: list[str]
+    kept: Kept
+
+    def of_coarse(self, values: np.ndarray) -> np.ndarray:
+        """(cells,) values of the coarse file's grid on the kept cells."""
+        order, rows, columns = self.part
+        return values[:, order][rows, columns].ravel()
+
+
+def make_problem_from_files(
+    covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec
+) -> DownscalingProblem:
+    """Way (b): no truth at high resolution; the scores come from withheld coarse cells.
+
+    Indirect matching (the default with mediators): the bags are blocks of ``spec.block`` pixels of the
+    covariates' grid, the targets the coarse file's cells. Every mediator is taken from ``mediator``
+    for both sides where that file has it, else from each side's own file, else sampled from the one
+    side that has it. Direct matching: the bag of a coarse cell is the pixels inside it, of which half its area must
+    be there; a pixel across an edge belongs to each cell by its share of area (`shares_between`).
+
+    ``spec.region`` keeps some of the coarse cells and the pixels in them (indirect matching: whole blocks of pixels).
+
+    Raises ``InputError`` where a variable is missing, units cannot be reconciled, the grids do not
+    meet although they must, or fewer than eight cells are left on either side.
+    """
+    covariates = covariates.with_missing(spec.missing)
+    target, (coarse, mediator) = coarse.check(spec.target), matched(covariates, coarse, mediator, spec)
+    raw = [covariates.values(name, spec.select) for name in spec.covariates]
+    place = _cut(_place(covariates, coarse, spec), covariates, spec)
+    fine = [values[place.window] for values in raw]
+    whole = all_finite(fine, place.grid.shape)
+    notes = _said(covariates, coarse, mediator, spec) + place.notes
+    blocks, pixels = _blocks(place, spec)
+    bag_values, query_values, said = _mediators(covariates, coarse, mediator, spec, place, blocks, pixels)
+    notes += said + unfound(spec.missing, [*notes, *said])
+    with_data = np.isfinite(np.column_stack([place.coarse, query_values])).all(axis=1)
+    withheld = place.kept.withhold(with_data, spec)
+    observed = with_data & ~withheld.cells
+    bags, targets = _sides(spec, place, whole, pixels, blocks, observed, np.isfinite(bag_values).all(axis=1))
+    notes += withheld.notes + _counts(spec, with_data, withheld.cells, bags, targets)
+    system = CoordinateSystem(place.grid, _spherical(place))
+    bag_cell = np.flatnonzero(bags)
+    if spec.indirect:
+        bag_cell = locate(place.cells, blocks.latitude.ravel()[bags], blocks.longitude.ravel()[bags])
+    sides = Sides(
+        grid=place.grid,
+        covariates=np.stack(fine, axis=-1) if fine else None,
+        whole=whole,
+        system=system,
+        blocks=pixels,
+        bag_block=np.flatnonzero(bags),
+        bag_cell=bag_cell,
+        bag_mediators=bag_values[bags],
+        bag_coordinates=_centres(system, blocks)[bags],
+        cell=place.cell,
+        shares=place.shares,
+        coarse_grid=place.cells,
+        coarse=place.coarse,
+        target_cell=np.flatnonzero(targets),
+        query_mediators=query_values[targets],
+        query_coordinates=_centres(system, place.cells)[targets],
+        truth=None,
+    )
+    problem = assemble(spec, sides, target, _sources(covariates, coarse, mediator), tuple(notes))
+    return place.kept.told(replace(problem, **beside_values(coarse, spec.target, spec.select)), withheld)
+
+
+def cells_of_files(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> tuple[int, int]:
+    """(rows, columns) of the coarse cells at and around the covariates, without regard to ``spec.region``."""
+    return _place(covariates, matched(covariates, coarse, None, spec)[0], spec).cells.shape
+
+
+def _blocks(place: _Place, spec: DownscalingSpec) -> tuple[Grid, Shares]:
+    """The candidate bags, which are the coarse cells where these are matched, and the pixels in them."""
+    if not spec.indirect:
+        return place.cells, place.shares
+    blocks = coarse_grid(place.grid, spec.block)
+    return blocks, Shares.whole(block_index(place.grid.shape, spec.block), blocks.area.size)
+
+
+def _sides(
+    spec: DownscalingSpec,
+    place: _Place,
+    whole: np.ndarray,
+    pixels: Shares,
+    blocks: Grid,
+    observed: np.ndarray,
+    mediated: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which blocks are bags and which coarse cells are targets."""
+    if not spec.indirect:
+        both = observed & (cover(place.grid, whole, pixels, blocks) >= 0.5)
+        return both, both
+    return mostly(*pixels.valid_area(whole, place.grid.area)) & mediated, observed
+
+
+def _centres(system: CoordinateSystem, grid: Grid) -> np.ndarray:
+    return system.of_positions(grid.latitude.ravel(), grid.longitude.ravel())
+
+
+def _spherical(place: _Place) -> bool:
+    """Unit vectors where either grid goes round the sphere or the two grids lie apart."""
+    apart = not (place.cell >= 0).any()
+    return needs_sphere(place.grid) or place.cells.wraps or apart
+
+
+def _sources(covariates: Fields, coarse: Fields, mediator: Fields | None) -> tuple[str, str]:
+    """Source and licence of all files together."""
+    files = {"target": coarse, "covariates": covariates} | ({"mediator": mediator} if mediator else {})
+    source = "; ".join(f"{role}: {fields.source}" for role, fields in files.items())
+    licences = list(dict.fromkeys(fields.licence for fields in files.values()))
+    return source, licences[0] if len(licences) == 1 else "; ".join(f"{r}: {f.licence}" for r, f in files.items())
+
+
+def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
+    """Bring the grids together; a coarse file that overlaps the covariates is cut to their region."""
+    window: tuple[slice, slice] = (slice(None), slice(None))
+    notes: list[str] = []
+    if spec.indirect:
+        window, notes = whole_blocks(covariates.grid, spec.block)
+    else:
+        notes.append("The files are matched directly: the bag of a coarse cell consists of the pixels inside it.")
+    grid = covariates.grid.window(*window)
+    cells, order = facing(coarse, grid.centre_longitude())
+    values = coarse.values(spec.target, spec.select)[:, order]
+    cell = locate(cells, grid.latitude, grid.longitude)
+    rows, columns = slice(None), slice(None)
+    if not (cell >= 0).any():
+        notes.append(_apart(spec))
+    else:
+        rows, columns = box_around(cell, cells.shape, margin=1)
+        if cells.wraps and columns.stop - columns.start >= 0.9 * len(cells.x):
+            columns = slice(0, len(cells.x))
+        if values[rows, columns].size < values.size:
+            cells = cells.window(rows, columns)
+            notes.append(
+                f"The coarse file is cut to the {cells.shape[0]} × {cells.shape[1]} cells that contain or surround "
+                "the covariates."
+            )
+            cell = locate(cells, grid.latitude, grid.longitude)
+    cell, shares = _within(grid, cells, cell)
+    if shares.split:
+        notes.append(
+            f"{shares.split:,} pixels straddle the edges of coarse cells; each enters a cell in proportion to its "
+            "area inside."
+        )
+    part, kept = (order, rows, columns), Kept.of(cells.shape, None)
+    return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept)
+
+
+def _within(grid: Grid, cells: Grid, cell: np.ndarray) -> tuple[np.ndarray, Shares]:
+    """The cell of every pixel's middle (H, W), and the pixels' shares; without cells that are mostly bare."""
+    shares = shares_between(grid, cells, cell)
+    thin = cover(grid, np.ones(grid.shape, dtype=bool), shares, cells) < 0.5
+    kept = shares.kept(np.where(thin, -1, np.arange(thin.size)), thin.size)
+    return np.where((cell >= 0) & ~thin[cell], cell, -1), kept
+
+
+def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
+    """The place cut to ``spec.region``: its cells, and the box of pixels around those that lie in them."""
+    if spec.region is None:
+        return place
+    kept = Kept.of(place.cells.shape, spec.region)
+    number = np.full(kept.shape, -1)
+    cells = place.cells.window(*kept.part)
+    number[kept.part] = np.arange(cells.area.size).reshape(cells.shape)
+    cell = np.append(number, -1)[place.cell]  # cell −1 reads the last entry
+    shares = place.shares.kept(number.ravel(), cells.area.size)
+    touched = np.zeros(cell.size, dtype=bool)
+    touched[shares.pixel] = True
+    touched = touched.reshape(cell.shape)
+    if not touched.any():
+        raise InputError("No covariate pixel lies in the region: choose another one, or the whole field.")
+    sides = spec.block if spec.indirect else (1, 1)
+    rows, columns = (_box(np.flatnonzero(touched.any(axis=1 - axis)), side) for axis, side in enumerate(sides))
+    order, *before = place.part
+    after = [slice((b.start or 0) + p.start, (b.start or 0) + p.stop) for b, p in zip(before, kept.part, strict=True)]
+    return _Place(
+        covariates.grid.window(rows, columns),
+        (rows, columns),
+        cells,
+        place.coarse.reshape(kept.shape)[kept.part].ravel(),
+        cell[rows, columns],
+        shares.window(cell.shape, rows, columns),
+        (order, after[0], after[1]),
+        place.notes + kept.notes,
+        kept,
+    )
+
+
+def _box(inside: np.ndarray, side: int) -> slice:
+    """Whole blocks of so many pixels around those ``inside``, which are ascending."""
+    return slice(int(inside[0]) // side * side, (int(inside[-1]) // side + 1) * side)
+
+
+def _apart(spec: DownscalingSpec) -> str:
+    """What it means that no pixel lies in a coarse cell; an ``InputError`` where nothing else links the files."""
+    if not spec.indirect or not spec.mediators:
+        raise InputError(
+            "The two files do not overlap in space, so only a mediator can link them: choose one, with indirect "
+            "matching, or give files for the same region."
+        )
+    said = "The two files do not overlap in space: only the mediator links them, and no coarse cell can be scored."
+    if spec.coordinates:
+        said += " Without coordinates the link would not fade with distance."
+    return said
+
+
+def _said(covariates: Fields, coarse: Fields, mediator: Fields | None, spec: DownscalingSpec) -> list[str]:
+    """Notes of every file, marked by its role, and the times and levels taken."""
+    notes = [f"Covariates: {n}" for n in covariates.notes] + [f"Target: {n}" for n in coarse.notes]
+    notes += [f"Mediator: {n}" for n in mediator.notes] if mediator else []
+    for name in spec.covariates:
+        notes += covariates.selection_notes(name, spec.select) + covariates.remarks(name, spec.select)
+    notes += coarse.selection_notes(spec.target, spec.select) + coarse.remarks(spec.target, spec.select)
+    if dates := apart_in_time(covariates, coarse, spec):
+        notes.append(
+            f"The covariates are for {dates[0]}, the target for {dates[1]}: the mediator has to account for "
+            "the difference."
+        )
+    return notes
+
+
+def _holder(name: str, files: list[Fields | None]) -> Fields:
+    """The first file that has the variable."""
+    found = next((f for f in files if f is not None and f.holds(name)), None)
+    if found is None:
+        raise InputError(f"The mediator `{name}` is in none of the files: choose a variable from one of them.")
+    return found
+
+
+def _mediators(
+    covariates: Fields,
+    coarse: Fields,
+    mediator: Fields | None,
+    spec: DownscalingSpec,
+    place: _Place,
+    blocks: Grid,
+    pixels: Shares,
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Mediators of all blocks (b, r) and of all coarse cells (c, r), in the same units, and notes."""
+    bag_side, query_side, notes = [], [], []
+    for name in spec.mediators:
+        here = _holder(name, [mediator, covariates, coarse])
+        there = _holder(name, [mediator, coarse, covariates])
+        units = here.check(name).units
+        bag_field, query_field = (f.values(name, spec.select) for f in (here, there))
+        query_field, said = convert(query_field, there.check(name).units, units, name)
+        if here is covariates:
+            values, how = pixels.mean(bag_field[place.window], place.grid.area), "its area mean"
+        else:
+            values, how = sample(here.grid, bag_field, blocks)
+        if there is coarse:
+            queries, how_there = place.of_coarse(query_field), "its own values"
+        else:
+            queries, how_there = sample(there.grid, query_field, place.cells)
+        bag_side.append(values)
+        query_side.append(queries)
+        notes += here.selection_notes(name, spec.select) + here.remarks(name, spec.select) + ([said] if said else [])
+        roles = {id(mediator): "mediator file", id(covariates): "covariates' file", id(coarse): "target's file"}
+        notes.append(
+            f"Mediator `{name}`: for the bags {how} (from the {roles[id(here)]}), for the coarse cells {how_there} "
+            f"(from the {roles[id(there)]})."
+        )
+    empty = np.empty((blocks.area.size, 0)), np.empty((place.cells.area.size, 0))
+    return (
+        np.stack(bag_side, axis=-1) if bag_side else empty[0],
+        np.stack(query_side, axis=-1) if query_side else empty[1],
+        notes,
+    )
+
+
+def _counts(
+    spec: DownscalingSpec, with_data: np.ndarray, withheld: np.ndarray, bags: np.ndarray, targets: np.ndarray
+) -> list[str]:
+    notes = ["No high-resolution truth is available: scores come from withheld coarse cells and from re-aggregation."]
+    if not with_data.all():
+        notes.append(f"{int((~with_data).sum())} of {len(with_data)} coarse cells lack the target or a mediator.")
+    if withheld.any():
+        notes.append(
+            f"{int(withheld.sum())} of {int(with_data.sum())} coarse cells lose their target (seed {spec.seed}) and "
+            "are used only for scoring."
+        )
+    if spec.indirect and not bags.all():
+        notes.append(
+            f"{int((~bags).sum())} of {len(bags)} blocks are not used as bags: covariates or mediators are missing."
+        )
+    if not spec.indirect and (lost := int((with_data & ~withheld & ~targets).sum())):
+        notes.append(f"{lost} coarse cells are skipped: the covariates cover less than half of their area.")
+    return notes

@@ -1,0 +1,1 @@
+"""Files of fields opened: NetCDF, HDF5, GRIB, Zarr, uploads."""

@@ -1,0 +1,206 @@
+"""An HDF5 file opened so that nothing outside it is read, and a broken entry costs only itself.
+
+HDF5 lets a file name others: external storage (raw bytes of any file), external links and virtual datasets. A file from
+elsewhere could carry a server's files into a result that way, so that every entry is looked at before a value is read.
+"""
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+from h5py import h5d, h5g, h5l, h5o, h5r
+
+from deconditioning.errors import InputError, short
+from deconditioning.fields.reading.groups import below, flat_dimensions, flat_names, words_on
+from deconditioning.fields.reading.hdf5_filters import find_filters, missing_filter
+from deconditioning.fields.writing.attributes import Readable
+
+if TYPE_CHECKING:
+    from xarray.backends import H5NetCDFStore
+
+#: More entries, or groups deeper in one another, are refused.
+MOST_ENTRIES, DEEPEST = 20_000, 40
+_REMEDY = "only values inside the file are read; write them into it, for example with `nccopy`."
+
+
+class ClosedFile(h5py.File):
+    """A file for reading, its tree looked through: each entry is looked up once, and broken ones are passed over.
+
+    ``broken`` maps the names of entries of the root group that cannot be opened to the reason. Raises ``InputError``
+    where an entry refers to another file, and ``OSError`` where this is no HDF5 file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        _refuse_endless_heaps(path)
+        find_filters()
+        super().__init__(path, "r")
+        self.broken: dict[str, str] = {}
+        self._seen: dict[str, Any] = {"/": self}
+        try:
+            self._places = _look_through(self.id)
+            for name in super().__iter__():
+                self._try(name)
+        except BaseException:
+            self.close()
+            raise
+
+    def _try(self, name: str) -> None:
+        try:
+            entry = self[name]
+            for attribute in ("CLASS", "NAME", "DIMENSION_LIST"):
+                entry.attrs.get(attribute)
+        except MemoryError:
+            raise
+        except Exception as error:
+            self.broken[name] = short(error)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names in the root group, without the broken ones."""
+        return (name for name in super().__iter__() if name not in self.broken)
+
+    def __getitem__(self, name: Any) -> Any:
+        """An entry by path or by reference; a reference to what lies outside the tree is refused."""
+        if isinstance(name, h5py.Reference):
+            place = h5o.get_info(h5r.dereference(name, self.id)).addr
+            if place not in self._places:
+                raise InputError("A reference leads to an entry without a name: write the file again.")
+            name = self._places[place]
+        path = name if str(name).startswith("/") else f"/{name}"
+        if path not in self._seen:
+            self._seen[path] = super().__getitem__(path)
+        return self._seen[path]
+
+
+def _refuse_endless_heaps(path: Path) -> None:
+    """``OSError`` where a heap of texts has an entry that takes no room: HDF5 would look for the next one without end.
+
+    A collection is "GCOL", version, three zeros and its size, then entries of index, count, reserve, size and data;
+    index 0 is free room, its size that of all (HDF5 File Format Specification, III.E).
+    """
+    if not path.stat().st_size:
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(b"GCOL\x01\0\0\0")
+        while at >= 0:
+            here = at + 16
+            end = min(len(data), at + int.from_bytes(data[at + 8 : at + 16], "little"))
+            while here + 16 <= end:
+                size = int.from_bytes(data[here + 8 : here + 16], "little")
+                index = int.from_bytes(data[here : here + 2], "little")
+                step = (size if index == 0 else 16 + (size + 7 & ~7)) % 2**64
+                if step == 0 or step >= 2**63:
+                    raise OSError("a heap of texts without end")
+                here += step
+            at = data.find(b"GCOL\x01\0\0\0", at + 1)
+
+
+def _look_through(file: Any) -> dict[int, str]:
+    """The path of every entry by its place in the file; ``InputError`` where one refers to another file."""
+    root = h5g.open(file, b"/")
+    places = {h5o.get_info(root).addr: "/"}
+    groups = [(root, "", 0)]
+    while groups:
+        group, above, depth = groups.pop()
+        for link in _links(group, MOST_ENTRIES - len(places)):
+            path = f"{above}/{link.decode('utf-8', 'replace')}"
+            kind = group.links.get_info(link).type
+            if kind == h5l.TYPE_SOFT:
+                continue  # leads to another path of this file, whose links are looked at on the way
+            if kind != h5l.TYPE_HARD:
+                raise InputError(f"The file's entry `{path[1:][:80]}` is a link into another file: {_REMEDY}")
+            entry = _entry(group, link)
+            if entry is None or (place := h5o.get_info(entry).addr) in places:
+                continue
+            places[place] = path
+            if isinstance(entry, h5d.DatasetID):
+                _refuse_outside(entry, path[1:])
+            elif isinstance(entry, h5g.GroupID):
+                groups.append((entry, path, depth + 1))
+        if depth > DEEPEST or len(places) >= MOST_ENTRIES:
+            raise InputError(
+                f"The file has more than {MOST_ENTRIES:,} entries or groups more than {DEEPEST} deep: write the "
+                "variables you need into a separate file."
+            )
+    return places
+
+
+def _links(group: h5g.GroupID, most: int) -> list[bytes]:
+    """Names of a group's links, at most about ``most``."""
+    names: list[bytes] = []
+
+    def note(name: bytes) -> bool | None:
+        names.append(name)
+        return True if len(names) > most else None
+
+    group.links.iterate(note)
+    return names
+
+
+def _entry(group: h5g.GroupID, link: bytes) -> Any:
+    """The entry behind a hard link; ``None`` where it is damaged, so that nothing can read it."""
+    try:
+        return h5o.open(group, link)
+    except (KeyError, OSError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _refuse_outside(dataset: h5d.DatasetID, path: str) -> None:
+    plan = dataset.get_create_plist()
+    if plan.get_layout() == h5d.VIRTUAL:
+        raise InputError(f"`{path[:80]}` is a virtual dataset assembled from other files: {_REMEDY}")
+    if plan.get_external_count():
+        raise InputError(f"The file keeps the values of `{path[:80]}` in another file: {_REMEDY}")
+
+
+def open_hdf5(path: Path) -> "tuple[H5NetCDFStore, dict[str, str], list[str]]":
+    """A NetCDF 4 file as a store for xarray, the variables that cannot be opened with the reason, and sentences.
+
+    Where the root holds no field, the variables of its groups stand side by side. Raises ``InputError`` where the file
+    refers to another one.
+    """
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    class Store(H5NetCDFStore):
+        """Variables that can be opened, each opened once."""
+
+        def get_variables(self) -> dict[str, Any]:  # type: ignore[override]
+            for name, (inside, variable) in listed.items():
+                if name not in found and name not in file.broken:
+                    try:
+                        if why := missing_filter(file[variable.name]):
+                            raise ValueError(why)
+                        read = stores[inside].open_store_variable(variable.name.rpartition("/")[2], Readable(variable))
+                        read.dims = [dims.get((inside, dim), dim) for dim in read.dims]
+                        found[name] = read
+                    except MemoryError:
+                        raise
+                    except Exception as error:
+                        file.broken[name] = short(error, 200)
+            return {name: variable.copy(deep=False) for name, variable in found.items()}
+
+        def get_attrs(self) -> dict[str, Any]:  # type: ignore[override]
+            return Readable(root).attrs
+
+        def close(self, **options: Any) -> None:
+            super().close(**options)
+            file.close()
+
+    found: dict[str, Any] = {}
+    file = ClosedFile(path)
+    root = h5netcdf.File(file, "r", decode_vlen_strings=True)
+    listed, dims, notes = _listed(root)
+    stores = {inside: H5NetCDFStore(root[inside] if inside else root) for inside, _ in listed.values()}
+    return Store(root), file.broken, notes
+
+
+def _listed(root: Any) -> tuple[dict[str, tuple[str, Any]], dict[tuple[str, str], str], list[str]]:
+    """Name → (group, variable), the names of the groups' dimensions, and sentences."""
+    listed = {str(name): ("", variable) for name, variable in root.variables.items()}
+    if not root.groups or any(len(variable.dimensions) >= 2 for _, variable in listed.values()):
+        return listed, {}, []
+    found = list(below(root))
+    listed = {name: (inside, variable) for name, (inside, _, variable) in zip(flat_names(found), found, strict=True)}
+    return listed, flat_dimensions(found), words_on([inside for inside, _, _ in found])

@@ -1,0 +1,56 @@
+"""Fields that lie on no rows and columns: which kind they are, and the command that brings them onto some."""
+
+from typing import TYPE_CHECKING
+
+from deconditioning.fields.grids.roles import role
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: Dimensions of models' meshes: MPAS, ICON, CAM-SE, FESOM, FVCOM, E3SM, reduced Gaussian grids.
+_MESH = ("ncells", "cell", "ncol", "nod2", "node", "nele", "face", "nmesh2d_face", "rgrid", "values", "gsize",
+         "lndgrid")  # fmt: skip
+_STATIONS = ("timeseries", "trajectory", "profile", "point", "timeseriesprofile", "trajectoryprofile")
+
+
+def no_rows_and_columns(dataset: "xr.Dataset") -> str | None:
+    """One sentence where the fields lie on a mesh, on HEALPix or at stations; ``None`` where nothing says so."""
+    if any(v.attrs.get("grid_mapping_name") == "healpix" for v in dataset.variables.values()):
+        return (
+            "The fields lie on a HEALPix grid, which has no rows and columns: remap them to latitudes and longitudes "
+            "first, for example with `cdo remapcon,r720x360 IN.nc OUT.nc`."
+        )
+    found = _along(dataset)
+    if found is None:
+        return None
+    name, dim = found
+    kind = str(dataset.attrs.get("featureType", "")).replace("_", "").lower()
+    roles = {str(v.attrs.get("cf_role", "")) for v in dataset.variables.values()}
+    if kind in _STATIONS or roles & {"timeseries_id", "profile_id", "trajectory_id"}:
+        return (
+            f"The file holds {dataset.sizes[dim]:,} stations or points (`{name}` along `{dim}`), not a gridded field: "
+            "give a field on rows and columns."
+        )
+    return (
+        f"The fields lie on an unstructured mesh (`{name}` along `{dim}`, {dataset.sizes[dim]:,} cells), which has no "
+        "rows and columns: remap them to latitudes and longitudes first, for example with `cdo remapcon,r720x360 "
+        "IN.nc OUT.nc` (before IN.nc `-setgrid,GRID.nc` if the corners are in a separate file; `cdo remapnn` without "
+        "corners)."
+    )
+
+
+def _along(dataset: "xr.Dataset") -> tuple[str, str] | None:
+    """A field and the one dimension of the mesh that it runs along."""
+    sides: dict[str, set[str]] = {}
+    for name, variable in dataset.variables.items():
+        if variable.ndim == 1 and (what := role(str(name), variable)) and what[0] == "latlon":
+            sides.setdefault(str(variable.dims[0]), set()).add(what[1])
+    points = {dim for dim, both in sides.items() if both == {"x", "y"}}
+    for name in dataset.data_vars:
+        variable = dataset.variables[name]
+        said = variable.attrs.get("CDI_grid_type") == "unstructured" or "mesh" in variable.attrs
+        for dim in map(str, variable.dims[::-1]):
+            meshed = said and dataset.sizes[dim] > 1 and dim.lower() not in ("time", "lev", "height")
+            if variable.dtype.kind in "fiub" and (dim in points or dim.lower() in _MESH or meshed):
+                return str(name), dim
+    return None

@@ -1,0 +1,152 @@
+"""Marks of missing values as files give them, put as CF has it: in the type of the data, under CF's names.
+
+CF conventions, section 2.5.1: ``_FillValue`` and ``missing_value`` have the type of the (packed) data. Files give them
+as text, as a double that no single equals, in unpacked units, or by another name; times lack them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xarray.backends.common import AbstractDataStore
+
+from deconditioning.fields.writing.attributes import plain_text
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MARKS = ("_FillValue", "missing_value")
+#: Names, in small letters, by which other tools give the same.
+_OTHER_NAMES = (
+    "fillvalue", "fill_value", "_fillvalue", "_fill_value", "missing_values", "missingvalue", "missing_data",
+    "_missing_value", "nodata", "no_data", "nodata_value", "nodatavalue", "no_data_value", "_nodata",
+)  # fmt: skip
+#: Values of a time that are looked at.
+_MOST_TIMES = 1_000_000
+
+
+class Repaired(AbstractDataStore):
+    """A store of raw variables whose marks of missing values are such that decoding finds them; ``notes`` say which."""
+
+    def __init__(self, store: AbstractDataStore) -> None:
+        self.store = store
+        self.notes: list[str] = []
+        self._found: dict[str, xr.Variable] | None = None
+
+    def get_variables(self) -> dict[str, "xr.Variable"]:  # type: ignore[override]
+        """Variables by name, each repaired once."""
+        if self._found is None:
+            self._found = {}
+            for name, variable in self.store.get_variables().items():
+                self._found[str(name)], notes = repaired(str(name), variable)
+                self.notes += notes
+        return {name: variable.copy(deep=False) for name, variable in self._found.items()}
+
+    def get_attrs(self) -> Any:
+        """Global attributes."""
+        return self.store.get_attrs()
+
+    def get_dimensions(self) -> Any:
+        """Sizes of dimensions."""
+        return self.store.get_dimensions()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.store.close()
+
+
+def repaired(name: str, variable: "xr.Variable") -> "tuple[xr.Variable, list[str]]":
+    """The variable with ``_FillValue`` and ``missing_value`` in the type of its data, and sentences."""
+    kind = variable.dtype
+    if kind.kind not in "iuf" or str(variable.attrs.get("_Unsigned", "")).lower() in ("true", "false"):
+        return variable, []
+    attributes, notes, others = dict(variable.attrs), list[str](), list[Any]()
+    for key in list(variable.attrs):
+        if str(key) not in MARKS and str(key).lower() not in _OTHER_NAMES:
+            continue
+        given = attributes.pop(key)
+        marks, why = _marks(given, kind, variable.attrs)
+        words = ", ".join(f"{mark:g}" for mark in _given(given) or [])
+        if str(key) not in MARKS and marks:
+            others += marks
+            notes.append(f"`{name}`: {words}, its `{key}`, counts as missing.")
+        elif marks:
+            attributes[key] = marks[0] if len(marks) == 1 else np.array(marks, dtype=kind)
+            notes += [f"`{name}`: {words}, its `{key}` ({why}), counts as missing."] if why else []
+        elif why:
+            notes.append(f"`{name}`: its `{key}` {plain_text(given)!r:.40} {why}, and is not applied.")
+    if others:
+        known = np.ravel(attributes.get("missing_value", np.array([], dtype=kind)))
+        attributes["missing_value"] = np.unique([*known, *others]).astype(kind)
+    if _lacks_a_mark(variable, attributes):
+        attributes["_FillValue"] = np.iinfo(kind).min
+    found = variable.copy(deep=False)
+    found.attrs = attributes
+    return found, notes
+
+
+def _given(value: Any) -> list[float] | None:
+    """The numbers of an attribute, written as such or as text; None where it is no number."""
+    found = [plain_text(one) for one in np.ravel(np.asarray(value)).tolist()]
+    try:
+        return [float(part) for one in found for part in (str(one).replace(",", " ").split())]
+    except ValueError:
+        return None
+
+
+def _marks(value: Any, kind: np.dtype, attributes: Mapping) -> tuple[list[Any], str]:
+    """The marks in the type of the data, with what was odd about them in words; why where there are none."""
+    given = _given(value)
+    if given is None:
+        return [], "is no number"
+    text = np.asarray(value).dtype.kind in "SUO"
+    if kind.kind == "f":
+        with np.errstate(over="ignore"):
+            found = {kind.type(one) for number in given for one in _spellings(number, kind)}
+        return sorted(found), "given as text" if text else ""
+    packed, marks = False, set()
+    for number in given:
+        whole, unpacked = _as_packed(number, kind, attributes)
+        packed |= unpacked
+        if whole is not None:
+            marks.add(kind.type(whole))
+    words = " and ".join(["given as text"] * text + ["in the units of the unpacked values"] * packed)
+    none = "" if all(np.isnan(given)) else "cannot occur in its data"
+    return sorted(marks), words if marks else none
+
+
+def _spellings(number: float, kind: np.dtype) -> Iterator[float]:
+    """A number as the data may hold it: doubles were often singles before, or the mark is a single."""
+    yield number
+    if kind.itemsize > 4 and np.isfinite(np.float32(number)):
+        yield float(np.float32(number))
+        yield float(str(np.float32(number)))
+
+
+def _as_packed(number: float, kind: np.dtype, attributes: Mapping) -> tuple[int | None, bool]:
+    """The whole number of packed data that a mark means, and whether it was in unpacked units."""
+    limits = np.iinfo(kind)
+    if np.isfinite(number) and number == round(number) and limits.min <= number <= limits.max:
+        return int(number), False
+    try:
+        scale, offset = (float(np.ravel(attributes.get(key, one))[0]) for key, one in _PACKING)
+    except (TypeError, ValueError, IndexError):
+        return None, False
+    raw = (number - offset) / scale if scale else np.inf
+    near = np.isfinite(raw) and abs(raw - round(raw)) < 1e-3 and limits.min <= round(raw) <= limits.max
+    return (round(raw), True) if near else (None, False)
+
+
+_PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
+
+
+def _lacks_a_mark(variable: "xr.Variable", attributes: Mapping) -> bool:
+    """Whether whole numbers of times hold the smallest one, numpy's "not a time", without saying so."""
+    if " since " not in str(attributes.get("units", "")) or variable.dtype.kind != "i" or set(MARKS) & set(attributes):
+        return False
+    if not 0 < variable.size <= _MOST_TIMES:
+        return False
+    try:
+        return bool((np.asarray(variable.values) == np.iinfo(variable.dtype).min).any())
+    except (OSError, ValueError, RuntimeError, TypeError, IndexError):
+        return False  # damaged: said when it is read

@@ -1,0 +1,99 @@
+"""Files of fields: opened, read where they lie, and what could not be read is said."""
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deconditioning.errors import InputError, short
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.gridded import Fields
+from deconditioning.fields.reading.addresses import is_address, open_address
+from deconditioning.fields.reading.decoding import Decoded, decode
+from deconditioning.fields.reading.grib import is_grib
+from deconditioning.fields.reading.zarr_reading import is_store, open_store
+from deconditioning.fields.several import places, together
+from deconditioning.fields.store import load_fields
+from deconditioning.sandbox import read_apart
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: What the process that reads a GRIB file may use of memory, and of computing time.
+_GRIB_MB, _GRIB_S = 12_000, 600
+#: Files of more bytes, once decoded, or of more variables are opened without their values.
+_MOST_BYTES, _MOST_VARIABLES = 200_000_000, 60
+
+
+def open_fields(path: str | Path) -> Fields:
+    """The fields of a trusted NetCDF or GRIB file, of a Zarr store or an address, or of several of these as one.
+
+    A folder, a pattern such as ``run_*.nc`` and paths with `` + `` between them name several (`together`). Large files
+    and stores are read where needed, others as a whole. Raises ``InputError`` where a file does not exist, is not
+    NetCDF or holds no gridded field.
+    """
+    found = places(str(path))
+    return open_one(found[0]) if len(found) == 1 else together([open_one(one) for one in found])
+
+
+def open_one(path: str | Path) -> Fields:
+    """The fields of one trusted file, store or address."""
+    if is_address(path):
+        return open_address(str(path), open_one, lazily_decoded)
+    if is_store(path):
+        return open_store(path)
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"File {path.name} does not exist: give the path of a NetCDF file.")
+    if is_grib(path):
+        return read_apart(
+            "deconditioning.fields.reading.upload_process",
+            path,
+            path.name,
+            load_fields,
+            memory_mb=_GRIB_MB,
+            seconds=_GRIB_S,
+        )
+    try:
+        with contextlib.ExitStack() as stack:
+            decoded = stack.enter_context(decode(path))
+            if not is_large(decoded.dataset):
+                return fields_from_decoded(decoded, path.name)
+            return replace(lazily(decoded, path.name), open_file=stack.pop_all())
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, IndexError, EOFError) as error:
+        raise InputError(f"{path.name} could not be read, it looks damaged ({short(error)}): copy it again.") from error
+
+
+def is_large(dataset: "xr.Dataset") -> bool:
+    """Whether a file is opened without its values."""
+    return dataset.nbytes > _MOST_BYTES or len(dataset.variables) > _MOST_VARIABLES
+
+
+def lazily(decoded: Decoded, source: str) -> Fields:
+    """The fields of a file that stays open, each value read when it is asked for."""
+    fields = lazily_decoded(decoded.dataset, source)
+    return replace(fields, notes=(*decoded.sentences(), *fields.notes))
+
+
+def lazily_decoded(dataset: "xr.Dataset", source: str) -> Fields:
+    """The fields of a dataset whose values are elsewhere; its coordinate lines are read."""
+    for coordinate in dataset.coords.values():
+        if coordinate.ndim < 2:
+            coordinate.variable.load()  # labels are asked for again and again
+    return fields_from_dataset(dataset, source=source, lazy=True)
+
+
+def fields_from_decoded(decoded: Decoded, source: str) -> Fields:
+    """The fields of a decoded file, loaded; variables that cannot be read are left out and named in the notes.
+
+    Raises ``InputError`` as ``fields_from_dataset``, with what was left out.
+    """
+    loaded = decoded.load()
+    try:
+        fields = fields_from_dataset(loaded, source=source)
+    except InputError as error:
+        lost = f" Skipped because it could not be read: {decoded.reasons()}." if decoded.left else ""
+        raise InputError(f"{error}{lost}") from error
+    return replace(fields, notes=(*decoded.sentences(), *fields.notes))

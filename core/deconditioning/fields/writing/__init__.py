@@ -1,0 +1,1 @@
+"""Results written as CF NetCDF or Zarr."""

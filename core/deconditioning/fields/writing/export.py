@@ -1,0 +1,213 @@
+"""A downscaled field as CF NetCDF: mean, standard deviation, coarse values, error, and how they came about."""
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deconditioning.fields.grids.grid import Grid
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import methods_of, variables_of
+from deconditioning.fields.units import is_temperature
+from deconditioning.fields.writing.citation import citation, references_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NATIVE = {
+    "latlon": (("lat", "latitude", "degrees_north"), ("lon", "longitude", "degrees_east")),
+    "rotated": (("rlat", "grid_latitude", "degrees"), ("rlon", "grid_longitude", "degrees")),
+    "projected": (("y", "projection_y_coordinate", "m"), ("x", "projection_x_coordinate", "m")),
+    "curvilinear": (("y", "", "1"), ("x", "", "1")),
+}
+
+
+def to_dataset(
+    problem: DownscalingProblem,
+    mean: np.ndarray,
+    sd: np.ndarray | None,
+    *,
+    sd_latent: np.ndarray | None = None,
+    local_scale: np.ndarray | None = None,
+    baselines: dict[str, np.ndarray] | None = None,
+    settings: dict[str, Any],
+    model: str,
+    seed: int,
+    version: str,
+    checked: dict[str, Any] | None = None,
+    warnings: tuple[str, ...] = (),
+    method: str = "",
+) -> "xr.Dataset":
+    """CF-1.11 dataset of a downscaled field.
+
+    ``mean``, ``sd`` and every baseline are (H, W) in the target's units; ``sd`` is that of a pixel's own value,
+    ``sd_latent`` that of the latent field, given where they differ, ``local_scale`` the factor in both. ``truth`` and
+    ``error`` = mean − truth join where the truth is known. ``coarse`` holds what the model saw, ``coarse_known`` also
+    what was withheld, on the coarse cells. Settings go along as JSON, and so do ``warnings`` as text and what was found
+    one scale up (``checked``). ``method`` is what the model names as its source (`references_of`).
+    """
+    import xarray as xr
+
+    fine, fine_dims, fine_attributes = grid_coordinates(problem.grid, "", vertices=True)
+    rough, rough_dims, rough_attributes = grid_coordinates(problem.coarse_grid, "coarse_", vertices=True)
+    words = Words(problem.long_name, problem.standard_name, problem.units)
+    given = {"mean": mean, "sd": sd, "sd_latent": sd_latent}
+    there = {name: values for name, values in given.items() if values is not None}
+    said = posterior_attributes(problem, tuple(there))
+    fields = {name: (values, said[name]) for name, values in there.items()}
+    if local_scale is not None:
+        said_of_scale = {"long_name": "local scale of the posterior standard deviation", "units": "1"}
+        fields["local_scale"] = (local_scale, {**said_of_scale, "comment": "a factor in sd, from the cells left out"})
+    if problem.truth is not None:
+        fields["error"] = (mean - problem.truth, words.difference("posterior mean minus truth of {}"))
+        fields["truth"] = (problem.truth, words.value("{} as given at high resolution"))
+    for name, values in (baselines or {}).items():
+        fields[f"baseline_{name}"] = (values, words.value(f"{name} interpolation of coarse {{}}"))
+    means = {"cell_methods": methods_of(problem.origin)}
+    fields = {name: (values, _same_methods(name, attributes, means)) for name, (values, attributes) in fields.items()}
+    seen = words.value("coarse {} seen by the model", **means)
+    known = words.value("coarse {}, withheld cells too", **means)
+    cells = {"coarse": (problem.coarse, seen), "coarse_known": (problem.coarse_truth, known)}
+    variables = {n: (fine_dims, np.asarray(v), {**a, **fine_attributes}) for n, (v, a) in fields.items()}
+    variables |= {n: (rough_dims, v, {**a, **rough_attributes}) for n, (v, a) in cells.items()}
+    about = _global(problem, settings, model, seed, version, method)
+    if checked:
+        about["one_scale_up"] = json.dumps({k: v for k, v in checked.items() if k != "values"}, sort_keys=True)
+    if warnings:
+        about["warnings"] = " ".join(warnings)
+    carried, ends = variables_of(problem.origin)
+    clash = [name for name in carried if name in fine | rough | variables]
+    carried = {name: values for name, values in carried.items() if name not in clash}
+    grids = fine | rough
+    lines = {name: grids[name] for name in grids if not is_beside(name)}
+    beside = {name: grids[name] for name in grids if is_beside(name)} | ends
+    found = xr.Dataset(variables | beside, lines | carried, about)
+    for name in beside:
+        found[name].encoding["coordinates"] = None  # neither edges nor the grid mapping are at a date or a height
+    return found
+
+
+def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[str, str]]:
+    """The dimensions of a field (H, W) in the file, and what it says of the grid."""
+    (y, *_), (x, *_) = NATIVE[problem.grid.kind]
+    return (y, x), {"grid_mapping": "crs"} if problem.grid.mapping else {}
+
+
+def is_beside(name: str) -> bool:
+    """Whether a variable of a grid says something about its coordinates and is none."""
+    return name.endswith(("_bnds", "_vertices", "crs"))
+
+
+def _same_methods(name: str, attributes: dict[str, str], means: dict[str, str]) -> dict[str, str]:
+    """The attributes of a fine field with the target's cell methods, but for the local scale's."""
+    return attributes if name == "local_scale" else {**attributes, **means}
+
+
+class Words:
+    """Attributes of the target's values, spreads and differences."""
+
+    def __init__(self, long_name: str, standard_name: str, units: str) -> None:
+        self.long_name, self.standard_name, self.units = long_name, standard_name, units
+        self.temperature = is_temperature(units)
+
+    def _make(self, long_name: str, standard_name: str, scale: str, more: dict[str, str]) -> dict[str, str]:
+        attributes = {"long_name": long_name.format(self.long_name), **more}
+        if self.units:
+            attributes["units"] = self.units
+        if self.standard_name and standard_name:
+            attributes["standard_name"] = standard_name
+        if self.temperature:
+            attributes["units_metadata"] = f"temperature: {scale}"
+        return attributes
+
+    def value(self, long_name: str, **more: str) -> dict[str, str]:
+        """Attributes of a value on the target's own scale; ``{}`` in ``long_name`` is the target's own."""
+        return self._make(long_name, self.standard_name, "on_scale", more)
+
+    def spread(self, long_name: str, **more: str) -> dict[str, str]:
+        """Attributes of a standard error; ``{}`` in ``long_name`` is the target's own."""
+        return self._make(long_name, f"{self.standard_name} standard_error", "difference", more)
+
+    def difference(self, long_name: str) -> dict[str, str]:
+        """Attributes of a difference of two values; ``{}`` in ``long_name`` is the target's own."""
+        return self._make(long_name, "", "difference", {})
+
+
+#: What each spread is, as its comment says it.
+SPREADS = {
+    "sd": (
+        "posterior standard deviation of {} in a pixel",
+        "of the pixel's own value: square root of the variance of the latent field and of the noise of one pixel",
+    ),
+    "sd_latent": (
+        "posterior standard deviation of the latent field of {}",
+        "of the latent field, without the independent noise of each pixel",
+    ),
+}
+
+
+def posterior_attributes(problem: DownscalingProblem, names: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """CF attributes of a problem's ``mean``, ``sd`` and ``sd_latent``, those of them that are in ``names``."""
+    words = Words(problem.long_name, problem.standard_name, problem.units)
+    spreads = [name for name in SPREADS if name in names]
+    beside = {"ancillary_variables": " ".join(spreads)} if spreads else {}
+    found = {"mean": words.value("posterior mean of {}", **beside)}
+    return found | {name: words.spread(SPREADS[name][0], comment=SPREADS[name][1]) for name in spreads}
+
+
+def grid_coordinates(
+    grid: Grid, prefix: str, *, vertices: bool = False
+) -> tuple[dict[str, Any], tuple[str, str], dict[str, str]]:
+    """Coordinate variables, dimensions, and what a field on the grid must say about them.
+
+    With ``vertices``, two-dimensional positions have the four corners of their cells.
+    """
+    dims: list[str] = []
+    found: dict[str, Any] = {}
+    for (name, standard, units), values, edges, axis in zip(
+        NATIVE[grid.kind], (grid.y, grid.x), (grid.y_edges, grid.x_edges), "YX", strict=True
+    ):
+        name = prefix + name
+        attributes = {"units": units, "axis": axis, "long_name": standard.replace("_", " ") or f"{axis} position"}
+        if standard:
+            attributes |= {"standard_name": standard, "bounds": f"{name}_bnds"}
+            found[f"{name}_bnds"] = ((name, "bnds"), np.stack([edges[:-1], edges[1:]], axis=-1), {})
+        found[name] = (name, values, attributes)
+        dims.append(name)
+    said: dict[str, str] = {}
+    if grid.kind != "latlon":
+        for name, values, units in (("latitude", grid.latitude, "north"), ("longitude", grid.longitude, "east")):
+            attributes = {"standard_name": name, "long_name": name, "units": f"degrees_{units}"}
+            found[prefix + name] = (tuple(dims), values, attributes)
+            if vertices:
+                attributes["bounds"] = f"{prefix}{name}_vertices"
+        corners = zip(("latitude", "longitude"), grid.corners(), strict=True) if vertices else ()
+        for name, values in corners:
+            found[f"{prefix}{name}_vertices"] = ((*dims, "vertices"), values, {})
+    if grid.mapping:
+        found[f"{prefix}crs"] = ((), np.int32(0), dict(grid.mapping))
+        said["grid_mapping"] = f"{prefix}crs"
+    return found, (dims[0], dims[1]), said
+
+
+def _global(
+    problem: DownscalingProblem, settings: dict, model: str, seed: int, version: str, method: str
+) -> dict[str, Any]:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "Conventions": "CF-1.11",
+        "title": f"{problem.long_name}, downscaled",
+        "source": f"Deconditioning Lab {version}, model {model}, from {problem.source}",
+        "history": f"{now} Deconditioning Lab {version}: downscaled by {model} with seed {seed}",
+        "references": references_of(method),
+        "citation": citation(version, problem.source, problem.origin.attributes.get("input_doi", "")),
+        "comment": " ".join(problem.notes),
+        "licence": problem.licence,
+        "license": problem.licence,
+        **problem.origin.attributes,
+        "model": model,
+        "seed": int(seed),
+        "settings": json.dumps(settings, sort_keys=True),
+        "problem": json.dumps(problem.spec.to_dict(), sort_keys=True),
+    }

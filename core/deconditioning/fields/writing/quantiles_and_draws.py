@@ -1,0 +1,65 @@
+"""What a posterior leaves in a file beside its mean and sd: quantiles of every pixel and joint draws."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deconditioning.errors import InputError
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.problem.target_metadata import methods_of
+from deconditioning.fields.writing.export import Words, fine_dimensions
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+#: The quantiles that are offered.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def with_quantiles(
+    dataset: "xr.Dataset", problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray, levels: tuple[float, ...]
+) -> "xr.Dataset":
+    """The dataset with ``quantiles`` (Q, H, W) of every pixel's own value, ``mean + sd Φ⁻¹(q)``, along ``quantile``.
+
+    ``mean`` and ``sd`` are (H, W) in the target's units.
+    """
+    from scipy.special import ndtri
+
+    values = mean + sd * ndtri(np.asarray(levels))[:, None, None]
+    comment = "of each pixel by itself, of a Gaussian with the mean and the sd of this file"
+    about = {"long_name": "quantile level", "units": "1"}
+    return _along(dataset, problem, "quantiles", "quantile", np.asarray(levels, dtype=float), about, values,
+                  "posterior quantiles of {}", comment)  # fmt: skip
+
+
+def with_draws(
+    dataset: "xr.Dataset", problem: DownscalingProblem, draws: np.ndarray, *, seed: int, off: float | None = None,
+    point_sd: float = 0.0,
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset with ``draws`` (D, H, W) of the latent field along ``realization``, as an ensemble has its members.
+
+    ``off`` is the largest distance of a draw's cell average from the mean's where the cell was measured, ``point_sd``
+    ς of a single pixel's noise, which is not in the draws; both in the target's units.
+    """
+    comment = f"joint draws, seed {seed}: all fields are equally probable, and none of them is the mean"
+    if off is not None:
+        comment += f"; averaged over a measured cell every draw is within {off:.2g} of the mean's average"
+    if point_sd > 0:
+        comment += f"; they exclude the independent noise of each pixel, sd {point_sd:.4g}"
+    about = {"long_name": "number of the draw", "standard_name": "realization", "units": "1"}
+    return _along(dataset, problem, "draws", "realization", np.arange(1, len(draws) + 1, dtype=np.int32), about, draws,
+                  "posterior draws of {}", comment)  # fmt: skip
+
+
+def _along(
+    dataset: "xr.Dataset", problem: DownscalingProblem, name: str, dim: str, line: np.ndarray, about: dict[str, str],
+    values: np.ndarray, long_name: str, comment: str,
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset with a field that has one more dimension, whose coordinate is ``line``."""
+    if dim in dataset.variables or name in dataset.variables:
+        raise InputError(f"The target's file has a coordinate `{dim}` of its own, which {name} would need: rename it.")
+    dims, said = fine_dimensions(problem)
+    words = Words(problem.long_name, problem.standard_name, problem.units)
+    attributes = words.value(long_name, comment=comment, cell_methods=methods_of(problem.origin))
+    found = dataset.assign_coords({dim: ((dim,), line, about)})
+    return found.assign({name: ((dim, *dims), values, {**attributes, **said})})

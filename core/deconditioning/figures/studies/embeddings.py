@@ -1,0 +1,258 @@
+"""Pictures of conditional mean embeddings: bags of points, μ(x, y) as a map, regressions, rates on log axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures import descriptions
+from deconditioning.figures.colours import SERIES, Colours, colour_scale, hue, model_colour, series_colour
+from deconditioning.figures.style import INK, Figure, axis, compact, layout, log_axis
+from deconditioning.wording import duration, signed
+
+_DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
+_ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
+
+
+def bags_plot(
+    x: np.ndarray, y: np.ndarray, bag: np.ndarray, *, most: int = 4000, height: int = 320, dark: bool = False
+) -> Figure:
+    """Points (y of their bag, x), one colour a bag; evenly thinned beyond ``most`` points."""
+    keep = np.linspace(0, len(x) - 1, min(len(x), most)).round().astype(int)
+    colours = np.array([series_colour(index, dark) for index in range(len(SERIES))])[bag[keep] % len(SERIES)]
+    trace = {
+        "type": "scattergl", "mode": "markers", "x": compact(y[keep]), "y": compact(x[keep]),
+        "marker": {"size": 4, "color": colours.tolist()}, "hovertemplate": "y %{x:.2f}, x %{y:.2f}",
+    }  # fmt: skip
+    picture = _frame("Data: one column a bag", height, dark)
+    count = len(np.unique(bag))
+    picture["meta"]["alt"] = f"{len(x)} points in {count} bags, each bag at its y; {descriptions.together(y, x)}."
+    return {"data": [trace], "layout": picture}
+
+
+def embedding_map(
+    values: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    *,
+    title: str,
+    colours: Colours = "sequential",
+    limits: tuple[float, float] | None = None,
+    height: int = 320,
+    dark: bool = False,
+) -> Figure:
+    """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up."""
+    low, high = limits or (float(values.min()), float(values.max()))
+    bar = {
+        "thickness": 9,
+        "len": 0.9,
+        "tickfont": {"size": 11},
+        "outlinewidth": 0,
+        "nticks": 6,
+        "exponentformat": "power",
+    }
+
+    trace = {
+        "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
+        "colorscale": colour_scale(colours), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
+        "hovertemplate": "y %{x:.2f}, x %{y:.2f}: %{z:.4f}<extra></extra>",
+    }  # fmt: skip
+    picture = _frame(title, height, dark)
+    row, column = np.unravel_index(int(np.argmax(values)), values.shape)
+    picture["meta"]["alt"] = (
+        f"{title} over y and x, from {values.min():.3g} to {values.max():.3g}, highest at y = {y[column]:.3g}, "
+        f"x = {x[row]:.3g}."
+    )
+    return {"data": [trace], "layout": picture}
+
+
+def regressions_plot(
+    y: np.ndarray, lines: Mapping[str, np.ndarray], *, height: int = 320, dark: bool = False
+) -> Figure:
+    """``E[X | Y = y]`` by both estimators and the truth."""
+    names = {"standard": "standard", "shrinkage": "shrinkage", "truth": "y sin y"}
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "x": compact(y, "f8"), "y": compact(values, "f8"), "name": names[name],
+            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
+            "hovertemplate": "%{y:.3f}",
+        }
+        for name, values in lines.items()
+    ]  # fmt: skip
+    picture = _frame("Regression E[X | Y = y]", height, dark) | {"showlegend": True, "hovermode": "x unified"}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    others = {_ESTIMATES[name]: values for name, values in lines.items() if name != "truth"}
+    picture["meta"]["alt"] = (
+        f"Conditional mean of X given y, off y sin y by {descriptions.off_by(others, lines['truth'])} (RMSE)."
+    )
+    return {"data": traces, "layout": picture}
+
+
+def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 320, dark: bool) -> Figure:
+    """``μ_{X|Y=y}(x)`` along x at one y, by both estimators and the truth."""
+    traces = [
+        {
+            "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(values, "f8"), "name": name,
+            "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2, "dash": _DASHES[name]},
+            "hovertemplate": "%{y:.4f}",
+        }
+        for name, values in lines.items()
+    ]  # fmt: skip
+    picture = _frame(f"Embedding at y = {signed(y, 2)}", height, dark) | {"showlegend": True, "hovermode": "x unified"}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    picture["xaxis"] = axis("x", dark, automargin=False)
+    picture["yaxis"] = axis("μ(x)", dark, automargin=False)
+    said = "; ".join(f"{name} {descriptions.course(x, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"Embedding along x at y = {y:.2f}: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def exponent_plot(
+    a: np.ndarray, curves: Mapping[str, np.ndarray], marks: Mapping[str, tuple[float, float]], now: float, *,
+    height: int = 340, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Rate exponents against a, one line a difficulty, the minimax points marked, the chosen a as a rule."""
+    traces: list[dict[str, Any]] = []
+    for index, (name, values) in enumerate(curves.items()):
+        colour = series_colour(index, dark)
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines", "x": compact(a, "f8"), "y": compact(values, "f8"), "name": name,
+                "line": {"color": colour, "width": 2.4 if index == 0 else 1.4}, "hovertemplate": "%{y:.3f}",
+            }
+        )  # fmt: skip
+        place = marks[name]
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "x": [place[0]], "y": [place[1]], "showlegend": False,
+                "marker": {"size": 9, "color": colour, "symbol": "diamond"},
+                "hovertemplate": f"minimax point of {name}: a = %{{x:.3f}}, exponent %{{y:.3f}}<extra></extra>",
+            }
+        )  # fmt: skip
+    picture = _frame("Exponent r of the rate, a power −r of M", height, dark) | {
+        "showlegend": True,
+        "hovermode": "x unified",
+    }
+    picture["margin"] = picture["margin"] | {"t": 54}
+    picture["xaxis"] = axis("a: how fast the first stage's N grows with M", dark, automargin=False)
+    picture["yaxis"] = axis("r", dark, automargin=False, rangemode="tozero")
+    rule = {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1}
+    picture["shapes"] = [rule | {"line": {"color": INK[dark], "width": 1, "dash": "dot"}}]
+    said = "; ".join(f"{name} at a = {place[0]:.2f}, exponent {place[1]:.2f}" for name, place in marks.items())
+    picture["meta"]["alt"] = f"Exponent of the rate against a, now a = {now:.2f}; minimax points: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def rate_plot(
+    targets: np.ndarray,
+    errors: np.ndarray,
+    lines: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    label: str,
+    height: int = 340,
+    dark: bool = False,
+) -> Figure:
+    """Errors (sizes × seeds, or none yet) against M on log axes, and lines to compare them with, by name."""
+    known = errors.reshape(len(targets), -1) if errors.size else np.empty((len(targets), 0))
+    points = {
+        "type": "scatter", "mode": "markers", "x": compact(np.repeat(targets, known.shape[1]), "f8"),
+        "y": compact(known.ravel(), "f8"), "name": "one data set each",
+        "marker": {"size": 4, "color": hue("grey", dark)}, "hovertemplate": "M = %{x:.0f}: %{y:.3~g}<extra></extra>",
+    }  # fmt: skip
+    drawn = [
+        {
+            "type": "scatter", "mode": "lines", "x": compact(targets, "f8"), "y": compact(values, "f8"), "name": name,
+            "line": {"color": series_colour(index, dark), "width": 2, "dash": ("dot", "dash", "solid")[index % 3]},
+            "hoverinfo": "skip",
+        }
+        for index, (name, values) in enumerate(lines.items())
+    ]  # fmt: skip
+    picture = _frame(title, height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    picture["xaxis"] = axis("M, samples of the second stage", dark, automargin=False, **log_axis(targets))
+    picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate([known.ravel(), *lines.values()])))
+    measured = {"measured": np.median(known, axis=1)} if known.size else {}
+    said = descriptions.ends(measured | dict(lines))
+    picture["meta"]["alt"] = f"{title} against M from {targets[0]:.0f} to {targets[-1]:.0f}: {said}."
+    return {"data": [points, *drawn] if known.size else drawn, "layout": picture}
+
+
+def grid_plot(
+    samples: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    label: str,
+    along: str = "N, samples of the first stage",
+    height: int = 340,
+    dark: bool = False,
+) -> Figure:
+    """Errors on log axes against sizes, which ``along`` names with a letter first; one line a case."""
+    letter = along.split(",")[0]
+    traces = [
+        {
+            "type": "scatter", "mode": "lines+markers", "x": compact(samples, "f8"), "y": compact(values, "f8"),
+            "name": name, "line": {"color": series_colour(index, dark), "width": 1.8}, "marker": {"size": 5},
+            "hovertemplate": f"{letter} = %{{x:,.0f}}: %{{y:.3~g}}",
+        }
+        for index, (name, values) in enumerate(curves.items())
+    ]  # fmt: skip
+    picture = _frame(title, height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    picture["xaxis"] = axis(along, dark, automargin=False, **log_axis(samples))
+    picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(np.concatenate(list(curves.values()))))
+    ends = ", ".join(f"{name} {values[0]:.3g} to {values[-1]:.3g}" for name, values in curves.items())
+    picture["meta"]["alt"] = f"{title} against {letter} from {samples[0]:.0f} to {samples[-1]:.0f}: {ends}."
+    return {"data": traces, "layout": picture}
+
+
+def cost_plot(
+    rows: Sequence[tuple[str, float, float, bool]], now: Sequence[tuple[str, float, float, bool]], *,
+    height: int = 320, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """CPU seconds against N on log axes, one line a route; hollow marks are extrapolated, large ones measured now.
+
+    Parameters
+    ----------
+    rows, now : (route, N, seconds, extrapolated) of the kept table, and of the data on the page.
+    """
+    hues = dict(zip(dict.fromkeys(route for route, *_ in rows), ("sky", "violet", "teal"), strict=False))
+    dashes = dict(zip(hues, ("solid", "dot", "dash"), strict=False))
+    traces: list[dict[str, Any]] = []
+    for route, name in hues.items():
+        colour = hue(name, dark)
+        mine = sorted((n, t, guess) for name, n, t, guess in rows if name == route)
+        traces.append(
+            _costs(mine, colour, 6)
+            | {"name": route, "mode": "lines+markers", "line": {"color": colour, "width": 1.8, "dash": dashes[route]}}
+        )
+        here = [(n, t, guess) for name, n, t, guess in now if name == route]
+        if here:
+            traces.append(_costs(here, colour, 12) | {"name": f"{route}, here", "mode": "markers", "showlegend": False})
+    picture = _frame("CPU time of the weights", height, dark) | {"showlegend": True}
+    picture["margin"] = picture["margin"] | {"t": 74}
+    everything = [*rows, *now]
+    picture["xaxis"] = axis("N, points", dark, automargin=False, **log_axis(np.array([n for _, n, _, _ in everything])))
+    picture["yaxis"] = axis("seconds", dark, automargin=False, **log_axis(np.array([t for _, _, t, _ in everything])))
+    says = ", ".join(f"{name} {duration(t)} at {n:,.0f} points" for name, n, t, _ in now or rows)
+    picture["meta"]["alt"] = f"CPU time against the number of points: {says}."
+    return {"data": traces, "layout": picture}
+
+
+def _costs(points: Sequence[tuple[float, float, bool]], colour: str, size: int) -> dict[str, Any]:
+    symbols = ["circle-open" if guess else "circle" for _, _, guess in points]
+    return {
+        "type": "scatter", "x": [float(n) for n, _, _ in points], "y": [float(t) for _, t, _ in points],
+        "marker": {"size": size, "color": colour, "symbol": symbols, "line": {"width": 1.6, "color": colour}},
+        "text": ["extrapolated" if guess else "measured" for _, _, guess in points],
+        "hovertemplate": "N = %{x:,.0f}: %{y:.3~g} s (%{text})",
+    }  # fmt: skip
+
+
+def _frame(title: str, height: int, dark: bool) -> dict[str, Any]:
+    picture = layout(title, height=height, dark=dark)
+    picture["margin"] = {"l": 54, "r": 8, "t": 34, "b": 44}
+    picture["xaxis"] = axis("y", dark, automargin=False)
+    picture["yaxis"] = axis("x", dark, automargin=False)
+    return picture

@@ -1,0 +1,349 @@
+"""Pictures of one-dimensional problems: scatters, a function with its band, weights, evidence, posteriors."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deconditioning.figures import descriptions
+from deconditioning.figures.colours import clear, colour_scale, hue, model_colour, model_name, series_colour
+from deconditioning.figures.style import DARK, INK, LIGHT, Figure, axis, compact, filled, layout, literal, log_axis
+
+_DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
+#: Ticks of an evidence picture: by how much the log evidence lies below its best.
+DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
+
+
+def pairs_plot(
+    across: np.ndarray, up: np.ndarray, *, title: str, labels: tuple[str, str], curve: np.ndarray | None = None,
+    curve_at: np.ndarray | None = None, curve_name: str = "", curve_sd: np.ndarray | None = None,
+    rule: float | None = None, by_hand: np.ndarray | None = None, height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """A scatter (n,), ringed where points lie ``by_hand`` (e, 2); optional: a curve, its ±2 sd, a horizontal rule."""
+    traces: list[dict[str, Any]] = []
+    if curve is not None and curve_at is not None and curve_sd is not None:
+        traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, hue("grey", dark)))
+    traces += [
+        {
+            "type": "scatter", "mode": "markers", "x": compact(across, "f8"), "y": compact(up, "f8"),
+            "marker": {"size": 4, "color": series_colour(0, dark)}, "name": "data",
+            "hovertemplate": f"{literal(labels[0])} %{{x:.2f}}, {literal(labels[1])} %{{y:.2f}}<extra></extra>",
+        }
+    ]  # fmt: skip
+    if curve is not None and curve_at is not None:
+        traces.append(_line(curve_at, curve, curve_name, INK[dark], "dot", 1.6))
+    if by_hand is not None and len(by_hand):
+        traces.append(_rings(by_hand, series_colour(1, dark)))
+    picture = _frame(title, labels, height, dark, legend=False)
+    if rule is not None:
+        picture["shapes"] = [_rule(rule, series_colour(1, dark))]
+    ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
+    picture["meta"]["alt"] = (
+        f"{title}: {len(across)} pairs{ringed}, {labels[0]} across, {labels[1]} up; "
+        f"{descriptions.together(across, up)}."
+    )
+    return {"data": traces, "layout": picture}
+
+
+def function_plot(
+    grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray], *, title: str,
+    model: str, name: str = "", marks: np.ndarray | None = None, points: tuple[np.ndarray, np.ndarray] | None = None,
+    labels: tuple[str, str] = ("x", "f(x)"), limits: tuple[float, float] | None = None, height: int = 360,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """A posterior mean with its ±2 sd band beside other lines (truth, naive ways), data points and marks below."""
+    colour = model_colour(model, dark)
+    traces: list[dict[str, Any]] = []
+    if sd is not None:
+        traces.append(_band(grid, mean - 2 * sd, mean + 2 * sd, colour))
+    if points is not None:
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "x": compact(points[0], "f8"), "y": compact(points[1], "f8"),
+                "marker": {"size": 3, "color": hue("grey", dark)}, "name": "data", "hoverinfo": "skip",
+            }
+        )  # fmt: skip
+    for other, values in lines.items():
+        ink = model_colour(other, dark)
+        traces.append(_line(grid, values, model_name(other), ink, _DASHES.get(other, "solid"), 1.8))
+    traces.append(_line(grid, mean, name or f"{model_name(model)} ±2 sd", colour, "solid", 2.4))
+    picture = _frame(title, labels, height, dark)
+    picture["margin"]["t"] = 70  # the legend takes two rows in a narrow column
+    low, high = limits or _limits(grid, mean, sd, lines)
+    picture["yaxis"] |= {"range": [low, high]}
+    if marks is not None and len(marks):
+        foot = low + 0.03 * (high - low)
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "x": compact(marks, "f8"),
+                "y": compact(np.full(len(marks), foot)),
+                "marker": {"size": 9, "symbol": "triangle-up", "color": series_colour(1, dark)}, "name": "points",
+                "hovertemplate": "point at %{x:.3f}<extra></extra>",
+            }
+        )  # fmt: skip
+    picture["meta"]["alt"] = f"{title} from {grid[0]:.2f} to {grid[-1]:.2f}: {_said(grid, mean, sd, lines, model)}."
+    return {"data": traces, "layout": picture}
+
+
+def _said(
+    grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray], model: str
+) -> str:
+    """What the curve does, and how near it and the others come to the truth where that is drawn."""
+    truth = lines.get("truth")
+    if truth is None:
+        return descriptions.course(grid, mean)
+    others = {name: values for name, values in lines.items() if name != "truth"}
+    near = f"off the truth by {descriptions.off_by({model: mean} | others, truth)} (RMSE)"
+    return near if sd is None else f"{near}; {descriptions.held(mean, sd, truth)}"
+
+
+def _limits(
+    grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray]
+) -> tuple[float, float]:
+    """Room for all lines and most of the band."""
+    low, high = (min(v.min() for v in (mean, *lines.values())), max(v.max() for v in (mean, *lines.values())))
+    if sd is not None:
+        low = min(low, float(np.quantile(mean - 2 * sd, 0.03)))
+        high = max(high, float(np.quantile(mean + 2 * sd, 0.97)))
+    pad = 0.06 * max(high - low, 1e-9)
+    return float(low - pad), float(high + pad)
+
+
+def error_band_plot(
+    grid: np.ndarray, error: np.ndarray, sd: np.ndarray, *, model: str, height: int = 300, dark: bool = False
+) -> Figure:
+    """Error of the mean (mean − truth) inside its ±2 sd, over x."""
+    colour = model_colour(model, dark)
+    share = float(np.mean(np.abs(error) <= 2 * sd))
+    traces = [_band(grid, -2 * sd, 2 * sd, colour), _line(grid, error, "error", colour, "solid", 2)]
+    picture = _frame("Error inside ±2 sd", ("x", "mean − truth"), height, dark, legend=False)
+    reach = 1.08 * max(float(np.quantile(2 * sd, 0.97)), float(np.abs(error).max()), 1e-9)
+    picture["yaxis"] |= {"range": [-reach, reach], "zeroline": True, "zerolinecolor": INK[dark]}
+    picture["meta"]["alt"] = f"Error of the mean over x; {100 * share:.0f} % of it lies within two sd."
+    return {"data": traces, "layout": picture}
+
+
+def weights_plot(
+    weights: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, most: int = 120, height: int = 300,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """W (n, m) with both sides sorted by their mediator; evenly thinned beyond ``most`` a side."""
+    order = [np.argsort(v)[np.linspace(0, len(v) - 1, min(len(v), most)).round().astype(int)] for v in (rows, columns)]
+    shown = weights[np.ix_(*order)]
+    reach = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
+    trace = {
+        "type": "heatmap", "z": compact(shown), "x": compact(columns[order[1]], "f8"),
+        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -reach, "zmax": reach,
+        "colorbar": _bar(),
+        "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.3g}<extra></extra>",
+    }  # fmt: skip
+    picture = _frame("Weights W", ("ỹ, where z̃ is seen", "y, where x is seen"), height, dark, legend=False)
+    size = np.abs(shown)
+    apart = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
+    picture["meta"]["alt"] = (
+        f"Weights between {weights.shape[0]} y and {weights.shape[1]} ỹ: on average they join y and ỹ that lie "
+        f"{np.sum(size * apart) / max(size.sum(), 1e-300):.2g} apart, any two lie {apart.mean():.2g} apart."
+    )
+    return {"data": [trace], "layout": picture}
+
+
+def surface_plot(
+    first: np.ndarray, second: np.ndarray, values: np.ndarray, *, names: tuple[str, str], now: tuple[float, float],
+    best: tuple[float, float], path: np.ndarray | None = None, height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Log evidence over two hyperparameters on log axes: now, the best of the picture, and the path of learning."""
+    top = float(np.nanmax(values))
+    drop = np.maximum(values - top, -200.0)  # below that nobody looks
+    shown = -np.log10(1 - drop)  # 0 at the best; one unit a factor of ten in log evidence
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "contour", "z": compact(shown), "x": compact(np.log10(first), "f8"),
+            "y": compact(np.log10(second), "f8"), "colorscale": colour_scale("sequential"),
+            "contours": {"coloring": "fill", "showlines": False},
+            "ncontours": 30, "customdata": _customdata(values),
+            "colorbar": _bar() | {"tickvals": [-np.log10(1 + d) for d in DROPS], "ticktext": list(DROP_NAMES)},
+            "hovertemplate": "log evidence %{customdata:.1f}<extra></extra>",
+        }
+    ]  # fmt: skip
+    if path is not None and len(path):
+        steps = np.log10(path)
+        for ink, width in ((DARK, 3.4), (LIGHT, 1.6)):
+            traces.append(_line(steps[:, 0], steps[:, 1], "learning", ink, "solid", width) | {"hoverinfo": "skip"})
+    for place, name, symbol in ((best, "best here", "star"), (now, "now", "circle")):
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "x": [float(np.log10(place[0]))],
+                "y": [float(np.log10(place[1]))], "name": name,
+                "marker": {"size": 11, "symbol": symbol, "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
+                "hovertemplate": f"{name}: {place[0]:.3g}, {place[1]:.3g}<extra></extra>",
+            }
+        )  # fmt: skip
+    picture = _frame("Log evidence below its best", names, height, dark, legend=False)
+    for side, grid in (("xaxis", first), ("yaxis", second)):
+        picture[side] |= {"range": np.log10(grid[[0, -1]]).tolist(), **_powers(grid)}
+    picture["meta"]["alt"] = (
+        f"Log evidence over {names[0]} and {names[1]}: at most {top:.1f}, now at {now[0]:.3g}, {now[1]:.3g}."
+    )
+    return {"data": traces, "layout": picture}
+
+
+def _customdata(values: np.ndarray) -> list[list[float | None]]:
+    return [[None if np.isnan(v) else round(float(v), 2) for v in row] for row in values]
+
+
+def curves_plot(
+    at: np.ndarray, curves: Mapping[str, np.ndarray], *, title: str, labels: tuple[str, str], now: float | None = None,
+    height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Positive curves on log axes, with a rule at the present value."""
+    traces = [
+        _line(
+            at, np.where(values > 0, values, np.nan), name, series_colour(index, dark), ("solid", "dash")[index % 2], 2
+        )
+        | {"mode": "lines+markers", "marker": {"size": 4}, "hovertemplate": "%{y:.3~g}"}
+        for index, (name, values) in enumerate(curves.items())
+    ]
+    picture = _frame(title, labels, height, dark, legend=len(curves) > 1)
+    picture["xaxis"] |= log_axis(at)
+    picture["yaxis"] |= log_axis(np.concatenate(list(curves.values())))
+    if now is not None:
+        ink = {"dash": "dot", "color": hue("grey", dark)}
+        picture["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": ink}]
+    ends = ", ".join(f"{name} {values[0]:.2g} to {values[-1]:.2g}" for name, values in curves.items())
+    picture["meta"]["alt"] = f"{title}: {ends}."
+    return {"data": traces, "layout": picture}
+
+
+def shares_plot(
+    at: np.ndarray, shares: Mapping[str, np.ndarray], *, names: Mapping[str, str], title: str, labels: tuple[str, str],
+    reach: tuple[float, float] = (-0.6, 2.4), height: int = 340, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Shares by method over a log axis, with rules at nothing (0) and all (1); beyond ``reach`` they are cut off."""
+    traces = [
+        _line(at, values, names.get(key, key), model_colour(key, dark), ("solid", "dash", "solid")[index % 3], 2)
+        for index, (key, values) in enumerate(shares.items())
+    ]
+    picture = _frame(title, labels, height, dark)
+    picture["xaxis"] |= log_axis(at)
+    picture["yaxis"] |= {"range": list(reach)}
+    picture["shapes"] = [_rule(1.0, INK[dark]), _rule(0.0, hue("grey", dark))]
+    ends = ", ".join(f"{key} {values[0]:.2g} to {values[-1]:.2g}" for key, values in shares.items())
+    picture["meta"]["alt"] = f"{title}, from {at[0]:.0e} to {at[-1]:.0e}: {ends}."
+    return {"data": traces, "layout": picture}
+
+
+def posterior_plot(
+    y: np.ndarray, density: np.ndarray, prior: np.ndarray, herded: np.ndarray, *, variable: str = "y",
+    height: int = 320, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Exact posterior and prior densities of a variable, and herded samples as a histogram."""
+    traces: list[dict[str, Any]] = []
+    if len(herded):
+        counts, edges = np.histogram(herded, bins=40, range=(y[0], y[-1]), density=True)
+        traces.append(
+            {
+                "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"), "y": compact(counts, "f8"),
+                "width": float(edges[1] - edges[0]), "marker": filled(model_colour("dme", dark)),
+                "name": "herded samples", "hovertemplate": "%{y:.3f}",
+            }
+        )  # fmt: skip
+    traces.append(_line(y, prior, "prior", hue("grey", dark), "dash", 1.6))
+    traces.append(_line(y, density, "exact posterior", INK[dark], "solid", 2))
+    picture = _frame(f"Posterior of {variable}", (variable, "density"), height, dark)
+    width = np.gradient(y)
+    means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
+    drawn = f"; {len(herded)} herded samples have mean {np.mean(herded):.3g}" if len(herded) else ""
+    picture["meta"]["alt"] = f"Posterior of {variable}: mean {means[0]:.3g}, that of the prior {means[1]:.3g}{drawn}."
+    return {"data": traces, "layout": picture}
+
+
+def embeddings_plot(
+    y: np.ndarray, lines: Mapping[str, np.ndarray], *, title: str, variable: str = "y", height: int = 320,
+    dark: bool = False,
+) -> Figure:  # fmt: skip
+    """Embeddings over a variable, by name; the exact one is drawn in ink."""
+    traces = [
+        _line(y, values, name, INK[dark], "dot", 2)
+        if "exact" in name
+        else _line(y, values, name, series_colour(index, dark), ("solid", "dash")[index % 2], 2)
+        for index, (name, values) in enumerate(lines.items())
+    ]
+    picture = _frame(title, (variable, f"μ({variable})"), height, dark)
+    said = "; ".join(f"{name} {descriptions.course(y, values)}" for name, values in lines.items())
+    picture["meta"]["alt"] = f"{title} over {variable}: {said}."
+    return {"data": traces, "layout": picture}
+
+
+def signed_weights_plot(
+    at: np.ndarray, weights: np.ndarray, *, title: str = "Weights of the prior's draws", variable: str = "ỹ",
+    height: int = 300, dark: bool = False,
+) -> Figure:  # fmt: skip
+    """A weighted sample as stems, negative weights in a colour of their own."""
+    traces = []
+    for name, chosen, colour in (
+        ("positive", weights >= 0, series_colour(0, dark)),
+        ("negative", weights < 0, series_colour(1, dark)),
+    ):
+        x, w = at[chosen], weights[chosen]
+        stems = np.column_stack([x, x, np.full(len(x), np.nan)]).ravel()
+        tips = np.column_stack([np.zeros(len(w)), w, np.full(len(w), np.nan)]).ravel()
+        traces.append(_line(stems, tips, name, colour, "solid", 1.4) | {"hoverinfo": "skip"})
+    picture = _frame(title, (variable, "weight"), height, dark)
+    negative = float(-weights[weights < 0].sum())
+    picture["meta"]["alt"] = f"{len(weights)} weights, sum {weights.sum():.3f}, of which negative {negative:.3f}."
+    return {"data": traces, "layout": picture}
+
+
+def _frame(title: str, labels: tuple[str, str], height: int, dark: bool, *, legend: bool = True) -> dict[str, Any]:
+    picture = layout(title, height=height, dark=dark, showlegend=legend)
+    picture["margin"] = {"l": 52, "r": 8, "t": 58 if legend else 34, "b": 42}
+    picture["xaxis"] = axis(labels[0], dark, automargin=False)
+    picture["yaxis"] = axis(labels[1], dark, automargin=False)
+    return picture
+
+
+def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width: float) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines", "x": compact(x, "f8"), "y": compact(y, "f8"), "name": name,
+        "line": {"color": colour, "width": width, "dash": dash}, "hovertemplate": "%{y:.3f}",
+    }  # fmt: skip
+
+
+def _rings(places: np.ndarray, colour: str) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "x": compact(places[:, 0], "f8"), "y": compact(places[:, 1], "f8"),
+        "marker": {"size": 10, "symbol": "circle-open", "color": colour, "line": {"width": 1.8}}, "name": "by hand",
+        "hoverinfo": "skip",
+    }  # fmt: skip
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines", "x": compact(np.concatenate([x, x[::-1]]), "f8"),
+        "y": compact(np.concatenate([high, low[::-1]]), "f8"), "line": {"width": 0.8, "color": colour},
+        "fill": "toself", "fillcolor": clear(colour, 0.2), "name": "±2 sd", "hoverinfo": "skip", "showlegend": False,
+    }  # fmt: skip
+
+
+def _bar() -> dict[str, Any]:
+    return {
+        "thickness": 9,
+        "len": 0.95,
+        "tickfont": {"size": 11},
+        "outlinewidth": 0,
+        "nticks": 6,
+        "exponentformat": "power",
+    }
+
+
+def _powers(grid: np.ndarray) -> dict[str, Any]:
+    """Ticks at whole powers of ten of an axis in log10."""
+    powers: Sequence[int] = range(int(np.ceil(np.log10(grid[0]) - 1e-9)), int(np.floor(np.log10(grid[-1]) + 1e-9)) + 1)
+    step = max(1, len(powers) // 5)
+    return {"tickvals": list(powers)[::step], "ticktext": [f"10<sup>{p}</sup>" for p in list(powers)[::step]]}
+
+
+def _rule(at: float, colour: str) -> dict[str, Any]:
+    return {
+        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": {"color": colour, "width": 1.6},
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""Hyperparameters learned: parameters, objectives, optimisers."""

@@ -1,0 +1,51 @@
+"""What learning says while it runs: every evaluation as a row of a run's trace, and as a sentence."""
+
+from collections.abc import Callable
+from typing import Any
+
+from deconditioning.models.catalogue import NamedModel
+from deconditioning.models.learning.learning import LearningOptions
+from deconditioning.wording import signed
+
+
+def learning_reporter(
+    context: Any, model: NamedModel, options: LearningOptions, approximation: str = ""
+) -> Callable[[dict[str, Any]], None]:
+    """Passes every evaluation of a learning on to a run's context, with its step of all and the best so far.
+
+    ``approximation`` says how the data that are learned from differ from those that are predicted from.
+    """
+    stages = 2 if model.learns_mediation_first(options.stage_one) else 1
+    seen: list[str] = []
+
+    def report(event: dict[str, Any]) -> None:
+        if approximation:
+            event = {**event, "quantity": f"{event['quantity']} ({approximation})"}
+        if event["stage"] not in seen:
+            seen.append(event["stage"])
+        context.check()
+        per_stage = event["total"]
+        done = (len(seen) - 1) * per_stage + min(event["evaluation"], per_stage)
+        values = {
+            "stage": event["stage"],
+            "restart": event["restart"],
+            "quantity": event["quantity"],
+            "value": event["value"],
+            "best": event["best"],
+            "hyperparameters": event["hyperparameters"],
+        }
+        context.report(step=done, total=stages * per_stage, message=_sentence(event), **values)
+        if event["loss"] <= event["best_loss"]:
+            context.best({"stage": event["stage"], "best_hyperparameters": event["hyperparameters"]})
+
+    return report
+
+
+def _sentence(event: dict[str, Any]) -> str:
+    return f"{event['stage']}, start {event['restart'] + 1}: {evaluation_sentence(event)}"
+
+
+def evaluation_sentence(event: dict[str, Any]) -> str:
+    """An evaluation's quantity and value beside the best so far, such as "log evidence −170.12 (best −169.87)"."""
+    value, best = (signed(event[name], 4 if abs(event[name]) < 1 else 2) for name in ("value", "best"))
+    return f"{event['quantity']} {value} (best {best})"

@@ -1,0 +1,179 @@
+"""The hyperparameters of a model as trainable numbers, and the model they stand for at any moment."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.errors import Check, never
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.indirect_gp import Columns, check_matching, mediator_grams
+from deconditioning.models.learning.parameters import (
+    NOISE,
+    Parameter,
+    ParameterVector,
+    kernel_parameters,
+    log_parameter,
+    log_prior,
+    plain_parameter,
+)
+from deconditioning.models.mediation import MediatorGrams
+from deconditioning.models.sparse.inducing import place
+from deconditioning.models.sparse.target_summary import TargetSummary, summarise
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import IndirectData
+
+#: Bounds of λ·B when λ is learned by the evidence itself.
+_REGULARISATION_TIMES_BAGS = (1e-8, 1.0)
+#: Noises by their field of a `ModelSpec`, and what learning calls them.
+NOISES = {"noise": "noise σ²", "point_noise": "point noise ς²"}
+#: W, and what it leaves unknown as a function of K̄.
+Mediation = tuple[Tensor | None, Callable[[Tensor], Tensor] | None]
+#: How far an inducing point may travel, in standardised units.
+_REACH = 20.0
+
+
+class Trainable:
+    """Trainable k, σ², ς² (where the model has point noise), and with ``joint`` also ℓ and λ.
+
+    Parameters
+    ----------
+    spec : where learning starts.  data, columns : what W is computed from.
+    joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
+        stays; ``tied`` makes it ``σ²/B``.
+    hold : noises that stay as given, among "noise" and "point_noise".
+    held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
+    Inducing points of a sparse model are placed here, and trained where its spec says so.
+    """
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        data: IndirectData,
+        columns: Columns,
+        *,
+        joint: bool = False,
+        regularisation: bool = True,
+        tied: bool = False,
+        hold: tuple[str, ...] = (),
+        held_to: KernelSpec | None = None,
+    ) -> None:
+        check_matching(spec, data)
+        device = data.targets.device
+        self.spec, self.columns, self.model, self._data = spec, columns, spec.model, data
+        self.kernel = spec.kernel.build(columns.inputs).to(device)
+        self._noises = {
+            name: log_parameter(label, getattr(spec, name), NOISE, device)
+            for name, label in NOISES.items()
+            if name not in hold and (name == "noise" or spec.point_noise > 0)
+        }
+        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *self._noises.values()]
+        self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
+        self._regularisation: Parameter | None = None
+        self._tied_to = data.bags.count if tied and self.joint else None
+        if self.joint:
+            parameters += self._mediation_parameters(data, regularisation and not tied)
+        self.inducing: Tensor | None = None
+        if self.model.sparse:
+            self.inducing = place(spec.inducing, data.bags.inputs)
+            if spec.inducing.learned:
+                self.inducing.requires_grad_(True)
+                parameters.append(plain_parameter("inducing coordinate", self.inducing, _REACH))
+        self._frozen: Mediation | None = None
+        self._summary: TargetSummary | None = None
+        self.vector = ParameterVector(tuple(parameters))
+        self._starts = [p.raw.detach().clone() for p in parameters]
+        if held_to is not None:
+            centres = kernel_parameters("k", held_to, held_to.build(columns.inputs).to(device))
+            self._starts[: len(centres)] = [p.raw.detach() for p in centres]
+
+    def _mediation_parameters(self, data: IndirectData, regularisation: bool) -> list[Parameter]:
+        spec, device = self.spec, data.targets.device
+        assert spec.mediator_kernel is not None
+        self.mediator_kernel = spec.mediator_kernel.build(self.columns.mediators).to(device)
+        fixed = not self.model.correlated
+        found = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=fixed)
+        if regularisation:
+            low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
+            self._regularisation = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
+            found.append(self._regularisation)
+        return found
+
+    @property
+    def noise(self) -> Tensor:
+        """σ², learned or as given."""
+        free = self._noises.get("noise")
+        return self._data.targets.new_tensor(self.spec.noise) if free is None else free.raw.exp()
+
+    @property
+    def point_noise(self) -> Tensor | float:
+        """ς², learned or as given; 0.0 where the model has none."""
+        free = self._noises.get("point_noise")
+        return self.spec.point_noise if free is None else free.raw.exp()
+
+    @property
+    def regularisation(self) -> Tensor | float:
+        """λ, learned, tied to σ² or as given."""
+        if self._tied_to is not None:
+            return self.noise / self._tied_to
+        return self.spec.regularisation if self._regularisation is None else self._regularisation.raw.exp()
+
+    def weights(self, data: IndirectData) -> Float[Tensor, "B M"] | None:
+        """W for ``data``: None where it is the identity, a constant unless ℓ is trained too."""
+        return self.mediation(data)[0]
+
+    def mediation(self, data: IndirectData) -> Mediation:
+        """W as ``weights`` gives it, and the part of Σ that comes from ℓ, as a function of K̄ (None where there is
+        none)."""
+        if not self.model.mediated:
+            return None, None
+        if self.joint:
+            grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
+            return self._mediated(grams, self.regularisation)
+        if data is not self._data:
+            return self._fixed(data)
+        if self._frozen is None:
+            self._frozen = self._fixed(data)
+        return self._frozen
+
+    def _fixed(self, data: IndirectData) -> Mediation:
+        with torch.no_grad():
+            return self._mediated(mediator_grams(self.spec, data, self.columns), self.spec.regularisation)
+
+    def _mediated(self, grams: MediatorGrams, regularisation: float | Tensor) -> Mediation:
+        weights = self.model.weights(grams, regularisation)
+        return weights, self.model.unknown(grams, weights, regularisation)
+
+    def summary(self, data: IndirectData, check: Check = never) -> TargetSummary:
+        """What the bags see of the targets, W staying as it is; kept for the data that learning starts from."""
+        if data is not self._data:
+            return summarise(self.spec, data, self.columns, check)
+        if self._summary is None:
+            self._summary = summarise(self.spec, data, self.columns, check)
+        return self._summary
+
+    def log_prior(self, width: float) -> Tensor:
+        """``−½ Σ ((log θ − log θ₀)/w)²`` over what k and ℓ are made of, w the ``width`` times their ``spread``."""
+        return log_prior(self.vector.parameters, self._starts, width)
+
+    def learned(self) -> ModelSpec:
+        """The model at the present values."""
+
+        def number(value: Tensor | float) -> float:
+            return float(value.detach()) if isinstance(value, Tensor) else value
+
+        spec = replace(
+            self.spec,
+            kernel=self.spec.kernel.updated(self.kernel),
+            noise=number(self.noise),
+            point_noise=number(self.point_noise),
+            regularisation=number(self.regularisation),
+        )
+        if self.joint and spec.mediator_kernel is not None:
+            spec = replace(spec, mediator_kernel=spec.mediator_kernel.updated(self.mediator_kernel))
+        if self.inducing is not None:
+            rows = tuple(tuple(row) for row in self.inducing.detach().cpu().tolist())
+            spec = replace(spec, inducing=replace(spec.inducing, locations=rows))
+        return spec

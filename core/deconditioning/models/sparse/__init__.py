@@ -1,0 +1,1 @@
+"""Models through inducing points, and few points that represent many data."""

@@ -1,0 +1,81 @@
+"""The bags that each term of k is seen through: all the same, or the place through the targets' own footprints.
+
+A model that mediates only part of f has ``f = f₁ + f₂``, independent: f₂ of the place alone. Stacked, ``f̄`` holds the
+bag means of f₁ above the footprint means of f₂, and K̄ is block-diagonal.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gpytorch
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deconditioning.bag_sums.by_term import sees_only
+from deconditioning.bag_sums.moving import BagGram, over_pairs
+from deconditioning.errors import Check, InputError, never
+from deconditioning.kernels.spec import KernelSpec
+from deconditioning.models.spec import ModelSpec
+from deconditioning.observations import Bags, IndirectData
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Bags, and the terms of a kernel that go through them, by their places in it."""
+
+    bags: Bags
+    terms: tuple[int, ...]
+
+    def of(self, kernel: KernelSpec) -> KernelSpec:
+        """These terms of a kernel."""
+        return KernelSpec(tuple(kernel.terms[index] for index in self.terms))
+
+    def built(self, kernel: gpytorch.kernels.Kernel) -> gpytorch.kernels.Kernel:
+        """The same of one that is built, with its parameters."""
+        return gpytorch.kernels.AdditiveKernel(*(kernel.kernels[index] for index in self.terms))
+
+
+def of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
+    """The terms that look at nothing but columns of the ``place``."""
+    return tuple(index for index, term in enumerate(kernel.terms) if sees_only(term, place))
+
+
+def seen_apart(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[Seen, Seen]:
+    """What goes through the bags, and the terms of the place, which go through the footprints; ``InputError`` where
+    either is nothing."""
+    own = of_place(spec.kernel, place)
+    rest = tuple(index for index in range(len(spec.kernel.terms)) if index not in own)
+    if not (own and rest):
+        raise InputError(
+            f"The model '{spec.model.name}' needs a term in location alone and a mediated term in the covariates: use "
+            "both and add their kernels, or choose another model."
+        )
+    return Seen(bags, rest), Seen(footprints, own)
+
+
+def seen_through(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[Seen, ...]:
+    """The bags with the terms of ``spec.kernel`` seen through them, in the order of the rows of W."""
+    if not spec.model.partial:
+        return (Seen(data.bags, tuple(range(len(spec.kernel.terms)))),)
+    assert data.footprints is not None, "`check_matching` asks for footprints"
+    return seen_apart(spec, place, data.bags, data.footprints)
+
+
+def bag_gram_of(
+    spec: ModelSpec, data: IndirectData, place: tuple[str, ...], check: Check = never,
+    over: Callable[[Bags, Check], BagGram] = over_pairs,
+) -> BagGram:  # fmt: skip
+    """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters; a part by ``over``."""
+    return beside([(part, over(part.bags, check)) for part in seen_through(spec, data, place)])
+
+
+def beside(parts: list[tuple[Seen, BagGram]]) -> BagGram:
+    """K̄ of independent parts of a kernel, each with its own K̄, as blocks."""
+    if len(parts) == 1:
+        return parts[0][1]
+
+    def gram(kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "n n"]:
+        return torch.block_diag(*(over(part.built(kernel)) for part, over in parts))
+
+    return gram

@@ -1,0 +1,1 @@
+"""The live chart and what keeps it fast."""

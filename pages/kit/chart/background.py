@@ -1,0 +1,126 @@
+"""Work that must not hold up a page: one thread, results kept by key, the newest request wins."""
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import streamlit as st
+
+from deconditioning.errors import Cancelled, InputError
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.state import remembered
+
+_KEPT = 8
+NICE = 10
+#: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
+#: second, browsers let hidden ones do so once a minute.
+PATIENCE_S = 180.0
+
+
+def leave_room() -> None:
+    """Leave one core and the first turn to the pages: called by the thread that works in the background."""
+    import torch
+
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+    if sys.platform == "linux":  # where a thread has a priority of its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
+def give_back_memory() -> None:
+    """Return to the system what the allocator of Linux keeps of memory that is free again."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+class Background:
+    """Jobs by key; a job of the same ``lane`` that is no longer wanted is stopped at its next check."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work", initializer=leave_room)
+        self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
+        self._wanted: dict[str, str] = {}
+        self._asked: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def known(self, key: str) -> "Future[Any] | None":
+        """The job of that key, when there is one."""
+        with self._lock:
+            return self._jobs.get(key)
+
+    def drop(self, lane: str, unless: str) -> None:
+        """Stop what the lane is computing, at its next check, unless it is the job of that key."""
+        with self._lock:
+            if self._wanted.get(lane) not in (None, unless):
+                self._wanted[lane] = unless
+
+    def request(self, key: str, lane: str, work: Callable[[Callable[[], None]], Any]) -> "Future[Any]":
+        """The job of that key, submitted when it is new; ``work`` gets a check that raises ``Cancelled``."""
+        with self._lock:
+            self._wanted[lane] = key
+            self._asked[lane] = time.monotonic()
+            job = self._jobs.get(key)
+            if job is not None and not (job.done() and isinstance(job.exception(), Cancelled)):
+                self._jobs.move_to_end(key)
+                return job
+
+            def check() -> None:
+                if self._wanted.get(lane) != key:
+                    raise Cancelled("another picture was requested")
+                if time.monotonic() - self._asked[lane] > PATIENCE_S:
+                    raise Cancelled("nobody is waiting for this picture any more")
+
+            def run() -> Any:
+                check()
+                try:
+                    return work(check)
+                except (Cancelled, InputError) as error:  # its traceback would hold arrays of the size of the picture
+                    raise error.with_traceback(None) from None
+                finally:
+                    give_back_memory()
+
+            job = self._jobs[key] = self._pool.submit(run)
+            done = [name for name, other in self._jobs.items() if other.done()]
+            for name in done[: max(0, len(self._jobs) - _KEPT)]:
+                del self._jobs[name]
+            return job
+
+
+@st.cache_resource(show_spinner=False)
+def get_background() -> Background:
+    """The background worker of this server."""
+    return Background()
+
+
+def own_lane(name: str) -> str:
+    """A lane of this session alone: what another session asks for does not stop its work."""
+    mine = remembered("_lanes", f"{time.time_ns()}")
+    return f"{name}-{mine}"
+
+
+def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str) -> Any:
+    """The result of background work; None, and a caption that redraws the page at its end, until it is there."""
+    job = get_background().request(key, own_lane(lane), work)
+    if job.done():
+        error = job.exception()
+        if error is None:
+            return job.result()
+        st.caption(sentence_of(error) if isinstance(error, InputError) else "Another picture was requested.")
+        return None
+
+    @st.fragment(run_every=0.5)
+    def wait() -> None:
+        known = get_background().known(key)
+        if known is None or known.done():
+            st.rerun()
+        st.caption(words)
+
+    wait()
+    return None

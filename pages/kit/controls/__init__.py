@@ -1,0 +1,1 @@
+"""Controls: widgets bound to the address, levels, settings."""

@@ -1,0 +1,208 @@
+"""What an address asks for and cannot have: left out before a control is built, and said in a sentence.
+
+Streamlit gives a control its default where the address holds a word for a number or a number outside its limits; it
+says nothing then, and an infinite whole number it does not survive.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from pages.kit.layout.escaping import plain
+from pages.kit.pages import renamed_keys, with_current_keys
+from pages.kit.record import same, seen
+
+#: Longer values are nobody's settings; the longest are edits of points (`deconditioning.datasets.edited`).
+LONGEST = 1300
+#: In the session: what addresses asked for, by page and key; what was used instead, with its sentence.
+_ASKED, _SAID = "_address-asked", "_address-said"
+
+
+def forget_address(*keys: str) -> None:
+    """Leave these values of the address aside without a word: they belong to another state of the page."""
+    for asked in st.session_state.get(_ASKED, {}).values():
+        for key in keys:
+            asked.pop(key, None)
+    for key in keys:
+        st.query_params.pop(key, None)
+
+
+def tell_of(page: str, address: Mapping[str, Sequence[str]]) -> None:
+    """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
+    asked = st.session_state.setdefault(_ASKED, {})
+    asked[page] = {key: list(values) for key, values in address.items()}
+
+
+def leave_out_absurd() -> None:
+    """Take values that no control survives out of the address and begin again; before a page's first control."""
+    absurd = _absurd()
+    if absurd:
+        _take_out(absurd)
+        st.rerun()
+
+
+@contextmanager
+def told_address(page: str) -> Iterator[None]:
+    """Around the page of that name: above it stands what its address asked for and did not get."""
+    asked = st.session_state.setdefault(_ASKED, {})
+    renamed = _redirect(page)
+    if page in asked:
+        asked[page] |= _absurd()
+    else:
+        asked.clear()
+        asked[page] = _address()
+    place = st.empty()
+    yield
+    said = st.session_state.setdefault(_SAID, {})
+    said |= {key: _unused(key, values) for key, values in asked[page].items()}
+    said |= {
+        new: (st.session_state.get(new), f"{text} {said.get(new, (None, ''))[1]}".strip())
+        for new, text in renamed.items()
+    }
+    asked[page].clear()
+    sentences = [text for key, (used, text) in said.items() if text and st.session_state.get(key) == used]
+    if sentences:
+        place.info(" ".join(sentences))
+    else:
+        said.clear()
+
+
+def _redirect(page: str) -> dict[str, str]:
+    """Give the keys of earlier versions in the address their names of today: new key → a sentence about it."""
+    old = {key: new for key, new in renamed_keys(page).items() if key in st.query_params}
+    if not old:
+        return {}
+    current = with_current_keys(page, _address())
+    for new in old.values():
+        st.query_params[new] = current[new]
+    _take_out(old)
+    return {new: f"The setting `{key}` in the address is now called `{new}` now." for key, new in old.items()}
+
+
+def _address() -> dict[str, list[str]]:
+    return {key: st.query_params.get_all(key) for key in st.query_params}
+
+
+def _absurd() -> dict[str, list[str]]:
+    return {key: values for key, values in _address().items() if any(map(_is_absurd, values))}
+
+
+def correct(key: str, texts: list[str]) -> None:
+    """Let the address that is being opened ask for this instead; before the control of that key is built."""
+    st.query_params[key] = texts
+    with _parameters() as parameters:
+        parameters.set_initial_query_params_from_current()
+
+
+def complete() -> None:
+    """Let the address say what the controls hold; at a page's end.
+
+    Streamlit writes a setting when it is changed. Where it is the control's own value that changes, as hyperparameters
+    to begin with do with the cells that are told, it leaves out what stays, and what a person moves while the program
+    writes is overwritten.
+    """
+    controls = [each for each in seen().controls.values() if each.value is not None]
+    wrong = [each for each in controls if not same(each.asked(st.query_params.get_all(each.key) or None), each.value)]
+    with _parameters() as parameters:
+        for each in wrong:
+            if each.differs:
+                parameters.set_corrected_value(each.key, each.words, "string_array_value")
+            else:
+                parameters.remove_param(each.key)
+
+
+def _take_out(keys: Iterable[str]) -> None:
+    with _parameters() as parameters:
+        for key in keys:  # st.query_params refuses those of controls that were here before, after a step back
+            parameters.remove_param(key)
+        parameters.set_initial_query_params_from_current()
+
+
+def _parameters() -> Any:
+    """What Streamlit keeps of the address, to be changed."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx()
+    assert context is not None  # pages run in one
+    return context.session_state.query_params()
+
+
+def _is_absurd(value: str) -> bool:
+    """Whether a value is too long, or a number that is not finite."""
+    if len(value) > LONGEST:
+        return True
+    number = _number(value)
+    return number is not None and not math.isfinite(number)
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _unused(key: str, asked: list[str]) -> tuple[Any, str]:
+    """What a control shows, and a sentence where that is not what the address asked for."""
+    used = st.session_state.get(key)
+    values = list(used) if isinstance(used, list | tuple) else [used]
+    numbers = all(isinstance(value, int | float) for value in values)
+    known = key in st.session_state
+    if known and not numbers and not any(map(_is_absurd, asked)):
+        return used, _not_offered(key, asked)
+    if not known or _agree(values, asked):
+        return used, ""
+    shown = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+    return used, f"The address says {_said(key, asked)}, which is {_what(values, asked)}: {plain(shown)} is used."
+
+
+def _said(key: str, asked: Sequence[str]) -> str:
+    return plain("&".join(f"{key}={value[:40]}{'…' if len(value) > 40 else ''}" for value in asked[:3]))
+
+
+def _not_offered(key: str, asked: list[str]) -> str:
+    """A sentence where a control, which alone knows the words of its choices, knows none of these; a page may have
+    translated a value's own name, such as that of a data set."""
+    control = seen().controls.get(key)
+    try:
+        if control is not None and asked != [str(control.value)]:
+            control.read(asked)
+    except ValueError:
+        assert control is not None
+        used = plain(control.text)
+        return f"The address says {_said(key, asked)}, which is none of the choices here: {used} is used."
+    return ""
+
+
+def _agree(values: list[Any], asked: list[str]) -> bool:
+    return len(values) == len(asked) and all(map(_is_same, values, asked))
+
+
+def _is_same(value: Any, asked: str) -> bool:
+    if isinstance(value, bool):
+        return asked.lower() == str(value).lower()
+    if not isinstance(value, int | float):
+        return asked == value
+    number = _number(asked)
+    return number is not None and math.isclose(number, value, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def _what(values: list[Any], asked: list[str]) -> str:
+    """What is wrong with the values of an address, given what the control took instead."""
+    if any(len(value) > LONGEST for value in asked):
+        return "too long"
+    if all(isinstance(value, bool) for value in values):
+        return "neither true nor false"
+    if not all(isinstance(value, int | float) for value in values):
+        return "none of its choices"
+    found = [_number(value) for value in asked]
+    if len(asked) != len(values):
+        return "one value" if len(asked) == 1 else f"{len(asked)} values"
+    if all(isinstance(value, int) for value in values) and not all(n is not None and n % 1 == 0 for n in found):
+        return "not a whole number"
+    if not all(number is not None and math.isfinite(number) for number in found):
+        return "not a finite number"
+    return "outside its limits"

@@ -1,0 +1,102 @@
+"""Points of both scatters of the one-dimensional problem changed by hand: what the address holds of them, and what the
+page says about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from deconditioning.datasets.edited import LONGEST, MOST_EDITS, Edits
+from deconditioning.datasets.one_dimension import LineSpec
+from deconditioning.errors import InputError
+from pages.kit.chart.points import Points
+from pages.kit.controls import widgets
+from pages.kit.controls.program_values import apply_values, ask
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.state import recall
+
+HINT = (
+    "Drag a point to move it; click or tap elsewhere to add one; double-click or hold one to delete it. Keyboard, "
+    "inside a picture: arrows select, Shift + arrows move, Enter adds, Delete deletes."
+)
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """Both scatters as a page shows them.
+
+    Parameters
+    ----------
+    held : scatter, "first" or "second" → key of the control that holds its edits, and its name.
+    undo : key of the button that takes all edits back.
+    upright : the mediator goes up in the pictures, not across.
+    """
+
+    held: Mapping[str, tuple[str, str]]
+    undo: str
+    upright: bool = False
+
+    def edited(self, spec: LineSpec, place: Any = st) -> LineSpec:
+        """The problem with the edits of the address; ``place`` says how many there are and takes them back."""
+        found = {}
+        with st.container(key="lab-edits"):
+            for scatter, count in (("first", spec.n), ("second", spec.m)):
+                found[scatter] = self._held(scatter, count, place)
+        if any(map(len, found.values())):
+            said = (f"{self.held[name][1]}: {edits.words}" for name, edits in found.items() if len(edits))
+            place.markdown(f"By hand, {'; '.join(said)}.", width="content")
+        if any(recall(key) for key, _ in self.held.values()):
+            none = {key: "" for key, _ in self.held.values()}
+            place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),
+                         help="Undo every edit of a point")  # fmt: skip
+        return replace(spec, first_edits=found["first"].text, second_edits=found["second"].text)
+
+    def _held(self, scatter: str, count: int, place: Any) -> Edits:
+        """The edits of one scatter that can be done; a sentence on those that cannot."""
+        key, name = self.held[scatter]
+        label = f"Points of {name} by hand"
+        text = widgets.text_input(
+            label, key=key, max_chars=LONGEST, in_picture=True, said=lambda text: read(text)[0].words
+        )
+        edits, refused = read(text)
+        if refused:
+            place.warning(f"Edits of {name} are ignored. {sentence_of(refused)}")
+        there = edits.possible(count)
+        if there != edits.within(count):
+            place.warning(f"Edits of {name} would delete every pair, so no pair is deleted.")
+        elif waiting := edits.beyond(count):
+            letter = "n" if scatter == "first" else "m"
+            place.caption(
+                f"{name} beyond {letter} = {count}: {waiting.words}; done again when {letter} is larger.",
+                width="content",
+            )
+        return there
+
+    def editable(
+        self, scatter: str, spec: LineSpec, pairs: tuple[np.ndarray, np.ndarray], labels: tuple[str, str]
+    ) -> Points:
+        """One scatter for `plotly_live`: the generated pairs, across and up, and the edits of them."""
+        key = self.held[scatter][0]
+        waiting = read(recall(key, ""))[0].beyond(len(pairs[0]))
+        edits = spec.edits[0 if scatter == "first" else 1]
+
+        def put(changed: Edits) -> None:
+            _put({key: ((changed.flipped if self.upright else changed) | waiting).text})
+
+        return Points(*pairs, edits.flipped if self.upright else edits, labels, MOST_EDITS - len(waiting), put)
+
+
+def read(text: str) -> tuple[Edits, InputError | None]:
+    """The edits of a text, or none and why not."""
+    try:
+        return Edits.from_text(text), None
+    except InputError as error:
+        return Edits(), error
+
+
+def _put(values: Mapping[str, Any]) -> None:
+    """Set controls of a fragment now, and again if the browser sends what they held before."""
+    ask(values)
+    apply_values()

@@ -1,0 +1,106 @@
+"""Two levels of every page with controls: Essential, at most four controls in plain words, and All.
+
+Controls are drawn at both levels, so that each keeps its value and its place in the address, undo, pins and links; at
+Essential the style sheet hides those that the page does not declare essential. The level is no setting of the page: the
+visitor's browser keeps it, and an address may carry it.
+"""
+
+import streamlit as st
+
+from pages.kit.controls.address import correct
+from pages.kit.controls.essential import Essentials, essential
+from pages.kit.controls.program_values import ask
+from pages.kit.record import Control, seen
+from pages.kit.state import put, recall, remember
+
+ESSENTIAL, ALL = LEVELS = ("Essential", "All")
+#: Key of the switch, and its name in an address.
+KEY = "level"
+#: The cookie in which a browser keeps the level (frame.js).
+COOKIE = "deconditioning-level"
+_SHOWN, _PAGE = "_level", "_level-page"
+#: What Streamlit calls things to set, and keys of those that are no setting of a page.
+_CONTROLS = "stSlider stSelectbox stNumberInput stTextInput stCheckbox stButtonGroup stMultiSelect stFileUploader"
+_TOOLS = ("lab-", "sweep")
+
+
+def choose(essentials: Essentials) -> None:
+    """The switch at the head of the controls; call it before the page's first control."""
+    now = seen()
+    _begin(now.page)
+    with st.sidebar:
+        found = st.segmented_control(
+            "Controls", LEVELS, default=ESSENTIAL, required=True, key=KEY, bind="query-params", width="stretch",
+            help="Essential: at most four controls, in plain words. All: every control, in technical terms. Hidden "
+                 "controls keep their values.",
+        )  # fmt: skip
+    now.essentials, now.shows_all = essentials, found == ALL
+    remember(_SHOWN, shown())
+
+
+def _begin(page: str) -> None:
+    """A page that is opened has the level of its address, or the one that was shown last, here or by this browser."""
+    before = recall(_PAGE)
+    if before == page:
+        return
+    remember(_PAGE, page)
+    words, kept = st.query_params.get(KEY), recall(_SHOWN) or st.context.cookies.get(COOKIE)
+    wanted = next((one for one in (str(words).capitalize(), kept) if one in LEVELS), ESSENTIAL)
+    if before is None and wanted != (ESSENTIAL if words is None else words):
+        correct(KEY, [wanted])  # on later pages Streamlit tells the browser, on the first it believes what that says
+    put({KEY: wanted})
+
+
+def shown() -> str:
+    """The level that the page has; empty where it has none."""
+    now = seen()
+    return "" if not now.essentials else ALL if now.shows_all else ESSENTIAL
+
+
+def in_address() -> dict[str, str]:
+    """The level as an address says it."""
+    return {KEY: shown()} if shown() else {}
+
+
+def style() -> str:
+    """CSS that hides what is not essential, where the level is Essential."""
+    if shown() != ESSENTIAL:
+        return ""
+    inputs = ", ".join(f".{name}" for name in _CONTROLS.split())
+    shown_ones = [
+        f".st-key-{KEY}",
+        *(f'[class*="st-key-{name}"]' for name in _TOOLS),
+        *map(_selector, seen().essentials),
+    ]
+    return (
+        f'[data-testid="stElementContainer"][class*="st-key-"]:has({inputs}):not({", ".join(shown_ones)})'
+        "{ display: none; }"
+    )
+
+
+def _selector(key: str) -> str:
+    """Elements of a control's key, in which ``*`` stands for anything."""
+    first, *more = key.split("*")
+    begin = f".st-key-{first}" if not more else f'[class*="st-key-{first}"]'
+    return begin + "".join(f'[class*="{part}"]' for part in more if part)
+
+
+def beyond() -> list[Control]:
+    """Controls that the level hides and that do not hold what the worked example has."""
+    now = seen()
+    hidden = [] if now.shows_all else [each for key, each in now.controls.items() if essential(key) is None]
+    return [each for each in hidden if not each.in_picture and each.differs]
+
+
+def tell() -> None:
+    """How many hidden settings are not those of the worked example, as a button that shows them."""
+    count = len(beyond())
+    if count:
+        differ = "1 more setting differs" if count == 1 else f"{count} more settings differ"
+        st.button(
+            f"{differ} from the worked example: show all", key="lab-show-all", type="tertiary", on_click=_show_all
+        )
+
+
+def _show_all() -> None:
+    ask({KEY: ALL})

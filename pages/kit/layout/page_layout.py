@@ -1,0 +1,193 @@
+"""What every page looks like: its header with the device, explanations, score tables, panels."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from deconditioning.errors import InputError
+from pages.kit.chart.warm_up import is_warm, warm_up
+from pages.kit.controls import level
+from pages.kit.controls.address import leave_out_absurd
+from pages.kit.controls.essential import Essentials
+from pages.kit.controls.program_values import apply_values
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.frame import frame
+from pages.kit.layout.glossary import explain_words
+from pages.kit.layout.mathematics import in_parts
+from pages.kit.layout.theme import palette_css
+from pages.kit.record import saw_method, saw_scores, saw_title
+from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
+from pages.kit.tools.toolbar import Preset, reserve
+
+_NONE: Essentials = {}
+_WEIGHTED = "<small>area-weighted</small>"
+_CSS = Path(__file__).with_name("page_layout.css").read_text(encoding="utf-8")
+
+
+def page_header(
+    title: str,
+    sentence: str,
+    presets: Sequence[Preset] | None = None,
+    essentials: Essentials = _NONE,
+    *,
+    device: bool = True,
+) -> None:
+    """Title, the question that the page answers, and the ``device`` with its memory. Call it first on every page.
+
+    A page with ``presets`` has controls: the line of tools stands below its header (`pages.kit.tools.toolbar`), the
+    switch between its ``essentials`` and all of them at their head (`pages.kit.controls.level`).
+    """
+    warm_up()
+    leave_out_absurd()
+    apply_values()
+    if essentials:
+        level.choose(essentials)
+    frame(level.shown())
+    explain_words()
+    st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
+    saw_title(title, sentence)
+    st.title(title, anchor=False)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
+        st.markdown(sentence, width="content")
+        if device:
+            _device() if is_warm() else _awaited_device()
+    if presets is not None:
+        reserve(presets)
+
+
+def _device() -> None:
+    st.html(f'<div class="lab-device" role="status">{escape(device_sentence())}</div>', width="content")
+
+
+@st.fragment(run_every=0.7)
+def _awaited_device() -> None:
+    """Until the numerics are imported, or have failed to; then one full run draws the header without this timer."""
+    if is_warm():
+        _device()
+        st.rerun()
+    said = "Device: starting…" if warm_up().is_alive() else "Device: unknown, PyTorch could not be loaded"
+    st.html(f'<div class="lab-device" role="status">{said}</div>', width="content")
+
+
+def device_sentence() -> str:
+    """The device, its free and total memory, and what this app holds, such as "CPU, 2 cores · 5.1 of 7.8 GB free"."""
+    import psutil
+
+    from deconditioning.device import choose, describe
+
+    device = describe(choose())
+    own = psutil.Process().memory_info().rss
+    memory = f"{device.free_bytes / 1e9:.1f} of {device.total_bytes / 1e9:.1f} GB free"
+    return f"{device.label} · {memory} · this app {own / 1e9:.1f} GB"
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What is refused inside becomes a sentence on the page, and a word that nothing is lost."""
+    try:
+        yield
+    except InputError as error:
+        refusal(error)
+        st.caption("Nothing is lost: change the control on the left and the page will recover.")
+
+
+def refusal(error: object) -> None:
+    """A sentence on what was refused; it may quote a file, an address or a person, and is shown as it is."""
+    st.error(sentence_of(error))
+
+
+def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:
+    """One sentence beside a picture; below it an expander with the equation (Markdown with $…$) and its source.
+
+    All three are Markdown: names and units from files go through `words.plain`.
+    """
+    st.markdown(sentence)
+    if source:
+        saw_method(sentence, source)
+    if equation or source:
+        with st.expander(label):
+            for part in in_parts(equation):
+                st.markdown(part)
+            if source:
+                st.caption(f"Source: {source}")
+
+
+def notes(sentences: Iterable[str], label: str = "How the data were processed") -> None:
+    """The choices made for the user while reading the data, as a list in an expander; nothing where there are none."""
+    lines = [f"- {sentence_of(sentence)}" for sentence in sentences]
+    if lines:
+        with st.expander(f"{label} ({len(lines)})"):
+            st.markdown("\n".join(lines))
+
+
+def score_table(
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    units: str = "",
+    columns: Sequence[str] = tuple(SCORE_NAMES),
+    names: Mapping[str, str] | None = None,
+    caption: str = "",
+    digits: int = 3,
+) -> None:
+    """Scores of several models, one row a model; the best of each column in bold, area-weighted values beside.
+
+    Parameters
+    ----------
+    scores : model → score name → value (None or missing is shown as a dash). Keys ending in ``_area``
+        are the area-weighted ones and stand in a column of their own.
+    units : units of the field, written at the scores that carry them.
+    digits : significant ones of numbers below 100.
+    """
+    from deconditioning.figures.colours import hue_name, model_name
+
+    wanted = [f"{name}{end}" for name in columns for end in ("", "_area")]
+    shown = [name for name in wanted if any(row.get(name) is not None for row in scores.values())]
+    best = {name: _best(name, [row.get(name) for row in scores.values()]) for name in shown}
+    labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
+    written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
+    written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
+    saw_scores(caption, scores, names or {}, units, written)
+    head = "".join(
+        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
+    )
+    body = ""
+    for (model, row), (_, *texts) in zip(scores.items(), written[1:], strict=True):
+        best_ones = [best[name] is not None and row.get(name) == best[name] for name in shown]
+        cells = "".join(f"<td>{f'<b>{t}</b>' if b else t}</td>" for t, b in zip(texts, best_ones, strict=True))
+        swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
+        body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
+    said = f"<p>{escape(caption)}</p>" if caption else ""
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
+    st.html(f'<div class="lab-table">{said}<div class="lab-scroll" {named}>{table}</div></div>')
+
+
+def _heading(name: str, units: str) -> str:
+    plain = name.removesuffix("_area")
+    text = SCORE_NAMES.get(plain, plain)
+    return text + (f", {units}" if units and plain in WITH_UNITS else "")
+
+
+def _by_area(name: str) -> bool:
+    return name.endswith("_area")
+
+
+def _best(name: str, values: list[float | None]) -> float | None:
+    plain, known = name.removesuffix("_area"), [v for v in values if v is not None and v == v]
+    if len(known) < 2:
+        return None
+    if plain in LOWER_IS_BETTER:
+        return min(known)
+    if plain in HIGHER_IS_BETTER:
+        return max(known)
+    return min(known, key=abs) if plain == "bias" else None
+
+
+def _cell(value: float | None, digits: int) -> str:
+    if value is None or value != value:
+        return "–"
+    text = f"{value:.{digits}g}" if abs(value) < 100 else f"{value:.1f}"
+    return text.replace("-", "−")

@@ -1,0 +1,1 @@
+"""Runs and stored results on pages."""

@@ -1,0 +1,260 @@
+"""A benchmark on a page: stored results, a run from here with its partial table, dots, scores, signed-rank tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from deconditioning.engine.records import RunSpec
+from deconditioning.errors import InputError
+from deconditioning.figures.colours import model_name
+from deconditioning.figures.studies.swiss_roll import model_dots
+from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
+from deconditioning.studies.benchmark_table import mediated_beside_plain, table_rows
+from deconditioning.studies.downscaling.benchmark import expanded
+from deconditioning.studies.run_content import benchmark_rows
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.escaping import MISSING, sentence_of
+from pages.kit.layout.theme import is_dark
+from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, tell_time
+from pages.kit.runs.stored_results import FOLDER, stored
+
+SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
+#: What interpolates the coarse values and looks at no covariate.
+PLAIN = ("constant", "bilinear", "bicubic")
+#: Tables of more scores than this stand beside their dots instead of below.
+MOST_BESIDE = 2
+
+
+@dataclass(frozen=True)
+class BenchmarkTable:
+    """One benchmark: the engine's task, its stored file, what groups its rows (value → title), the paper's RMSE by
+    group, the units of its scores, and which scores stand beside RMSE."""
+
+    task: str
+    file: str
+    group: str
+    groups: Mapping[str, str]
+    paper: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    units: str = ""
+    scores: tuple[str, ...] = ("coverage95",)
+
+
+def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
+    """How many seeds, and the button that runs the benchmark on the engine."""
+    run = run_of(table.task)
+    left, middle, _ = st.columns([2, 2, 3], vertical_alignment="bottom")
+    seeds = int(left.number_input("Seeds", 1, 50, 2, key=f"seeds-{table.task}"))
+    one = _seed_seconds(_stored_rows(table)[0], settings)
+    if one is not None:
+        tell_time("The benchmark", seeds * one)
+    if middle.button("Run the benchmark here", disabled=is_busy(run), key=f"begin-{table.task}", width="stretch"):
+        given = {**settings, "seeds": list(range(seeds))}
+        begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))
+
+
+def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequence[str]]) -> float | None:
+    """CPU seconds of one seed, all fits of it, by the stored ones; None where none is stored.
+
+    ``settings`` are the benchmark's: ``cases`` and ``models`` keep to these.
+    """
+    wanted = {kind.removesuffix("s"): names for kind, names in settings.items()}
+    kept = [row for row in rows if row["seconds"] and all(row[kind] in names for kind, names in wanted.items())]
+    seeds = {row["seed"] for row in kept}
+    return sum(row["seconds"]["cpu"] for row in kept) / len(seeds) if seeds else None
+
+
+def headline(table: BenchmarkTable) -> None:
+    """The stored result in one sentence and one line a group: the nearest model beside the best interpolation."""
+    rows, _ = _stored_rows(table)
+    if not rows:
+        return
+    lines, shares, held = [], [], []
+    for value, group in _kept_sums(table.task, _mark(table), table, rows).items():
+        plain = min((each for each in group.models if each["model"] in PLAIN), key=lambda each: each["mean"])
+        best = min((each for each in group.models if each["model"] not in PLAIN), key=lambda each: each["mean"])
+        shares.append(best["mean"] / plain["mean"])
+        held.append(best["means"]["coverage95"])
+        lines.append(
+            {
+                "Data": table.groups[value],
+                "Nearest model": model_name(best["model"]),
+                "RMSE": spread(best["mean"], best["sd"]),
+                "Best interpolation": model_name(plain["model"]),
+                "its RMSE": spread(plain["mean"], plain["sd"]),
+                "In 95 %": f"{100 * held[-1]:.0f} %",
+                "Seeds": group.seeds,
+            }
+        )
+    narrow = "too narrow everywhere" if max(held) < 0.9 else "look at each"
+    share, inside = (f"{100 * min(found):.0f} to {100 * max(found):.0f} %" for found in (shares, held))
+    st.markdown(
+        f"The most accurate model's RMSE is {share} of the best interpolation's; its 95 % intervals contain {inside} "
+        f"of the truth, {narrow}."
+    )
+    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
+
+
+def mediation(table: BenchmarkTable) -> str:
+    """Whether mediation pays, in one sentence from the stored rows; nothing where there are none."""
+    told = mediated_beside_plain(_stored_rows(table)[0], table.group, table.groups, "shrinkage_cmp", "bag_gp")
+    if not told:
+        return ""
+    return (
+        "Seeds for which the mediated model (shrinkage CMP) has a larger RMSE than its unmediated counterpart (bag "
+        f"GP on pseudo-targets): {told}. The paper's Table 2 reports the opposite."
+    )
+
+
+def _mark(table: BenchmarkTable) -> str:
+    return f"{table.file} {(FOLDER / table.file).stat().st_mtime}"
+
+
+def show(table: BenchmarkTable) -> None:
+    """The stored rows, or those of a run of this page: partial while it goes on."""
+    run = run_of(table.task)
+    rows, told = _stored_rows(table)
+    mark = _mark(table) if rows else ""
+    if run is not None and run.active:
+
+        def so_far(trace: list[dict[str, Any]]) -> None:
+            _tables(table, benchmark_rows([row.get("row") for row in trace], table.group), "so far", "")
+
+        follow(run, so_far, doing="Benchmark")
+        return
+    if run is not None:
+        outcome(run, "The benchmark is done", "the finished fits are shown")
+        if found := benchmark_rows((run.result or {}).get("rows"), table.group):
+            rows, told, mark = found, f"from run {run.id}", run.id
+    _tables(table, rows, told, mark)
+
+
+def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
+    if not (FOLDER / table.file).is_file():
+        return [], ""
+    kept = stored(table.file)
+    return kept["rows"], f"stored; made by `{kept['command']}`, version {kept['version']}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests of RMSE or why there are none;
+    ``others`` are those of the table's other scores, by score and pair."""
+
+    seeds: int
+    models: list[dict[str, Any]]
+    pairs: tuple[Comparison, ...]
+    refused: str = ""
+    others: dict[str, dict[tuple[str, str], Comparison]] = field(default_factory=dict)
+
+
+def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
+    """The groups that have rows, in the table's order."""
+    found, rows = {}, expanded(rows)
+    for value in table.groups:
+        mine = [row for row in rows if row[table.group] == value]
+        if not mine:
+            continue
+        seeds = len({row["seed"] for row in mine})
+        models = table_rows(mine, table.group, value, paper=table.paper.get(value))
+        try:
+            found[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"), others=_others(table, mine))
+        except InputError as error:
+            found[value] = Group(seeds, models, (), str(error))
+    return found
+
+
+def _others(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, dict[tuple[str, str], Comparison]]:
+    """The tests of all scores but coverage, which is no better for being larger."""
+    scores = [score for score in table.scores if not score.startswith("coverage")]
+    return {score: {(p.first, p.second): p for p in pairwise_wilcoxon(rows, score)} for score in scores}
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _kept_sums(task: str, mark: str, _table: BenchmarkTable, _rows: list[dict[str, Any]]) -> dict[str, Group]:
+    return _sums(_table, _rows)
+
+
+def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: str) -> None:
+    """``mark`` names rows that do not change; their sums are kept."""
+    if not rows:
+        st.caption("No fit has finished yet.")
+        return
+    found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
+    if len(table.scores) > MOST_BESIDE:
+        for value, group in found.items():
+            _one(table, group, value, *st.columns([2, 3]))
+    else:
+        places = (column for _ in range(0, len(found), 2) for column in st.columns(2))
+        for column, (value, group) in zip(places, found.items(), strict=False):
+            _one(table, group, value, column, column)
+    st.caption(
+        f"Mean ± sd over the seeds ({told}). r: Pearson correlation. In 95 %: share of the truth inside the central "
+        "95 % interval. CPU seconds for one fit on one thread."
+    )
+    with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):
+        for value, group in found.items():
+            _tests(group, table.groups[value])
+
+
+def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any) -> None:
+    """A group's dots on the left, its numbers on the right."""
+    units = f", {table.units}" if table.units else ""
+    score = f"RMSE{units}, {group.seeds} seeds"
+    figure = model_dots(group.models, title=table.groups[value], score=score, dark=is_dark())
+    with left:
+        plotly_live(figure, f"dots-{table.task}-{value}")
+    right.dataframe([_line(table, row) for row in group.models], hide_index=True, width="stretch")
+
+
+def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
+    line: dict[str, Any] = {"Model": model_name(row["model"]), "RMSE": spread(row["mean"], row["sd"])}
+    if table.paper:
+        line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
+    for name in table.scores:
+        found = row["means"].get(name)
+        shown = "–" if found is None else f"{100 * found:.0f} %" if name.startswith("coverage") else f"{found:.3g}"
+        line[SHORT[name]] = shown
+    line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
+    return line
+
+
+def spread(mean: float | None, sd: float | None) -> str:
+    """A mean and its sd over seeds as a cell of a table."""
+    if mean is None:
+        return "–"
+    return f"{mean:.3g}" + (f" ± {sd:.2g}" if sd else "")
+
+
+def _tests(group: Group, title: str) -> None:
+    if group.refused:
+        st.caption(f"{title}: {sentence_of(group.refused)}")
+        return
+    others = group.others.items()
+    st.markdown(
+        f"**{title}**, RMSE{' and other scores' if others else ''}, two-sided; p values corrected for the number of "
+        "pairs (Holm)"
+    )
+    st.dataframe(
+        [
+            {
+                "Better": model_name(p.first if p.difference < 0 else p.second),
+                "Worse": model_name(p.second if p.difference < 0 else p.first),
+                "Median difference": f"{abs(p.difference):.3g}",
+                "p": p.note or f"{p.p_value:.1e}",
+                "p corrected": _p(p),
+                **{f"{SHORT[score]} corrected": _p(found.get((p.first, p.second))) for score, found in others},
+                "Seeds": p.n,
+            }
+            for p in group.pairs
+        ],
+        hide_index=True,
+        width="stretch",
+        placeholder=MISSING,
+    )
+
+
+def _p(test: Comparison | None) -> str:
+    """A corrected p value as a cell of a table; empty where there is none."""
+    return "" if test is None or test.note else f"{test.p_holm:.1e}"

@@ -1,0 +1,217 @@
+"""What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from deconditioning.engine.compare import run_sentences
+from deconditioning.engine.records import Run, RunSpec
+from deconditioning.engine.trace_lines import trace_series
+from deconditioning.errors import InputError
+from deconditioning.figures.traces import hyperparameter_trace, objective_trace
+from deconditioning.versions import difference
+from deconditioning.wording import about, duration
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls.program_values import ask
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.theme import is_dark
+from pages.kit.state import get_engine, recall, remember, remembered
+
+#: Under which name the session keeps the runs that it has asked to stop.
+_STOPPING = "_stopping-runs"
+#: Seconds from one look at a run that goes on to the next, and how long one that is cancelled is waited for in between.
+_EVERY_S, _SOON_S = 0.8, 0.6
+
+
+def begin_run(spec: RunSpec) -> None:
+    """Submit a run, put it into the address and redraw; a refusal is a sentence."""
+    try:
+        run_id = get_engine().submit(spec)
+    except InputError as error:
+        refusal(error)
+        return
+    remember(_slot(spec.task), run_id)
+    st.query_params["run"] = run_id
+    st.rerun()
+
+
+def tell_time(doing: str, seconds: float) -> None:
+    """Say, beside the button that begins it, about how long something takes: "Learning takes about 40 s"."""
+    st.caption(f"{doing} takes {about(seconds)}, longer if others are computing too.")
+
+
+def _slot(task: str) -> str:
+    return f"run-of-{task}"
+
+
+def run_of(task: str) -> Run | None:
+    """The run of this task named in the address, or the session's last one; None when there is none."""
+    for asked in (st.query_params.get("run"), recall(_slot(task))):
+        if not asked:
+            continue
+        try:
+            run = get_engine().get(asked)
+        except InputError:
+            continue
+        if run.spec.task == task:
+            remember(_slot(task), asked)
+            return _checked(run)
+    return None
+
+
+def is_busy(run: Run | None) -> bool:
+    """Whether a run of this visitor goes on, so that they begin no other one of the same kind."""
+    return run is not None and run.active and get_engine().is_mine(run)
+
+
+def tell_whose(run: Run) -> None:
+    """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
+    if not get_engine().is_mine(run):
+        st.info(
+            "Someone else started this run and you opened it by its link. You can look at it; pressing Learn "
+            "starts a run of your own."
+        )
+    tell_version(run)
+
+
+def tell_version(run: Run) -> None:
+    """A sentence above a run whose version gave other numbers."""
+    if problem := difference(run.version):
+        st.info(
+            sentence_of(f"{problem} What this page computes from the run's settings may differ from the run's results.")
+        )
+
+
+def _checked(run: Run) -> Run | None:
+    """The run with a content that pages can rely on; None, and a sentence, where its settings are damaged."""
+    from deconditioning.studies.run_content import readable
+
+    try:
+        return readable(run)
+    except InputError as error:
+        refusal(error)
+        return None
+
+
+def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> None:
+    """What an ended run learned goes to the controls, the first time that this session sees it.
+
+    ``values(learned)`` are the controls' values by their keys; None where the page no longer fits them.
+    """
+    taken = remembered("_taken-runs", set())
+    learned = (run.result or {}).get("learned")
+    if not learned or run.id in taken:
+        return
+    asked = values(learned)
+    if asked is not None:
+        ask(asked)
+    taken.add(run.id)
+    if asked is not None:
+        st.rerun()
+
+
+def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
+    """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
+
+    @st.fragment(run_every=_EVERY_S)
+    def live() -> None:
+        engine, stopping = get_engine(), is_stopping(run.id)
+        now = engine.get(run.id)
+        if not now.active:
+            st.rerun(scope="app")
+        with st.container(border=True):
+            text, button = st.columns([5, 1], vertical_alignment="center")
+            text.progress(now.progress or 0.0, text=standing(now) if stopping else f"{doing}: {standing(now)}")
+            if engine.is_mine(now):
+                button.button("Cancel", key=f"cancel-{run.id}", width="stretch", on_click=stop, args=(run.id,),
+                              disabled=stopping)  # fmt: skip
+            draw(engine.trace(run.id))
+        if stopping and not engine.wait(run.id, _SOON_S).active:
+            st.rerun(scope="app")
+
+    tell_whose(run)
+    live()
+
+
+def standing(run: Run) -> str:
+    """What an active run does, for how long it has gone on, and how long it will."""
+    if is_stopping(run.id):
+        return "Cancelling…"
+    seconds = max(0, round(time.time() - (run.started or run.created)))
+    since = duration(seconds) if seconds > 9 else f"{seconds} s"
+    if run.status == "queued":
+        return f"{sentence_of(run.message or 'waiting for the engine')} · for {since} so far"
+    left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
+    return f"{sentence_of(run.message or 'beginning')} · {since} so far{left}"
+
+
+def is_stopping(run_id: str) -> bool:
+    """Whether this session has asked the run to stop."""
+    return run_id in remembered(_STOPPING, set())
+
+
+def stop(run_id: str) -> None:
+    """Ask the run to stop; one that has ended since the button was drawn is shown as it ended."""
+    with suppress(InputError):
+        get_engine().cancel(run_id)
+        remembered(_STOPPING, set()).add(run_id)
+
+
+def watch(
+    task: str,
+    take: Callable[[Run, Any], Mapping[str, Any] | None],
+    *,
+    draw: Callable[[Run, list[dict[str, Any]]], None] | None = None,
+    cancelled: str = "the sliders show the best so far",
+) -> None:
+    """The panel of this task's run: ``draw(run, trace)`` (its charts) while it goes on, then its outcome and charts.
+
+    ``take(run, learned)`` gets what it learned, once, and gives what to put on the sliders if the page still fits it.
+    """
+    run = run_of(task)
+    if run is None:
+        return
+    if run.active:
+        follow(run, trace_charts if draw is None else lambda rows: draw(run, rows))
+        return
+    take_once(run, lambda learned: take(run, learned))
+    outcome(run, "Learned", cancelled)
+    with st.expander("Progress"):
+        trace_charts(get_engine().trace(run.id))
+
+
+def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
+    """One sentence on how a run ended and how long it took, and its warnings.
+
+    ``done`` begins that of a run that came to its end, ``cancelled`` says what is shown of one that did not; ``more``
+    follows.
+    """
+    tell_whose(run)
+    took = duration(run.ended - run.started) if run.ended and run.started else ""
+    if run.status == "done":
+        said = f"{done} in {took}" if took else done
+    elif run.status == "cancelled":
+        shown = cancelled if run.result else "there is no result to show yet"
+        said = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
+    else:
+        said = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{said}{more} (run {run.id})")
+    for warning in run_sentences(run, "warnings"):
+        st.warning(sentence_of(warning))
+
+
+def trace_charts(rows: list[dict[str, Any]]) -> None:
+    """The objective of each stage and every hyperparameter against the evaluation."""
+    objectives, (steps, values) = trace_series(rows)
+    if not objectives:
+        st.caption("Waiting for the first evaluation …")
+        return
+    dark = is_dark()
+    for stage, (at, lines) in objectives.items():
+        plotly_live(objective_trace(stage, at, lines, height=210, dark=dark), f"run-objective-{stage}")
+    if values:
+        plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")

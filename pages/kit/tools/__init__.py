@@ -1,0 +1,1 @@
+"""The toolbar: undo, pins, favourites, slides, sweeps, exercises."""

@@ -1,0 +1,100 @@
+"""The exercise that an address asks for: its task above the page, a tick when the page's numbers fulfil it."""
+
+from html import escape
+
+import streamlit as st
+
+from deconditioning.errors import InputError
+from deconditioning.teaching.exercises import ASKED, Exercise, in_address
+from deconditioning.teaching.tasks import EXERCISES, exercise_of
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.pages import PAGES, page_link
+from pages.kit.record import seen
+from pages.kit.state import get_engine, remembered
+from pages.kit.tools.history import State, is_shown
+
+#: In the session: the settings at which exercises were opened, and those of them where a control was moved then.
+_OPENED, _MOVED = "_exercises-opened", "_exercises-moved"
+
+
+def asked() -> Exercise | None:
+    """The exercise in the address, where it belongs to the page that is shown."""
+    found = exercise_of(st.query_params.get(ASKED, ""))
+    return found if found is not None and _address(found) == seen().page else None
+
+
+def show() -> None:
+    """Its task, what the page's numbers say of it, the next one; nothing where the address asks for none."""
+    exercise = asked()
+    if exercise is None:
+        return
+    _has_moved(exercise)
+    with st.container(border=True, key="lab-task"):
+        st.markdown(
+            f"**Exercise {EXERCISES.index(exercise) + 1} of {len(EXERCISES)}: {exercise.title}.** {exercise.task}"
+        )
+        _verdict(exercise)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if st.toggle("Hint", False, key=f"lab-hint-{exercise.key}"):
+                st.markdown(exercise.hint, width="content")
+            st.button("Leave the exercise", key="lab-leave", type="tertiary", on_click=_leave)
+            page_link("exercises", "All exercises", icon=":material/checklist:")
+
+
+def open_link(exercise: Exercise, label: str, icon: str | None = None) -> None:
+    """A link to the exercise's page, at the settings that it opens with."""
+    page_link(exercise.page, label, query=opening_query(exercise), icon=icon)
+
+
+def opening_query(exercise: Exercise) -> dict[str, str]:
+    """What the address of its page says so that it opens."""
+    return dict(exercise.opening) | in_address(exercise.key)
+
+
+def _verdict(exercise: Exercise) -> None:
+    """The sentence with the page's numbers and the tick, which is kept."""
+    found = exercise.verdict(seen().said())
+    if found is None:
+        state, mark, words = "open", "…", "The page is still computing the result to check."
+    elif found.done and _earned(exercise):
+        state, mark, words = "good", "✓", f"Done. {found.said}"
+        _keep(exercise, found.said)
+    elif found.done:
+        state, mark, words = (
+            "open",
+            "○",
+            f"Not yet. {found.said} But these settings came from the address: move a control yourself.",
+        )
+    else:
+        state, mark, words = "open", "○", f"Not yet. {found.said}"
+    st.html(f'<p class="lab-verdict" role="status" data-state="{state}"><b>{mark}</b> {escape(words)}</p>')
+
+
+def _earned(exercise: Exercise) -> bool:
+    """Whether a control has been moved since the exercise was opened, or the tick was there before."""
+    return _has_moved(exercise) or exercise.key in get_engine().progress.done()
+
+
+def _has_moved(exercise: Exercise) -> bool:
+    """Whether the page stands, or stood, elsewhere than where this session opened the exercise."""
+    opened: dict[str, State] = remembered(_OPENED, {})
+    moved: set[str] = remembered(_MOVED, set())
+    if not is_shown(opened.setdefault(exercise.key, seen().words())):
+        moved.add(exercise.key)
+    return exercise.key in moved
+
+
+def _keep(exercise: Exercise, said: str) -> None:
+    try:
+        if exercise.key not in get_engine().progress.done():
+            get_engine().progress.keep(exercise.key, said)
+    except InputError as error:
+        st.caption(sentence_of(error))
+
+
+def _leave() -> None:
+    st.query_params.pop(ASKED, None)
+
+
+def _address(exercise: Exercise) -> str:
+    return next(page.url_path for page in PAGES if page.folder == exercise.page)

@@ -1,0 +1,184 @@
+"""Undo and redo of a page's settings, and settings that the program puts back as a whole.
+
+Setting one control may change what others hold or offer, so a wish (earlier settings, a preset, the defaults) is put
+again at the end of a run until the page agrees with it. States are kept as an address says them, so that the browser's
+tab can hold them over a reload (`pages.kit.tools.tab`).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pages.kit.controls.address import complete, tell_of
+from pages.kit.controls.program_values import ask, set_values
+from pages.kit.pages import with_current_keys
+from pages.kit.record import Control, same, seen
+from pages.kit.state import recall, remember, remembered
+
+_HISTORY, _WISH = "_history", "_wish"
+#: States that can be gone back to, and how often a wish is put again.
+KEPT, ROUNDS = 60, 4
+#: Controls' words by their keys.
+State = Mapping[str, Sequence[str]]
+#: The values that the page's controls are to hold, by their keys.
+Asked = Callable[[Mapping[str, Control]], Mapping[str, Any]]
+
+
+@dataclass
+class History:
+    """A page's states in the order in which they were seen, and the one that is shown."""
+
+    states: list[State] = field(default_factory=list)
+    at: int = -1
+
+
+@dataclass
+class Wish:
+    """Settings that a page is to have; ``steps`` moves in the history at its end."""
+
+    page: str
+    asked: Asked
+    steps: int = 0
+    rounds: int = 0
+
+
+def history() -> History:
+    """That of the page that is shown."""
+    kept: dict[str, History] = remembered(_HISTORY, {})
+    return kept.setdefault(seen().page, History())
+
+
+def can_go(steps: int) -> bool:
+    """Whether there is a state so many steps on (back where negative)."""
+    found = history()
+    return 0 <= found.at + _under_way() + steps < len(found.states)
+
+
+def go(steps: int) -> None:
+    """Go so many steps through the history; call it in a button's callback.
+
+    A second press may come before the page has settled on what the first asked for: it goes on from there.
+    """
+    if can_go(steps):
+        found, every = history(), _under_way() + steps
+        state = found.states[found.at + every]
+        wish(lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every)
+
+
+def _under_way() -> int:
+    """Steps of a move that the page has not settled on yet."""
+    wanted = recall(_WISH)
+    return wanted.steps if wanted is not None and wanted.page == seen().page else 0
+
+
+def wish(asked: Asked, steps: int = 0) -> None:
+    """Ask for settings of the page; call it in a button's callback."""
+    remember(_WISH, Wish(seen().page, asked, steps))
+    ask(asked(seen().controls))
+
+
+def wish_values(values: Mapping[str, Any]) -> None:
+    """Ask for these values of the page's controls."""
+    wish(lambda controls: {key: value for key, value in values.items() if key in controls})
+
+
+def wish_defaults() -> None:
+    """Ask for the page's worked example."""
+    wish(defaults)
+
+
+def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
+    """What every control holds by itself."""
+    return {key: control.default for key, control in controls.items()}
+
+
+def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
+    """Ask for the settings of an address, of the page that is shown or of another one that is opened next.
+
+    What the page cannot have is said above it, as of any address.
+    """
+    now = with_current_keys(page or seen().page, address)
+    words = {key: list(each) for key, each in now.items()}
+
+    def asked(controls: Mapping[str, Control]) -> dict[str, Any]:
+        return {key: control.asked(words.get(key)) for key, control in controls.items()}
+
+    if page is None:
+        tell_of(seen().page, words)
+        wish(asked)
+    else:
+        remember(_WISH, Wish(page, asked))
+
+
+def moved_last(keys: Collection[str]) -> str | None:
+    """The control among these that was changed last; None where none was."""
+    found, controls = history(), seen().controls
+    for before, after in zip(found.states[found.at - 1 :: -1], found.states[found.at : 0 : -1], strict=False):
+        for key in before.keys() & after.keys() & controls.keys() & set(keys):
+            if not same(controls[key].asked(before[key]), controls[key].asked(after[key])):
+                return key
+    return None
+
+
+def settle() -> None:
+    """At the end of a page: put again what it has not taken, then keep its state."""
+    now, wanted = seen(), recall(_WISH)
+    if wanted is not None and wanted.page == now.page:
+        missing = _missing(wanted)
+        if missing and wanted.rounds < ROUNDS:
+            wanted.rounds += 1
+            set_values(missing)
+        remember(_WISH, None)
+        if wanted.steps:
+            _moved(wanted.steps)
+            complete()
+            return
+    _keep(now.words())
+    complete()
+
+
+def _missing(wanted: Wish) -> dict[str, Any]:
+    """What the page's controls are to hold and do not."""
+    controls = seen().controls
+    return {key: value for key, value in wanted.asked(controls).items() if not same(value, controls[key].value)}
+
+
+def _moved(steps: int) -> None:
+    found = history()
+    found.at = min(max(found.at + steps, 0), len(found.states) - 1)
+    found.states[found.at] = seen().words()
+
+
+def _keep(state: State) -> None:
+    found = history()
+    if not state or (found.states and is_shown(found.states[found.at])):
+        return
+    del found.states[found.at + 1 :]
+    found.states.append(state)
+    del found.states[:-KEPT]
+    found.at = len(found.states) - 1
+
+
+def is_shown(state: State) -> bool:
+    """Whether the page's controls agree with a state in all that it knows of them; others come and go with the
+    model."""
+    controls = seen().controls
+    return all(same(controls[key].asked(state[key]), controls[key].value) for key in controls.keys() & state.keys())
+
+
+def join(before: History) -> None:
+    """Put what an earlier session of this tab went through before what this one has."""
+    now = history()
+    if now.states:
+        both = joined(before, now, is_shown(before.states[before.at]))
+        now.states, now.at = both.states, both.at
+
+
+def joined(before: History, now: History, again: bool) -> History:
+    """One history of two; ``again``: the second goes on where the first stood, else what lay ahead of that is gone."""
+    past, ahead = before.states[: before.at + 1], before.states[before.at + 1 :]
+    if again:
+        past = past[:-1]
+    states = past + now.states + (ahead if again and len(now.states) == 1 else [])
+    left_out = max(0, len(states) - KEPT)
+    return History(states[left_out:], max(0, len(past) + now.at - left_out))

@@ -1,0 +1,106 @@
+"""Present: what a page shows as slides over the window, and as files to take away.
+
+A page of a study has slides of what it was seen to draw (`pages.kit.record`); one that `presents_itself` calls `show`
+and `files` with its own.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from deconditioning import __version__
+from deconditioning.figures.printed.axes import plain_text
+from deconditioning.slides.exhibit import Drawn, Exhibit, presented
+from deconditioning.slides.offline import offline_page
+from deconditioning.slides.presented import Presented
+from deconditioning.slides.printed import powerpoint, report
+from pages.kit.chart.plotly_live import Prepared
+from pages.kit.controls import level
+from pages.kit.controls.essential import name_of
+from pages.kit.layout.escaping import unformatted
+from pages.kit.record import seen
+from pages.kit.state import forget, recall, remember
+from pages.kit.tools.deck import slides
+from pages.kit.tools.link import own_address
+
+#: The number of times that slides were asked for, and that of the ones that are open.
+_TIMES, _OPEN = "_presented", "_presenting"
+_PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+#: Keys of pictures that tools draw, and not the page.
+_OF_TOOLS = ("lab-", "sweep", "run-")
+
+
+def button() -> None:
+    """Opens the slides; so does the key P."""
+    st.button("Present", key="lab-present", icon=":material/slideshow:", help="Slides of this page (P)",
+              on_click=_ask)  # fmt: skip
+
+
+def _ask() -> None:
+    """A number each time: a close that is heard of late closes no slides that were asked for after it."""
+    remember(_TIMES, recall(_TIMES, 0) + 1)
+    remember(_OPEN, (seen().page, recall(_TIMES)))
+
+
+def is_open() -> bool:
+    """Whether slides of this page were asked for and not closed."""
+    return bool(recall(_OPEN, ("", 0))[0] == seen().page and recall(_OPEN))
+
+
+def show(deck: Callable[[], Mapping[str, Any]]) -> None:
+    """The slides, where they were asked for."""
+    if is_open() and slides(deck(), "lab-slides", recall(_OPEN)[1]):
+        forget(_OPEN)
+
+
+def files(told: Presented, name: str, settings: Mapping[str, Any]) -> None:
+    """One page that works offline, PowerPoint, PDF; made when asked for."""
+    common: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
+    made: tuple[tuple[str, Callable[[], str | bytes], str, str], ...] = (
+        ("One page, HTML", partial(offline_page, told, settings), "html", "text/html"),
+        ("Slides, PPTX", partial(powerpoint, told), "pptx", _PPTX),
+        ("Report, PDF", partial(report, told), "report.pdf", "application/pdf"),
+    )
+    for column, (label, make, kind, mime) in zip(st.columns(len(made)), made, strict=True):
+        column.download_button(label, make, f"{name}.{kind}", mime, key=f"get-{kind}", **common)
+
+
+def exhibit() -> Exhibit:
+    """What the page was seen to show in this run."""
+    now = seen()
+    figures = [figure for key, figure in now.figures.items() if not key.startswith(_OF_TOOLS)]
+    differ = [control for control in now.controls.values() if control.differs]
+    return Exhibit(
+        now.title,
+        now.question,
+        tuple(Drawn(_title_of(figure), figure.alt, figure.text) for figure in figures),
+        tuple((table.caption, table.written) for table in now.tables.values() if table.written),
+        tuple((unformatted(name_of(control)), control.text) for control in differ),
+        method=unformatted(now.method[0]),
+        source=unformatted(now.method[1]),
+        address=own_address(level.in_address()),
+    )
+
+
+def _title_of(figure: Prepared) -> str:
+    return plain_text(figure.title) or figure.alt.partition(":")[0].rstrip(".")
+
+
+def take_home() -> None:
+    """At the end of a page of a study: its slides as files."""
+    now = seen()
+    if now.presents_itself or not now.figures:
+        return
+    st.subheader("Download", anchor=False)
+    told = {key: control.words for key, control in now.controls.items()}
+    words = {key: each[0] if len(each) == 1 else list(each) for key, each in told.items()}
+    settings = {"page": now.page, "settings": words, "version": __version__}
+    files(presented(exhibit(), take_away=True), now.page, settings)
+
+
+def show_page() -> None:
+    """The slides of a page of a study, where they were asked for."""
+    if not seen().presents_itself:
+        show(lambda: presented(exhibit()).deck())

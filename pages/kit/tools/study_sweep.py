@@ -1,0 +1,89 @@
+"""A study's sweep on its page: which control shows which of the study's settings."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deconditioning.errors import InputError
+from deconditioning.studies.sweeping import Settings, study_of
+from pages.kit.controls.essential import name_of
+from pages.kit.record import seen
+from pages.kit.tools import sweep
+from pages.kit.tools.sweep import Offer, Sweepable
+
+Held = Mapping[str, Any]
+
+
+def _nothing(held: Held) -> Settings:
+    return {}
+
+
+def _all(given: Settings) -> Collection[str]:
+    return tuple(given)
+
+
+@dataclass(frozen=True)
+class OnPage:
+    """Where a study's settings stand on a page.
+
+    Parameters
+    ----------
+    study : its name in `deconditioning.studies.sweeping`.
+    controls : key of a control → the number it holds, by the setting's name; those to begin with come first. Those
+        of declared settings follow from their declarations.
+    others : what the page's controls hold, by key → the settings that are no numbers of one control.
+    stops : keys of controls that stand at some values only: they are no axes.
+    back : all settings of a sweep → those that adopting one of its rows puts on their controls.
+    more : the same → values of other controls that go with them, by key.
+    """
+
+    study: str
+    controls: Mapping[str, str] = field(default_factory=dict)
+    others: Callable[[Held], Settings] = _nothing
+    stops: Collection[str] = ()
+    back: Callable[[Settings], Collection[str]] = _all
+    more: Callable[[Settings], Mapping[str, Any]] = _nothing
+
+
+def offer(page: OnPage) -> None:
+    """Offer it in the line of tools; call it where the page shows the study."""
+    sweep.offer(lambda: sweepable(page))
+
+
+def sweepable(page: OnPage) -> Sweepable | None:
+    """What can be swept at the page's controls; None where they make no settings."""
+    study, controls = study_of(page.study), seen().controls
+    names_by_key = page.controls or study.held
+    held = {key: control.value for key, control in controls.items()}
+    numbers = {name: held[key] for key, name in names_by_key.items() if held.get(key) is not None}
+    try:
+        settings = study.complete(numbers | page.others(held))
+    except InputError:
+        return None
+    names = study.names(settings)
+    offers = {
+        name: Offer(
+            name_of(controls[key]), float(held[key]), key, study.settings[name].low, study.settings[name].high,
+            study.settings[name].log, study.settings[name].whole,
+        )
+        for key, name in names_by_key.items()
+        if name in names and key in held and key not in page.stops
+        and not getattr(study.settings[name], "offered", ())
+    }  # fmt: skip
+
+    def fits(given: Mapping[str, Any]) -> bool:
+        if given.get("study") != page.study:
+            return False
+        axes = [axis["name"] for axis in given["axes"]]
+        then, now = study.chosen(study.complete(given["settings"]), axes), study.chosen(settings, axes)
+        return all(then[name] == now[name] for name, setting in study.settings.items() if not setting.swept)
+
+    def put(given: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
+        axes = [axis["name"] for axis in given["axes"]]
+        wanted = study.chosen(study.complete(given["settings"] | dict(values)), axes)
+        own, back = study.settings, page.back(wanted)
+        found = {key: wanted[name] for key, name in names_by_key.items() if name in back and own[name].swept}
+        return found | dict(page.more(wanted))
+
+    given = {"study": page.study, "settings": settings}
+    return Sweepable(offers, "sweep-study", given, int(settings["seed"]), fits, put, study.setting_s)

@@ -1,0 +1,131 @@
+"""The line of tools above a page: undo, redo, pin as A, star, link, slides, presets, the worked example again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import streamlit as st
+
+from pages.kit import record
+from pages.kit.controls import level
+from pages.kit.layout.unfold import unfold
+from pages.kit.record import Control, same, seen
+from pages.kit.tools import compared, exercises, favourites, history, present, tab
+from pages.kit.tools.link import own_address, show_link
+
+Controls = Mapping[str, Control]
+_NAMED = "It contains the settings that differ from this page's defaults, with numbers to four digits."
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Named settings that tell something: ``values`` makes them from the page's controls, by their keys.
+
+    Every other control takes its default, but those that it ``keeps``: keys, in which ``*`` stands for anything.
+    """
+
+    name: str
+    about: str
+    values: Callable[[Controls], Mapping[str, Any]]
+    keeps: tuple[str, ...] = ()
+
+    def asked(self, controls: Controls) -> dict[str, Any]:
+        """What the page's controls are to hold."""
+        begin = history.defaults(controls).items()
+        others = {key: value for key, value in begin if not any(fnmatchcase(key, kept) for kept in self.keeps)}
+        return others | self.offered(controls)
+
+    def offered(self, controls: Controls) -> dict[str, Any]:
+        """Its own settings of those that the page has now."""
+        return {key: value for key, value in self.values(controls).items() if key in controls}
+
+
+def keeping(keys: Sequence[str], *presets: Preset) -> tuple[Preset, ...]:
+    """Presets of a page that all keep these controls: what is looked at, not how it is set."""
+    return tuple(replace(preset, keeps=tuple(keys)) for preset in presets)
+
+
+def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
+    """These values, by keys whose hyphens are written as underscores."""
+    named = {key.replace("_", "-"): value for key, value in values.items()}
+    return lambda controls: named
+
+
+def reserve(presets: Sequence[Preset]) -> None:
+    """Keep places for the tools and for what they show; below a page's header, before its first control."""
+    now = seen()
+    now.presets = tuple(presets)
+    keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
+    now.places = {name: st.container(key=key) for name, key in keys.items()}
+    now.places |= {name: st.container(key=f"lab-{name}") for name in ("sweep", "present-here")}
+
+
+def finish() -> None:
+    """At the end of a page's run: keep its state and draw the tools, if it has places for them."""
+    now = seen()
+    if not now.places:
+        return
+    history.settle()
+    with now.places["task"]:
+        exercises.show()
+    with now.places["tools"], st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        _steps()
+        _pin()
+        compared.tools()
+        favourites.star()
+        unfold("Link", _link, key="lab-link", icon=":material/link:",
+               help="A link to these settings, with its QR code")  # fmt: skip
+        present.button()
+        if now.sweep is not None:
+            now.sweep.switch()
+        _presets()
+    with now.places["level"]:
+        level.tell()
+    if now.sweep is not None:
+        with now.places["sweep"]:
+            now.sweep.panel()
+    with now.places["present-here"]:
+        present.show_page()
+    compared.show()
+    present.take_home()
+    tab.keep()
+
+
+def _link() -> None:
+    show_link(own_address(level.in_address()), _NAMED)
+
+
+def _steps() -> None:
+    for label, key, icon, step, hint in (
+        ("Undo", "lab-undo", ":material/undo:", -1, "Previous settings (Ctrl+Z)"),
+        ("Redo", "lab-redo", ":material/redo:", 1, "Next settings (Shift+Ctrl+Z)"),
+    ):
+        off = not history.can_go(step)
+        st.button(label, key=key, icon=icon, help=hint, disabled=off, on_click=history.go, args=(step,))
+
+
+def _pin() -> None:
+    about = "Keep this picture as A; further changes become B, and both are shown together"
+    label = "Pin as A" if record.pinned() is None else "Pin this as A"
+    st.button(label, key="lab-pin", icon=":material/keep:", help=about, on_click=record.pin)
+
+
+def _presets() -> None:
+    """One button for each, and the worked example."""
+    for index, preset in enumerate(seen().presets):
+        st.button(preset.name, key=f"lab-preset-{index}", type="tertiary", help=preset.about, on_click=_take,
+                  args=(preset,), disabled=not _changes(preset))  # fmt: skip
+    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary", on_click=history.wish_defaults,
+              help="Reset every control to the worked example")  # fmt: skip
+
+
+def _take(preset: Preset) -> None:
+    history.wish(preset.asked)
+
+
+def _changes(preset: Preset) -> bool:
+    """Whether the page has the preset's controls and does not stand there already."""
+    controls = seen().controls
+    asked = preset.asked(controls)
+    return bool(preset.offered(controls)) and any(not same(controls[key].value, value) for key, value in asked.items())
