@@ -196,14 +196,12 @@ def test_a_circle_is_found(late: str) -> None:
     assert circles(arrows(typed)) == set()
 
 
-def test_pages_keep_what_lasts_in_one_place() -> None:
-    """What a session holds is named by `pages.kit.state`; addresses and visitors are part of it."""
-    holders = {
-        str(path.relative_to(ROOT))
-        for path in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
-        if any(getattr(node, "attr", "") == "session_state" for node in ast.walk(ast.parse(path.read_text())))
-    }
-    assert holders == {f"pages/kit/{name}.py" for name in ("state", "record", "controls/address", "visitor")}
+def test_keys_of_the_session_are_members_of_one_enum() -> None:
+    """What a session holds besides controls is named in `pages.kit.session`, never by a loose string."""
+    loose = re.compile(r"""session_state(\[|\.\w+\()\s*f?["']_|["']_[^"']*["'] (not )?in st\.session_state""")
+    assert loose.search('st.session_state.get("_data")') and loose.search('if "_data" not in st.session_state')
+    paths = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py")]
+    assert not [str(path.relative_to(ROOT)) for path in paths if loose.search(path.read_text())]
 
 
 def test_only_the_library_itself_has_a_face() -> None:

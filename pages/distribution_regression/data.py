@@ -20,7 +20,8 @@ from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content_bytes, deletable, discard
-from pages.kit.state import is_known, offer_only, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import offer_only
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 
 SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
@@ -126,23 +127,23 @@ def _upload() -> None:
     deletable(kept_tables, "d-table")
     if file is None:
         return
-    mark = f"d-seen-{file.file_id}"
-    if not is_known(mark):
+    mark = Key.TABLE.of(file.file_id)
+    if mark not in st.session_state:
         try:
             key = keep_table(content_bytes(file), file.name, visitor_mark())
         except NotKept as error:  # tried again at every run
             refusal(f"{file.name}: {error}")
             return
         except InputError as error:
-            remember(mark, str(error))
+            st.session_state[mark] = str(error)
             discard(file)
         else:
             discard(file)
             ask({"d-table": key})
-            remember(mark, None)
+            st.session_state[mark] = None
             st.rerun()
-    if recall(mark):
-        refusal(f"{file.name}: {recall(mark)}")
+    if st.session_state.get(mark):
+        refusal(f"{file.name}: {st.session_state.get(mark)}")
 
 
 def _roles(key: str) -> Roles:

@@ -20,7 +20,8 @@ from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.state import forget, log_slider, on_sliders, recall, remember, remembered
+from pages.kit.session import Key
+from pages.kit.state import forget, log_slider, on_sliders
 
 NOISES = {"given": "given", "learned": "learned", "gibbs": "Gibbs"}
 #: What is drawn beside GPDR on opening.
@@ -96,14 +97,14 @@ def _slider(label: str, key: str, middle: float, decades: float) -> float:
 
 def learning(chosen: Chosen, model: Model) -> None:
     """The button that learns kernel and noise, in the background; the sliders follow."""
-    asked = recall("_d-learning")
+    asked = st.session_state.get(Key.DISTRIBUTION_LEARNING)
     key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
     if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=asked == key):
-        remember("_d-learning", key)
+        st.session_state[Key.DISTRIBUTION_LEARNING] = key
         st.rerun()
     if asked == key:
         _await(chosen, model, key)
-    for word in recall("_d-learned", {}).get(chosen.key, ()):
+    for word in st.session_state.get(Key.DISTRIBUTION_LEARNED, {}).get(chosen.key, ()):
         st.caption(sentence_of(word))
 
 
@@ -124,7 +125,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
                 st.rerun(scope="app")
             return
         _take(chosen, job)
-        forget("_d-learning")
+        forget(Key.DISTRIBUTION_LEARNING)
         st.rerun(scope="app")
 
     wait()
@@ -132,7 +133,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
 
 def _stop() -> None:
     """Nothing of this lane is wanted any more: the job ends at its next check."""
-    forget("_d-learning")
+    forget(Key.DISTRIBUTION_LEARNING)
     get_background().drop(own_lane("distribution"), unless="")
 
 
@@ -143,10 +144,10 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
     except Cancelled:
         pass
     except InputError as error:
-        remembered("_d-learned", {})[chosen.key] = (str(error),)
+        st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (str(error),)
     else:
         said = f"Learned from {found.evaluations} lengthscales: log evidence {signed(found.evidence, 1)}."
-        remembered("_d-learned", {})[chosen.key] = (said, *found.warnings)
+        st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
         ask(sliders | {"d-noise-by": "given"})

@@ -17,7 +17,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, refusals
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
-from pages.kit.state import recall, remembered
+from pages.kit.session import Key
 
 STORED = "distribution_regression.json"
 ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
@@ -149,14 +149,14 @@ def _add(along: str, fixed: int) -> None:
         n = int(one.number_input("n", 5, 400, 150 if along == "n" else fixed, key=f"d-add-n-{along}-{fixed}"))
         m = int(two.number_input("m", 5, 2000, fixed if along == "n" else 150, key=f"d-add-m-{along}-{fixed}"))
         if three.button("Add a run", key="d-add", width="stretch"):
-            done = remembered("_d-runs", [])
+            done = st.session_state.setdefault(Key.DISTRIBUTION_RUNS, [])
             if len(done) >= MOST_RUNS:
                 del done[0]
             seed = 1000 + len([run for run in done if run[:2] == (n, m)])
             with refusals(), st.spinner("One run of every method …"):
                 one_run(n, m, seed)
                 done.append((n, m, seed))
-        runs = recall("_d-runs", [])
+        runs = st.session_state.get(Key.DISTRIBUTION_RUNS, [])
         if runs:
             n, m, seed = runs[-1]
             risks = ", ".join(
@@ -168,7 +168,7 @@ def _add(along: str, fixed: int) -> None:
 def _now(first: str, second: str, fixed: int, models: Collection[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The session's runs at the drawn size, by method."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for n, m, seed in recall("_d-runs", []):
+    for n, m, seed in st.session_state.get(Key.DISTRIBUTION_RUNS, []):
         for row in one_run(n, m, seed):
             if row[second] == fixed and row["model"] in models:
                 found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))

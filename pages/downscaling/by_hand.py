@@ -22,7 +22,7 @@ from pages.kit.controls import widgets
 from pages.kit.controls.address import LONGEST
 from pages.kit.controls.program_values import ask, wanted
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.state import recall, remember, take
+from pages.kit.session import Key
 
 #: Keys of the controls.
 HIDE, REVEAL, ROWS, COLUMNS = "hide", "reveal", "cell-rows", "cell-columns"
@@ -35,7 +35,6 @@ _HOW = {
 }
 #: Cells of which each map's reader is told the values.
 _MOST_TOLD = 20_000
-_SAID, _REFUSED, _SEEN, _CELLS = "_by-hand-said", "_by-hand-refused", "_by-hand-seen", "_by-hand-cells"
 _MODE = "pointing"
 
 
@@ -48,7 +47,7 @@ def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpe
     """The settings with the cells and the region of their controls; what these can't have is left out and said."""
     shape = _shape(source.to_dict(), replace(spec, withhold=0.0, seed=0).to_dict(), opener)
     _forget_other_cells([source.to_dict(), list(spec.block), list(shape)], shape)
-    remember(_SAID, [])
+    st.session_state[Key.CELL_NOTES] = []
     about = "Row-column, cells separated by dots, such as 12-3.14-7. Both count from 0 at the lower left."
     hide = _cells(widgets.text_input("Cells hidden by hand", key=HIDE, help=about), shape)
     reveal = _cells(widgets.text_input("Cells revealed by hand", key=REVEAL, help=about), shape)
@@ -60,13 +59,13 @@ def chosen(source: Source, spec: DownscalingSpec, opener: Any) -> DownscalingSpe
 
 def _forget_other_cells(cells: Any, shape: tuple[int, int]) -> None:
     """Cells of another size or of another field are not those that were pointed at; a link that is opened keeps its."""
-    before = recall(_CELLS)
+    before = st.session_state.get(Key.CELL_GRID)
     if before is not None and before != cells:
-        remember(HIDE, "")
-        remember(REVEAL, "")
-        remember(ROWS, (0, shape[0] - 1))
-        remember(COLUMNS, (0, shape[1] - 1))
-    remember(_CELLS, cells)
+        st.session_state[HIDE] = ""
+        st.session_state[REVEAL] = ""
+        st.session_state[ROWS] = (0, shape[0] - 1)
+        st.session_state[COLUMNS] = (0, shape[1] - 1)
+    st.session_state[Key.CELL_GRID] = cells
 
 
 def _region(shape: tuple[int, int]) -> tuple[int, int, int, int] | None:
@@ -95,7 +94,7 @@ def _cells(text: str, shape: tuple[int, int]) -> tuple[Cell, ...]:
 
 
 def _say(sentence: str) -> None:
-    remember(_SAID, [*recall(_SAID, []), sentence])
+    st.session_state[Key.CELL_NOTES] = [*st.session_state.get(Key.CELL_NOTES, []), sentence]
 
 
 def bar(problem: DownscalingProblem) -> None:
@@ -117,7 +116,7 @@ def bar(problem: DownscalingProblem) -> None:
             st.button("Whole field", on_click=_put, args=({ROWS: rows, COLUMNS: columns},), key="lab-whole-field")
     if how := _HOW[mode()]:
         st.caption(how)
-    for sentence in [*recall(_SAID, []), *take(_REFUSED, [])]:
+    for sentence in [*st.session_state.get(Key.CELL_NOTES, []), *st.session_state.pop(Key.CELL_REFUSALS, [])]:
         st.warning(sentence_of(sentence))
 
 
@@ -153,7 +152,7 @@ def _hidden_since(problem: DownscalingProblem, before: DownscalingSpec | None) -
 
 def mode() -> str:
     """What pointing at a map does: a key of ``MODES``."""
-    return recall(_MODE) or "look"
+    return st.session_state.get(_MODE) or "look"
 
 
 def _put(values: dict[str, Any]) -> None:
@@ -178,7 +177,13 @@ def _done(problem: DownscalingProblem) -> str:
 def lattice(problem: DownscalingProblem, known: bool) -> dict[str, Any]:
     """The coarse cells as the maps' reader needs them (cells.js); ``known``: with values and states."""
     y, x = _edges(problem)
-    found: dict[str, Any] = {"mode": mode(), "y": y, "x": x, "first": problem.corner, "seen": recall(_SEEN, 0.0)}
+    found: dict[str, Any] = {
+        "mode": mode(),
+        "y": y,
+        "x": x,
+        "first": problem.corner,
+        "seen": st.session_state.get(Key.CELL_EVENT, 0.0),
+    }
     if known and y is not None and problem.coarse.size <= _MOST_TOLD:
         found["known"] = _known(problem)
     return found
@@ -215,7 +220,7 @@ def _known(problem: DownscalingProblem) -> dict[str, Any]:
 
 def pointed(problem: DownscalingProblem, events: Iterable[list[float]]) -> None:
     """Put what was pointed at onto the controls, each event once; call it in a callback, before the page runs."""
-    new = [event for event in events if event[0] > recall(_SEEN, 0.0)]
+    new = [event for event in events if event[0] > st.session_state.get(Key.CELL_EVENT, 0.0)]
     if not new:
         return
     values: dict[str, Any] = {}
@@ -230,14 +235,14 @@ def pointed(problem: DownscalingProblem, events: Iterable[list[float]]) -> None:
                 top, bottom, left, right = region_touched(problem, (event[1], event[3]), (event[2], event[4]))
                 values |= {ROWS: (top, bottom), COLUMNS: (left, right)}
     except InputError as error:
-        remember(_REFUSED, [str(error)])
-    remember(_SEEN, max(event[0] for event in new))
+        st.session_state[Key.CELL_REFUSALS] = [str(error)]
+    st.session_state[Key.CELL_EVENT] = max(event[0] for event in new)
     ask(values)
 
 
 def _turned(problem: DownscalingProblem, x: float, y: float) -> DownscalingProblem:
     """The problem's settings with the cell at a point the other way round."""
-    remember("_cell", (x, y))
+    st.session_state[Key.SHOWN_CELL] = (x, y)
     cell = cell_at(problem, x, y)
     if cell is None:
         raise InputError("The point you clicked is outside every coarse cell.")

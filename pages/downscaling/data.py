@@ -28,7 +28,8 @@ from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content, deletable, discard
-from pages.kit.state import forget, is_known, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import forget
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 
 NONE, FIRST = "(none)", "ukv-645m"
@@ -99,22 +100,23 @@ def _upload() -> None:
     files = st.file_uploader("Your own NetCDF", type=None, accept_multiple_files=True, key="files")
     refused: list[str] = []
     for file in files or []:
-        mark = f"seen-{file.file_id}"
-        if is_known(mark):
-            refused = [*refused, f"{file.name}: {recall(mark)}"] if isinstance(recall(mark), str) else []
+        mark = Key.UPLOAD.of(file.file_id)
+        if mark in st.session_state:
+            before = st.session_state[mark]
+            refused = [*refused, f"{file.name}: {before}"] if isinstance(before, str) else []
             continue
         try:
             with st.spinner(f"Checking {plain(file.name)} …"):
                 key, fields = keep_upload(content(file), file.name, visitor_mark())
         except InputError as error:
             if not isinstance(error, NotKept):  # that is tried again at every run
-                remember(mark, str(error))
+                st.session_state[mark] = str(error)
                 discard(file)
             refused.append(f"{file.name}: {error}")
             continue
         fields_of(key, fields)
         ask({"data": key})
-        remember(mark, True)
+        st.session_state[mark] = True
         st.rerun()
     for sentence in refused:
         refusal(sentence)
@@ -153,11 +155,11 @@ def choose(hidden: DeltaGenerator) -> Choice:
 
 def _forget_others(key: str) -> None:
     """Another data set starts from its own settings; a link that is being opened keeps what it asks for."""
-    before = recall("_data")
-    remember("_fresh", before is not None and before != key)
-    if recall("_fresh"):
-        forget("_select", "_coarse_select")
-    remember("_data", key)
+    before = st.session_state.get(Key.DATA)
+    st.session_state[Key.DATA_CHANGED] = before is not None and before != key
+    if st.session_state.get(Key.DATA_CHANGED):
+        forget(Key.SELECTION, Key.COARSE_SELECTION)
+    st.session_state[Key.DATA] = key
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGenerator) -> DownscalingSpec:
@@ -233,15 +235,15 @@ def _default_covariates(source: Source, fields: Fields, target: str, default: di
 
 def _follow_default(key: str, default: list[str]) -> None:
     """A list that nobody has changed follows its default, such as when a file is added."""
-    before = recall(f"_{key}-default")
-    if before is not None and before != default and recall(key) == before:
-        remember(key, default)
-    remember(f"_{key}-default", default)
+    before = st.session_state.get(Key.DEFAULT.of(key))
+    if before is not None and before != default and st.session_state.get(key) == before:
+        st.session_state[key] = default
+    st.session_state[Key.DEFAULT.of(key)] = default
 
 
 def _reweighed(spec: DownscalingSpec) -> DownscalingSpec:
     """Asked only where mediators match cells and the model, chosen further down, weighs by them."""
-    told = recall("model", st.query_params.get("model"))
+    told = st.session_state.get("model", st.query_params.get("model"))
     model = next((each for each in MODELS.values() if told in (each.name, each.title)), None)
     if not (spec.indirect and (model or usual_model(False, spec.coordinates)).uses("mediator_kernel")):
         return spec

@@ -12,7 +12,7 @@ from deconditioning.fields.selecting import index_of
 from pages.downscaling.picked import pick
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
-from pages.kit.state import is_known, recall
+from pages.kit.session import Key
 
 AS_COVARIATES = "as the covariates"
 
@@ -28,7 +28,7 @@ def dimensions(
     select: dict[str, int | str] = {}
     for dim, labels in extra.items():
         if len(labels) > 1:
-            asked = recall("_select", {}).get(dim, default.get(dim, 0))
+            asked = st.session_state.get(Key.SELECTION, {}).get(dim, default.get(dim, 0))
             wanted = min(index_of(dim, labels, asked), len(labels) - 1)
             options = _places(labels)
             _read_place(f"dim-{dim}", dim, labels, options)
@@ -50,7 +50,7 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
         options, key = _places(labels), f"coarse-dim-{dim}"
         if match is not None:
             options.insert(0, AS_COVARIATES)
-        asked = recall("_coarse_select", {}).get(dim)
+        asked = st.session_state.get(Key.COARSE_SELECTION, {}).get(dim)
         begin = options[0] if asked is None else _places(labels)[index_of(dim, labels, asked)]
         _read_place(key, dim, labels, options)
         picked = pick(f"{plain(_title(dim))} of the coarse target", key, options, begin)
@@ -76,7 +76,7 @@ def _places(labels: Sequence[str]) -> list[str]:
 def _read_place(key: str, dim: str, labels: Sequence[str], options: Sequence[str]) -> None:
     """An address may say a value, part of a date or ``#5``; make it say the option, or say why none fits."""
     asked = st.query_params.get(key, "")
-    if is_known(key) or not asked or asked in options:
+    if key in st.session_state or not asked or asked in options:
         return
     index, _, label = asked.partition(": ")  # how addresses had it: 5: 2024-06-01 00:00
     former = index.isdigit() and int(index) < len(labels) and labels[int(index)] == label

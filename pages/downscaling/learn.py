@@ -25,7 +25,7 @@ from deconditioning.studies.run_content import hyperparameters, learned_downscal
 from deconditioning.wording import signed
 from pages.downscaling import by_hand
 from pages.downscaling.data import Choice
-from pages.downscaling.model import LEARNED, LEARNED_FROM, OWN_FAMILIES, family_values, own_choice, slider_values
+from pages.downscaling.model import OWN_FAMILIES, family_values, own_choice, slider_values
 from pages.downscaling.picture import View, quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -34,7 +34,8 @@ from pages.kit.controls.program_values import ask, set_values
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, tell_time, trace_charts
-from pages.kit.state import get_engine, recall, remember, remembered
+from pages.kit.session import Key
+from pages.kit.state import get_engine
 
 STAGES = {
     "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
@@ -157,12 +158,12 @@ def current_run() -> Run | None:
 
 def open_run(run: Run) -> None:
     """A link ``?run=ID`` on a fresh page opens the run's own data, model and (learned) hyperparameters."""
-    opened = remembered("_opened", set())
+    opened = st.session_state.setdefault(Key.OPENED_RUN, set())
     settings = run.spec.settings
     if run.id in opened:
         return
     opened.add(run.id)
-    if recall("_data") is not None:
+    if st.session_state.get(Key.DATA) is not None:
         return
     problem, source = settings["problem"], settings["source"]
     first, *others = keys_of(source["fields"])
@@ -193,8 +194,8 @@ def open_run(run: Run) -> None:
         values |= family_values(model, KernelSpec.from_dict(kernel), problem["covariates"])
         if all(model.start(matched).spatial == values.get("place") for matched in (True, False)):
             values["place"] = OWN_FAMILIES["place"]  # what the model has of itself is no setting of the address
-    remember("_select", problem["select"])
-    remember("_coarse_select", problem.get("coarse_select", {}))
+    st.session_state[Key.SELECTION] = problem["select"]
+    st.session_state[Key.COARSE_SELECTION] = problem.get("coarse_select", {})
     set_values(values)
 
 
@@ -271,16 +272,16 @@ def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: Mode
         found = learned_downscaling(learned)
         if len(found.kernel.terms) != len(spec.kernel.terms):
             return None
-        remember(LEARNED, slider_values(found, problem.data.bags.count))
-        remember(LEARNED_FROM, choice.spec.to_dict())
-        return recall(LEARNED)
+        st.session_state[Key.LEARNED_SLIDERS] = slider_values(found, problem.data.bags.count)
+        st.session_state[Key.LEARNED_FROM] = choice.spec.to_dict()
+        return st.session_state.get(Key.LEARNED_SLIDERS)
 
     take_once(run, values)
 
 
 def _switch_model(run: Run, shown: str, chosen: str) -> None:
     """The model that learning has chosen goes onto its controls, once; its values follow in the next run."""
-    switched = remembered("_switched-runs", set())
+    switched = st.session_state.setdefault(Key.SWITCHED_RUNS, set())
     if run.spec.settings["model"] != shown or run.id in switched:
         return
     ask({"model": chosen, "local": "own", **OWN_FAMILIES})

@@ -13,7 +13,6 @@ from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
 from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.state import recall
 
 #: More sentences on doubtful numbers are left to the notes.
 MOST_WARNINGS = 3
@@ -66,7 +65,7 @@ def _marks(key: str, name: str, select: str, _fields_of: Callable[[str], Fields]
 
 def _asked() -> tuple[str, ...]:
     """What is counted as missing already: by the control, a run or an address."""
-    asked: Any = recall(_KEY)
+    asked: Any = st.session_state.get(_KEY)
     try:
         return checked_missing(map(_entry, st.query_params.get_all(_KEY)) if asked is None else asked)
     except InputError:

@@ -24,7 +24,8 @@ from pages.kit.controls.essential import aside, group
 from pages.kit.layout.escaping import plain
 from pages.kit.record import seen
 from pages.kit.runs.mediated import lost
-from pages.kit.state import log_slider, offer_only, on_sliders, put, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import log_slider, offer_only, on_sliders
 
 #: Families with lengthscales whose every parameter is learned.
 OFFERED = {
@@ -36,10 +37,6 @@ OFFERED = {
 OWN = "own"
 #: The controls of the kernel's families where a model has its own.
 OWN_FAMILIES = {"place": OWN, "fam": "rbf", "struct": "sum", "linmean": False}
-#: Under which name the session keeps what the sliders were put to by the last learning.
-LEARNED = "_learned_sliders"
-#: And from which problem.
-LEARNED_FROM = "_learned_from"
 #: Where the sliders of the noises begin.
 LEAST = 1e-6
 
@@ -161,8 +158,8 @@ def _kept(choice: Choice, settings: DownscaleSettings) -> ModelSpec | None:
 def learned_from(choice: Choice, settings: DownscaleSettings, spec: ModelSpec, bags: int) -> DownscalingSpec | None:
     """The problem whose values the hyperparameters of ``spec`` were learned from, where that is known."""
     now = slider_values(spec, bags)
-    if _agree(now, recall(LEARNED, {})):
-        found = recall(LEARNED_FROM)
+    if _agree(now, st.session_state.get(Key.LEARNED_SLIDERS, {})):
+        found = st.session_state.get(Key.LEARNED_FROM)
         return None if found is None else DownscalingSpec.from_dict(found)
     stored = _kept(choice, settings)
     return choice.as_drawn.spec if stored is not None and _agree(now, slider_values(stored, bags)) else None
@@ -187,19 +184,19 @@ def _forget_stale(choice: Choice, settings: DownscaleSettings, start: dict[str, 
     cells = [spec.withhold, spec.block, spec.seed, spec.coordinates, spec.matching, spec.region, spec.reweigh,
              spec.missing]  # fmt: skip
     on_map = [spec.hide, spec.reveal]
-    before = recall("_sliders")
+    before = st.session_state.get(Key.MODEL_SLIDERS)
     if before is not None and (
         before[0] != mark
-        or (before[1] != cells and _stand_at(before[2], recall(LEARNED, {})))
+        or (before[1] != cells and _stand_at(before[2], st.session_state.get(Key.LEARNED_SLIDERS, {})))
         or (before[3] != on_map and _stand_at(before[2]))
     ):
-        put(start)
-    remember("_sliders", (mark, cells, start, on_map))
+        st.session_state.update(start)
+    st.session_state[Key.MODEL_SLIDERS] = (mark, cells, start, on_map)
 
 
 def _stand_at(start: dict[str, float], *more: dict[str, float]) -> bool:
     """Whether the sliders stand where the program has put them: at the start, or at others such as those learned."""
-    now = {key: recall(key, value) for key, value in start.items()}
+    now = {key: st.session_state.get(key, value) for key, value in start.items()}
     return any(_agree(now, put_there) for put_there in (start, *more))
 
 

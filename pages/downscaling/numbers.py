@@ -31,7 +31,7 @@ from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
 from pages.kit.layout.page_layout import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
-from pages.kit.state import remembered
+from pages.kit.session import Key
 
 #: Mean and sd (H, W) of a baseline that learns.
 Fit = Callable[[DownscalingProblem, Callable[[], None]], tuple[np.ndarray, np.ndarray]]
@@ -98,7 +98,7 @@ def _baseline_scores(
     key: str, name: str, truth: np.ndarray, values: np.ndarray, sd: Any, problem: DownscalingProblem
 ) -> dict[str, float]:
     """Scores of a baseline; they are kept, since they do not follow the sliders."""
-    kept = remembered("_baseline-scores", {})
+    kept = st.session_state.setdefault(Key.BASELINE_SCORES, {})
     mark = (key, name, int(np.isfinite(truth).sum()))
     if mark not in kept:
         kept[mark] = score_field(truth, values, sd, area=problem.grid.area)

@@ -6,7 +6,8 @@ from typing import Any
 import streamlit as st
 
 from pages.kit.controls import widgets
-from pages.kit.state import forget, is_known, offer_only, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import forget, offer_only
 
 
 def pick(label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None) -> str:
@@ -22,22 +23,22 @@ def pick(label: str, key: str, options: list[str], default: str, names: dict[str
 
 def begin(key: str, default: Any) -> None:
     """Where the data set has just changed, a control starts from its default (Streamlit keeps it in the address)."""
-    if recall("_fresh"):
-        remember(key, default)
+    if st.session_state.get(Key.DATA_CHANGED):
+        st.session_state[key] = default
 
 
 def _translate(key: str, options: list[str], shown: Callable[[str], str]) -> None:
     """Addresses may name variables and data sets by key; make them say what is shown, as Streamlit's own do."""
     asked = st.query_params.get_all(key)
     wanted = [shown(name) for name in asked if name in options]
-    if not is_known(key) and len(wanted) == len(asked) and wanted != asked:
+    if key not in st.session_state and len(wanted) == len(asked) and wanted != asked:
         st.query_params[key] = wanted
         st.rerun()
 
 
 def several(label: str, key: str, options: list[str], default: list[str], names: dict[str, str]) -> list[str]:
     """Any of several, as ``names`` calls them."""
-    if any(value not in options for value in recall(key) or []):
+    if any(value not in options for value in st.session_state.get(key) or []):
         forget(key)
     _translate(key, options, lambda option: names.get(option, option))
     begin(key, [name for name in default if name in options])

@@ -49,12 +49,11 @@ from pages.kit.chart.plotly_live import Prepared, plotly_live, prepare
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
-from pages.kit.state import recall, remember, take
+from pages.kit.session import Key
 
 GROUP = "downscaling-maps"
 TRUST = "trust"
 #: In the session: the name of what the picture shows now, and the last preview with its name.
-SHOWN, PREVIEW = "_shown", "_preview"
 
 
 @dataclass(frozen=True)
@@ -171,15 +170,15 @@ def inputs_of_draws(
 def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
     key = spec_key(choice, spec)
-    remember(SHOWN, key)
+    st.session_state[Key.SHOWN_PICTURE] = key
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
     get_background().drop(own_lane("exact"), unless=key)
-    name, view = recall(PREVIEW, ("", None))
+    name, view = st.session_state.get(Key.PREVIEW, ("", None))
     if name != key:
         view = quick_view(choice, problem, spec)
-        remember(PREVIEW, (key, view))
+        st.session_state[Key.PREVIEW] = (key, view)
     return view
 
 
@@ -187,7 +186,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     """Under a preview: says so, and redraws the page when the exact picture is there."""
     key = spec_key(choice, spec)
     if shown.exact:
-        name, preview = take(PREVIEW, ("", None))
+        name, preview = st.session_state.pop(Key.PREVIEW, ("", None))
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             st.caption(
@@ -202,7 +201,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
 
     @st.fragment(run_every=0.4)
     def wait() -> None:
-        if recall(SHOWN) != key:
+        if st.session_state.get(Key.SHOWN_PICTURE) != key:
             st.caption("The sliders have moved …")
             return
         job = exact_job(choice, problem, spec)
@@ -255,7 +254,7 @@ class Maps:
                 on_cells=partial(_by_hand, self.problem, key),
             )  # fmt: skip
         if _is_new(key, point):
-            remember("_cell", point)
+            st.session_state[Key.SHOWN_CELL] = point
 
 
 def _look(dark: bool) -> dict[str, Any]:
@@ -339,10 +338,10 @@ def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps) -> tu
     for panel in panels:
         if panel.key in every:
             maps.draw(panel, every[panel.key])
-    return recall("_cell")
+    return st.session_state.get(Key.SHOWN_CELL)
 
 
 def _is_new(name: str, point: tuple[float, float] | None) -> bool:
-    before = recall(f"_click-{name}")
-    remember(f"_click-{name}", point)
+    before = st.session_state.get(Key.CLICK.of(name))
+    st.session_state[Key.CLICK.of(name)] = point
     return point is not None and point != before

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.kit.controls import widgets
-from pages.kit.state import recall, remember
 
 #: Seconds between the pictures of a playing series.
 BEAT = 0.35
@@ -17,22 +16,22 @@ def player(last: int, draw: Callable[[int], None], *, key: str = "f") -> None:
     """Buttons and a slider over steps 1 to ``last``; ``draw`` gets the step's index; ``key`` begins the keys."""
     at, on = f"{key}-step", f"{key}-play"
     first = min(FIRST, last)
-    if not 1 <= int(recall(at, first)) <= last:
+    if not 1 <= int(st.session_state.get(at, first)) <= last:
         # only when it must: a value written here overrides what is about to be sent
-        remember(at, first)
-    playing = bool(recall(on, False))
+        st.session_state[at] = first
+    playing = bool(st.session_state.get(on, False))
 
     @st.fragment(run_every=BEAT if playing else None)
     def show() -> None:
         if playing:
-            remember(at, recall(at, first) % last + 1)
+            st.session_state[at] = st.session_state.get(at, first) % last + 1
         buttons = st.columns([1, 1, 1, 5], vertical_alignment="bottom")
         if buttons[0].button("Pause" if playing else "Play", key=f"{key}-play-button", width="stretch"):
-            remember(on, not playing)
+            st.session_state[on] = not playing
             st.rerun(scope="app")
         for column, label, move in ((buttons[1], "Back", -1), (buttons[2], "Step", 1)):
             if column.button(label, key=f"{key}-{label}", width="stretch", disabled=playing):
-                remember(at, (recall(at, first) - 1 + move) % last + 1)
+                st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
         draw(int(widgets.slider("Step", 1, last, first, key=at, place=buttons[3], disabled=playing)) - 1)
 
     show()

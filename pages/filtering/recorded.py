@@ -21,7 +21,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.uploaded import content_bytes
-from pages.kit.state import recall, remember
+from pages.kit.session import Key
 
 #: Columns of the state that get a picture each.
 MOST_PICTURES = 3
@@ -70,10 +70,10 @@ def choose_table() -> Table:
         try:
             data = content_bytes(file)
             _opened(data, file.name, None)
-            remember("_f-own", (data, file.name))
+            st.session_state[Key.OWN_SERIES] = (data, file.name)
         except InputError as error:
             refusal(error)
-    own = recall("_f-own")
+    own = st.session_state.get(Key.OWN_SERIES)
     if own is None:
         table = _example()
         st.caption(

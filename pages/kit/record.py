@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import streamlit as st
 
+from pages.kit.session import Key
+
 if TYPE_CHECKING:
     from pages.kit.chart.plotly_live import Prepared
 
-_SEEN, _PINNED = "_seen", "_pinned"
 #: Letters of a caption by which a table is known again: what follows may tell numbers of the moment.
 _SAME_TABLE = 20
 #: Keys of a tool's own controls begin so: they are no settings of the page.
@@ -124,12 +125,12 @@ class Seen:
 
 def begin(page: str) -> None:
     """A run of the whole page begins."""
-    st.session_state[_SEEN] = Seen(page)
+    st.session_state[Key.PAGE] = Seen(page)
 
 
 def seen() -> Seen:
     """What this run has shown so far; empty where no page is run by the router."""
-    found: Seen = st.session_state.setdefault(_SEEN, Seen())
+    found: Seen = st.session_state.setdefault(Key.PAGE, Seen())
     return found
 
 
@@ -174,17 +175,17 @@ def saw_numbers(**numbers: float) -> None:
 def pin() -> None:
     """What the page shows now is A, until another state is pinned."""
     now = seen()
-    st.session_state[_PINNED] = Seen(now.page, dict(now.controls), dict(now.figures), dict(now.tables))
+    st.session_state[Key.PINNED] = Seen(now.page, dict(now.controls), dict(now.figures), dict(now.tables))
 
 
 def unpin() -> None:
     """There is no A any more."""
-    st.session_state.pop(_PINNED, None)
+    st.session_state.pop(Key.PINNED, None)
 
 
 def pinned() -> Seen | None:
     """A, where this page is the one that was pinned."""
-    found: Seen | None = st.session_state.get(_PINNED)
+    found: Seen | None = st.session_state.get(Key.PINNED)
     return found if found is not None and found.page == seen().page else None
 
 

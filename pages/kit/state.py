@@ -1,9 +1,9 @@
-"""State in one place: the engine, controls that live in the address, values set by the program."""
+"""The engine of a session, and log sliders that live in the address."""
 
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from deconditioning.wording import slider_text
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import called
 from pages.kit.record import saw_control
+from pages.kit.session import Key
 from pages.kit.visitor import address, is_shared, keeps_cookie, sees_everything, visitor_mark
 
 if TYPE_CHECKING:
@@ -53,45 +54,15 @@ def get_engine() -> "Visitor":
     return Visitor(_holder().engine, visitor_mark(), sees_everything(), keeps_cookie(), address())
 
 
-def recall(name: str, default: Any = None) -> Any:
-    """What this session keeps under a name, the value of a control under its key; ``default`` where there is none."""
-    return st.session_state.get(name, default)
-
-
-def remember(name: str, value: Any) -> None:
-    """Keep a value for later runs of this session; of a control only before it is on the page."""
-    st.session_state[name] = value
-
-
-def remembered(name: str, value: Any) -> Any:
-    """What is kept under a name, ``value`` from now on where nothing is."""
-    return st.session_state.setdefault(name, value)
-
-
-def is_known(name: str) -> bool:
-    """Whether anything is kept under a name, None included."""
-    return name in st.session_state
-
-
-def take(name: str, default: Any = None) -> Any:
-    """What is kept under a name, and no longer."""
-    return st.session_state.pop(name, default)
-
-
 def forget(*names: str) -> None:
     """Keep nothing under these names; a control among them begins with its default."""
     for name in names:
         st.session_state.pop(name, None)
 
 
-def put(values: Mapping[str, Any]) -> None:
-    """Set controls, by their keys, that are not on the page yet in this run."""
-    st.session_state.update(values)
-
-
 def offer_only(key: str, options: Iterable[Any]) -> None:
     """Let a control whose value is not on offer, from another state of the page, begin with its default."""
-    if recall(key) not in (None, *options):
+    if st.session_state.get(key) not in (None, *options):
         forget(key)
 
 
@@ -134,7 +105,7 @@ def log_slider(
         disabled=disabled,
     )
     if value in own.values() and value not in ends_and_default:
-        st.session_state[f"_{key}"] = {texts[value]: value}
+        st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
     saw_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
     return float(value)
@@ -170,7 +141,7 @@ def _from_elsewhere(key: str, low: float, high: float, given: list[float]) -> di
 
     A value that reads as one of those ``given`` is that one.
     """
-    found: dict[str, float] = st.session_state.get(f"_{key}", {})
+    found: dict[str, float] = st.session_state.get(Key.STOPS.of(key), {})
     found = {text: value for text, value in found.items() if low <= value <= high}
     asked = st.query_params.get(key, "")
     if _NUMBER.fullmatch(asked) and low <= float(asked) <= high:

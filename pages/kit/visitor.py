@@ -16,10 +16,10 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.errors import InputError
+from pages.kit.session import Key
 
 COOKIE = "deconditioning-visitor"
 UPLOADS = "upload"
-_SECRET, _ADMINISTRATOR = "_visitor-secret", "_administrator"
 _ISSUED = re.compile(r"[0-9a-f]{64}")
 #: Letters that the administrator's secret has at least; seconds that a wrong guess costs, doubled with each, at most.
 SHORTEST_SECRET, _WRONG_S, _LONGEST_WAIT_S = 16, 1.0, 60.0
@@ -48,7 +48,7 @@ def visitor_mark() -> str:
         return ""
     from deconditioning.engine.visitors.visitor import mark_of
 
-    return mark_of(cookie() or st.session_state.setdefault(_SECRET, secrets.token_hex(32)))
+    return mark_of(cookie() or st.session_state.setdefault(Key.VISITOR_SECRET, secrets.token_hex(32)))
 
 
 def address() -> str:
@@ -61,7 +61,7 @@ def address() -> str:
 
 def sees_everything() -> bool:
     """Whether all runs and uploads are this visitor's to see and change."""
-    return not is_shared() or bool(st.session_state.get(_ADMINISTRATOR))
+    return not is_shared() or bool(st.session_state.get(Key.ADMINISTRATOR))
 
 
 def listed(kept: Callable[[str], dict[str, str]], *controls: str) -> dict[str, str]:
@@ -134,5 +134,5 @@ def become_administrator(secret: str) -> bool:
         )
     if not _guesses[address()].right(secret, wanted):
         return False
-    st.session_state[_ADMINISTRATOR] = True
+    st.session_state[Key.ADMINISTRATOR] = True
     return True

@@ -28,7 +28,8 @@ from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content_bytes
-from pages.kit.state import is_known, log_slider, on_sliders, put, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import log_slider, on_sliders
 
 PROBLEMS = {
     "exponential-gamma": "Exponential-gamma",
@@ -63,7 +64,6 @@ SLIDERS = {
 #: A positive parameter that spans more than this in logarithms is worked with so.
 WIDE = math.log(20)
 BY_Q, BY_HAND = "by the evidence", "by hand"
-_PLACED, _LAST = "_lf-placed", "_lf-last-mode"
 
 
 @dataclass(frozen=True)
@@ -156,11 +156,11 @@ def gap_of(choice: Choice, settings: Settings) -> float:
 
 def choose_settings(learned: Learned) -> Settings:
     """Sliders that stand where q̄ puts them, until one is moved: then all are in one's own hands."""
-    if not is_known(_PLACED) and "lf-mode" not in st.query_params:
+    if Key.LIKELIHOOD_FREE_SLIDERS not in st.session_state and "lf-mode" not in st.query_params:
         # an address without a mode means q̄: its slider values are of another moment
         forget_address(*SLIDERS)
     if _moved():
-        remember("lf-mode", BY_HAND)
+        st.session_state["lf-mode"] = BY_HAND
     mode = (
         widgets.segmented_control(
             "Hyperparameters",
@@ -173,13 +173,13 @@ def choose_settings(learned: Learned) -> Settings:
         )
         or BY_Q
     )
-    remember(_LAST, mode)
+    st.session_state[Key.LIKELIHOOD_FREE_MODE] = mode
     found, guards = learned.settings, learned.guards
     values = (found.epsilon, learned.length, found.kernel_scale, found.regularisation, found.second_regularisation)
     places = dict(zip(SLIDERS, map(_rounded, SLIDERS.values(), values), strict=True))
     if mode == BY_Q:
-        remember(_PLACED, on_sliders(places))
-        put(on_sliders(places))
+        st.session_state[Key.LIKELIHOOD_FREE_SLIDERS] = on_sliders(places)
+        st.session_state.update(on_sliders(places))
     chosen = [
         log_slider(label, key, low, high, places[key], help=words) for key, (label, low, high, words) in SLIDERS.items()
     ]
@@ -197,10 +197,11 @@ def _rounded(slider: tuple[str, float, float, str], value: float) -> float:
 
 def _moved() -> bool:
     """Whether a person has moved a slider away from where q̄ put it on the last run."""
-    placed = recall(_PLACED, {})
-    followed = recall("lf-mode") == recall(_LAST) == BY_Q
+    placed = st.session_state.get(Key.LIKELIHOOD_FREE_SLIDERS, {})
+    followed = st.session_state.get("lf-mode") == st.session_state.get(Key.LIKELIHOOD_FREE_MODE) == BY_Q
     return followed and any(
-        is_known(key) and not math.isclose(recall(key), value, rel_tol=1e-6) for key, value in placed.items()
+        key in st.session_state and not math.isclose(st.session_state[key], value, rel_tol=1e-6)
+        for key, value in placed.items()
     )
 
 
@@ -221,7 +222,7 @@ def _choose_table() -> Choice:
     files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help=about)
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
     st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
-    missing = table_missing("lf-missing") if files or is_known("_lf-data") else None
+    missing = table_missing("lf-missing") if files or Key.LIKELIHOOD_FREE_DATA in st.session_state else None
     data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None, missing)
     table = _read(*data, missing)
     for note in table.notes:
@@ -245,7 +246,7 @@ def _choose_table() -> Choice:
 
 def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
-    kept = recall("_lf-data", (example_table(), None))
+    kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (example_table(), None))
     if data is None:
         return kept
     try:
@@ -254,7 +255,7 @@ def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tupl
         refusal(error)
         st.caption("Nothing is lost: the last valid table is still in use.")
         return kept
-    remember("_lf-data", (data, row))
+    st.session_state[Key.LIKELIHOOD_FREE_DATA] = (data, row)
     return data, row
 
 

@@ -9,7 +9,6 @@ from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
-from pages.kit.state import recall, remember
 
 #: Seconds between two drawn samples, and samples a beat.
 BEAT, PER_BEAT = 0.3, 3
@@ -59,21 +58,21 @@ def limits(found: Inference, index: int) -> tuple[float, float]:
 def player(found: Inference, method: str) -> None:
     """Herded samples, all of them or one after the other."""
     last = len(found.answers[method].samples)
-    if not 1 <= int(recall("lf-step", last)) <= last:
-        remember("lf-step", last)  # only when it must: what is about to be sent would be lost
-    playing = bool(recall("lf-play", False))
+    if not 1 <= int(st.session_state.get("lf-step", last)) <= last:
+        st.session_state["lf-step"] = last  # only when it must: what is about to be sent would be lost
+    playing = bool(st.session_state.get("lf-play", False))
 
     @st.fragment(run_every=BEAT if playing else None)
     def show() -> None:
         if playing:
-            following = recall("lf-step", last) + PER_BEAT
-            remember("lf-step", following if following <= last else 1)
+            following = st.session_state.get("lf-step", last) + PER_BEAT
+            st.session_state["lf-step"] = following if following <= last else 1
         button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
         if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
-            remember("lf-play", not playing)
+            st.session_state["lf-play"] = not playing
             st.rerun(scope="app")
         if step.button("Next", key="lf-next", width="stretch", disabled=playing):
-            remember("lf-step", recall("lf-step", last) % last + 1)
+            st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
         drawn = int(
             widgets.slider("Herded samples drawn", 1, last, last, key="lf-step", place=slider, disabled=playing)
         )

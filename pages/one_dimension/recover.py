@@ -34,7 +34,8 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.record import saw_numbers
 from pages.kit.runs import run_panel
 from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time
-from pages.kit.state import get_engine, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import get_engine
 from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, scatters, sweep
 from pages.one_dimension.edits import edited
@@ -202,8 +203,8 @@ def _surface(line: Line, model: ModelSpec) -> None:
     """Evidence over two hyperparameters; computed in the background, the last picture stays meanwhile."""
     offered = [name for name in AXES if model.model.uses("mediator_variance") or name != "ℓ1 variance"]
     for key, usual in (("o-across", "k1 lengthscale [x]"), ("o-up", "ℓ1 lengthscale [y]")):
-        if recall(key) not in (None, *offered):
-            remember(key, usual)
+        if st.session_state.get(key) not in (None, *offered):
+            st.session_state[key] = usual
     names = list(AXES)
     pick = st.columns(2)
     across = widgets.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
@@ -214,7 +215,7 @@ def _surface(line: Line, model: ModelSpec) -> None:
     sizes = (COARSE, FINE) if max(line.spec.counts) <= LARGE else (COARSE,)
     asked = [_requested(line, model, across, up, size) for size in sizes]
     waiting = [key for key in asked if key is not None]
-    shown: Surface | None = recall("_o-surface")
+    shown: Surface | None = st.session_state.get(Key.SURFACE)
     if shown is not None and shown.names == (across, up):
         _draw_surface(shown, model, line.spec, fresh=len(waiting) < len(asked))
     if waiting:
@@ -232,7 +233,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     )
     if not job.done() or isinstance(job.exception(), Cancelled):
         return key
-    remember("_o-surface", job.result())
+    st.session_state[Key.SURFACE] = job.result()
     return None
 
 

@@ -12,12 +12,11 @@ from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
-from pages.kit.state import forget, is_known, put, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import forget
 from pages.kit.visitor import become_administrator, cookie, is_shared, sees_everything
 from pages.runs.library import MOST
 from pages.runs.names import described
-
-_WRONG = "_wrong-secret"
 
 
 def rights() -> None:
@@ -43,13 +42,13 @@ def rights() -> None:
 def _try(secret: str) -> None:
     """Look at a guess once, however often the page is drawn with it."""
     try:
-        right = recall(_WRONG) != secret and become_administrator(secret)
+        right = st.session_state.get(Key.WRONG_SECRET) != secret and become_administrator(secret)
     except InputError as error:
         refusal(error)
         return
     if right:
         st.rerun()
-    remember(_WRONG, secret)
+    st.session_state[Key.WRONG_SECRET] = secret
     st.error("That is not the secret of DECONDITIONING_ADMIN.")
 
 
@@ -67,9 +66,9 @@ def chosen(place: Any, runs: Sequence[Run]) -> Run | None:
     """The run that is looked at, kept in the address as ``?run=ID``."""
     by_id = {run.id: run for run in runs}
     asked = st.query_params.get("run")
-    if asked and asked not in by_id and not is_known("box-run"):
+    if asked and asked not in by_id and "box-run" not in st.session_state:
         place.warning(f"There is no run {plain(asked[:40])} here: it was deleted, or belongs to another runs folder.")
-    if recall("box-run", asked) not in by_id:
+    if st.session_state.get("box-run", asked) not in by_id:
         forget("box-run")
     ids = list(by_id)
     index = ids.index(asked) if asked in by_id else 0
@@ -85,15 +84,20 @@ def beside(place: Any, runs: Sequence[Run]) -> list[Run]:
     by_id = {run.id: run for run in runs}
     asked = st.query_params.get_all("with")
     gone = [run_id for run_id in asked if run_id not in by_id]
-    if gone and not is_known("box-with"):
+    if gone and "box-with" not in st.session_state:
         place.warning(f"There is no run {plain(gone[0][:40])} here to compare with: it was deleted.")
-    if is_known("box-with"):
-        put({"box-with": [run_id for run_id in recall("box-with") if run_id in by_id]})
+    if "box-with" in st.session_state:
+        st.session_state["box-with"] = [run_id for run_id in st.session_state["box-with"] if run_id in by_id]
     usual = [run_id for run_id in asked if run_id in by_id][: MOST - 1]
     picked = place.multiselect(
-        "Compare with", list(by_id), None if is_known("box-with") else usual, format_func=lambda i: described(by_id[i]),
-        key="box-with", max_selections=MOST - 1, placeholder="up to five other runs",
-    )  # fmt: skip
+        "Compare with",
+        list(by_id),
+        None if "box-with" in st.session_state else usual,
+        format_func=lambda i: described(by_id[i]),
+        key="box-with",
+        max_selections=MOST - 1,
+        placeholder="up to five other runs",
+    )
     if picked:
         st.query_params["with"] = picked
     else:

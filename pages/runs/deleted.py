@@ -7,7 +7,7 @@ import streamlit as st
 from deconditioning.errors import InputError
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
-from pages.kit.state import forget, recall
+from pages.kit.state import forget
 
 
 def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str], what: str = "") -> str | None:
@@ -15,7 +15,7 @@ def offer_back(kept: str, restore: Callable[[str], None], keys: tuple[str, str],
 
     ``keys`` of both buttons, ``what`` it is called before its name.
     """
-    deleted = recall(kept)
+    deleted = st.session_state.get(kept)
     if deleted is None:
         return None
     one, name = deleted

@@ -14,13 +14,14 @@ from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, Listed
-from pages.kit.state import forget, is_known, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import forget
 from pages.kit.tools import history
 from pages.kit.tools.favourites import picture_of, query_of
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.deleted import offer_back
 
-_PICKED, _RENAME, _DELETED = "favourite", "favourite-rename", "_deleted-favourite"
+_PICKED, _RENAME = "favourite", "favourite-rename"
 _ROWS, _HEIGHT = 4, 62
 _ABOUT = "Whoever opens it has these settings; it goes on working where the favourite is deleted."
 
@@ -64,7 +65,7 @@ def _listed(kept: Sequence[Favourite]) -> None:
 def _chosen(engine: Visitor, kept: Sequence[Favourite]) -> None:
     """One of them, by its name, with its buttons."""
     by_id = {one.id: one for one in kept}
-    if is_known(_PICKED) and recall(_PICKED) not in by_id:
+    if _PICKED in st.session_state and st.session_state.get(_PICKED) not in by_id:
         forget(_PICKED)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         pick = st.selectbox("Favourite", list(by_id), format_func=lambda one: _described(by_id[one]), key=_PICKED)
@@ -107,7 +108,7 @@ def _rename(engine: Visitor, favourite: Favourite) -> None:
 
 def _delete(engine: Visitor, favourite: Favourite) -> None:
     if _done(engine.favourites.delete, favourite.id):
-        remember(_DELETED, (favourite.id, favourite.name))
+        st.session_state[Key.DELETED_FAVOURITE] = (favourite.id, favourite.name)
         st.rerun()
 
 
@@ -126,7 +127,7 @@ def _damaged(engine: Visitor, ids: Sequence[str]) -> None:
 
 def _bring_back(engine: Visitor) -> None:
     keys = "favourite-back", "favourite-gone"
-    if back := offer_back(_DELETED, engine.favourites.restore, keys, "The favourite "):
+    if back := offer_back(Key.DELETED_FAVOURITE, engine.favourites.restore, keys, "The favourite "):
         set_values({_PICKED: back})
 
 

@@ -8,11 +8,10 @@ from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import refusal
-from pages.kit.state import forget, remember
+from pages.kit.session import Key
+from pages.kit.state import forget
 from pages.runs.deleted import offer_back
 from pages.runs.names import name_of
-
-_DELETED = "_deleted-run"
 
 
 def label_form(engine: Visitor, run: Run) -> None:
@@ -48,13 +47,13 @@ def delete(engine: Visitor, run: Run) -> None:
     except InputError as error:
         st.toast(sentence_of(error))
         return
-    remember(_DELETED, (run.id, name_of(run)))
+    st.session_state[Key.DELETED_RUN] = (run.id, name_of(run))
     st.rerun(scope="app")
 
 
 def bring_back(engine: Visitor) -> None:
     """Under the header, after a run was deleted: a way to have it again."""
-    if back := offer_back(_DELETED, engine.restore, ("bring-back", "leave-it")):
+    if back := offer_back(Key.DELETED_RUN, engine.restore, ("bring-back", "leave-it")):
         st.query_params["run"] = back
         forget("box-run")
         st.rerun(scope="app")

@@ -19,7 +19,7 @@ from deconditioning.studies.sweep_content import TASKS
 from deconditioning.wording import duration
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain
-from pages.kit.state import put, recall, remember
+from pages.kit.session import Key
 from pages.runs.names import STATES, data_of, name_of, units_of
 
 #: Runs that are compared at once.
@@ -110,7 +110,7 @@ def with_something(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
     rows = with_something([row_of(engine, run) for run in runs])
-    remember(f"_{key}", [run.id for run in runs])
+    st.session_state[Key.LISTED.of(key)] = [run.id for run in runs]
     st.dataframe(
         cells(rows), hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
         column_config=_COLUMNS, placeholder=MISSING, on_select=lambda: _open(key), selection_mode="multi-row",
@@ -119,11 +119,11 @@ def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
 
 def _open(key: str) -> None:
     """The first chosen row is the run, the others are compared with it."""
-    chosen: Mapping[str, Any] = recall(key, {})
-    listed = recall(f"_{key}", [])
+    chosen: Mapping[str, Any] = st.session_state.get(key, {})
+    listed = st.session_state.get(Key.LISTED.of(key), [])
     ids = [listed[row] for row in chosen.get("selection", {}).get("rows", ()) if row < len(listed)][:MOST]
     if ids:
-        put({"box-run": ids[0], "box-with": ids[1:]})
+        st.session_state.update({"box-run": ids[0], "box-with": ids[1:]})
 
 
 def _picture(run: Run, engine: Visitor) -> str | None:

@@ -5,7 +5,6 @@ import streamlit as st
 from deconditioning.studies.sparse_representation.settings import RepresentationSettings
 from pages.kit.controls.settings import essentials
 from pages.kit.layout.page_layout import page_header, refusals
-from pages.kit.state import recall
 from pages.kit.tools.study_sweep import OnPage, offer
 from pages.sparse_representation.controls import choose_learning, choose_toy
 from pages.sparse_representation.learned import learn_button, learned_specs, toy_of, watch
@@ -39,7 +38,7 @@ def body() -> None:
         watch(toy_spec, count)
     table(toy, count, here, kept)
     equation(toy, count, here)
-    if recall(RepresentationSettings.places.key) != "learned":
+    if st.session_state.get(RepresentationSettings.places.key) != "learned":
         offer(OnPage("sparse-representation"))
 
 

@@ -7,38 +7,37 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from pages.kit.state import is_known, recall, remember
+from pages.kit.session import Key
 from pages.story.step import Guess, Step
 from pages.story.stories import STORIES, step_key
 
 #: The cookie in which a browser keeps them.
 COOKIE = "deconditioning-guesses"
-_KEPT = "_guesses"
 #: Letters of a cookie that are read: all steps of all stories have room in them.
 _LONGEST = 4000
 
 
 def guesses() -> dict[str, Guess]:
     """Those of this session by the key of their step; a new session has what the browser kept."""
-    if not is_known(_KEPT):
-        remember(_KEPT, from_text(st.context.cookies.get(COOKIE, "")))
-    kept: dict[str, Guess] = recall(_KEPT)
+    if Key.GUESSES not in st.session_state:
+        st.session_state[Key.GUESSES] = from_text(st.context.cookies.get(COOKIE, ""))
+    kept: dict[str, Guess] = st.session_state[Key.GUESSES]
     return kept
 
 
 def commit(key: str, guess: Guess) -> None:
     """Keep a step's guess."""
-    remember(_KEPT, guesses() | {key: guess})
+    st.session_state[Key.GUESSES] = guesses() | {key: guess}
 
 
 def take_back(key: str) -> None:
     """Forget a step's guess."""
-    remember(_KEPT, {other: guess for other, guess in guesses().items() if other != key})
+    st.session_state[Key.GUESSES] = {other: guess for other, guess in guesses().items() if other != key}
 
 
 def take_all_back() -> None:
     """Forget every guess."""
-    remember(_KEPT, {})
+    st.session_state[Key.GUESSES] = {}
 
 
 def to_text(found: dict[str, Guess]) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import streamlit as st
+
 from deconditioning.datasets.swiss_roll import INPUTS, MATCHINGS, MEDIATORS, RollSpec
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, NamedModel
@@ -10,7 +12,8 @@ from deconditioning.models.spec import Inducing, ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
-from pages.kit.state import log_slider, on_sliders, put, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import log_slider, on_sliders
 
 #: Where the sliders stand on opening, near what learning finds: λ, σ², variance of k, its lengthscales, that of ℓ.
 START: dict[str, tuple[float, float, float, tuple[float, float, float], float]] = {
@@ -72,13 +75,13 @@ def hyperparameters(roll: RollSpec, model: NamedModel, inducing: Inducing) -> Mo
 
 def _start_anew(matching: str) -> None:
     """Another matching starts from its own values; a link that is being opened keeps what it asks for."""
-    before = recall("_r-matching")
+    before = st.session_state.get(Key.ROLL_MATCHING)
     if before is not None and before != matching:
         lam, noise, variance, lengths, ell = START[matching]
         values = {"r-lam": lam, "r-n": noise, "r-s": variance, "r-ell": ell}
         values |= {f"r-k{index}": length for index, length in enumerate(lengths)}
-        put(on_sliders(values))
-    remember("_r-matching", matching)
+        st.session_state.update(on_sliders(values))
+    st.session_state[Key.ROLL_MATCHING] = matching
 
 
 def slider_values(spec: ModelSpec) -> dict[str, float]:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.slides.offline import offline_page
 from pages.kit.pages import PAGES
+from pages.kit.session import Key
 from pages.kit.tools import present
 from tests.pages.reading import as_shown, elements
 from tests.pages.test_tools import WITH_TOOLS
@@ -103,8 +104,8 @@ def test_settings_that_differ_are_told(open_page: Callable[..., AppTest]) -> Non
 def test_slides_stay_with_their_page(open_page: Callable[..., AppTest]) -> None:
     page = open_page("sparse_representation")
     page.button(key="lab-present").click().run()
-    assert sent(page, "lab_slides") and page.session_state[present._OPEN][0] == "sparse"
-    page.session_state[present._OPEN] = ("roll", 1)
+    assert sent(page, "lab_slides") and page.session_state[Key.PRESENTING][0] == "sparse"
+    page.session_state[Key.PRESENTING] = ("roll", 1)
     assert not sent(page.run(), "lab_slides")
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 
 from deconditioning.errors import Cancelled, InputError
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.state import remembered
+from pages.kit.session import Key
 
 _KEPT = 8
 NICE = 10
@@ -101,7 +101,7 @@ def get_background() -> Background:
 
 def own_lane(name: str) -> str:
     """A lane of this session alone: what another session asks for does not stop its work."""
-    mine = remembered("_lanes", f"{time.time_ns()}")
+    mine = st.session_state.setdefault(Key.BACKGROUND_LANES, f"{time.time_ns()}")
     return f"{name}-{mine}"
 
 

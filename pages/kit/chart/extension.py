@@ -11,7 +11,7 @@ import streamlit as st
 from deconditioning.errors import Cancelled, InputError
 from pages.kit.chart.background import get_background
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.state import remembered
+from pages.kit.session import Key
 
 Row = dict[str, Any]
 #: Seconds between the pictures of a growing result.
@@ -54,7 +54,7 @@ class Extension:
 
 def extension(key: str, setting: str) -> Extension:
     """The session's own for this setting."""
-    kept = remembered(f"_extensions-{key}", {})
+    kept = st.session_state.setdefault(Key.EXTENSIONS.of(key), {})
     if setting not in kept:
         kept[setting] = Extension(f"{key}-{time.time_ns()}")
     return kept[setting]

@@ -18,7 +18,6 @@ from pages.kit.chart.picture_first import ahead_of_page
 from pages.kit.chart.plotly_asset import ensure_plotly
 from pages.kit.chart.points import Points
 from pages.kit.record import pinned_figure, saw_figure
-from pages.kit.state import recall
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -133,7 +132,7 @@ def plotly_live(
 
 def _hear_cells(key: str, on_cells: Callable[[list[list[float]]], None]) -> None:
     """Pass on the events that the browser of the chart ``key`` has sent; what no picture of this app sends is not."""
-    events = recall(key, {}).get("cells")
+    events = st.session_state.get(key, {}).get("cells")
     try:
         found = [[float(number) for number in event] for event in events]
     except (TypeError, ValueError, OverflowError):

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
 from deconditioning.datasets.edited import REACH, Edits
 from deconditioning.errors import InputError
 from deconditioning.figures.style import compact
-from pages.kit.state import recall, remember
+from pages.kit.session import Key
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Points:
             "labels": list(self.labels),
             "most": self.most,
             "reach": REACH,
-            "answer": recall(_answer(key), 0),
+            "answer": st.session_state.get(Key.POINTS.of(key), 0),
         }
 
     def hear(self, key: str) -> None:
@@ -50,17 +51,13 @@ class Points:
         What cannot be done is left out without a word: the picture goes back to the edits that hold, and no picture
         of this app sends such.
         """
-        message = recall(key, {}).get("edits")
+        message = st.session_state.get(key, {}).get("edits")
         if not isinstance(message, dict) or not isinstance(message.get("number"), int):
             return
-        remember(_answer(key), message["number"])
+        st.session_state[Key.POINTS.of(key)] = message["number"]
         try:
             edits = Edits.from_text(str(message.get("text")))
             edits.check(len(self.across), "edits")
             self.on_edits(edits)
         except InputError:
             return
-
-
-def _answer(key: str) -> str:
-    return f"_points-{key}"

@@ -14,16 +14,16 @@ import streamlit as st
 from pages.kit.layout.escaping import plain
 from pages.kit.pages import renamed_keys, with_current_keys
 from pages.kit.record import same, seen
+from pages.kit.session import Key
 
 #: Longer values are nobody's settings; the longest are edits of points (`deconditioning.datasets.edited`).
 LONGEST = 1300
 #: In the session: what addresses asked for, by page and key; what was used instead, with its sentence.
-_ASKED, _SAID = "_address-asked", "_address-said"
 
 
 def forget_address(*keys: str) -> None:
     """Leave these values of the address aside without a word: they belong to another state of the page."""
-    for asked in st.session_state.get(_ASKED, {}).values():
+    for asked in st.session_state.get(Key.ADDRESS_REQUESTS, {}).values():
         for key in keys:
             asked.pop(key, None)
     for key in keys:
@@ -32,7 +32,7 @@ def forget_address(*keys: str) -> None:
 
 def tell_of(page: str, address: Mapping[str, Sequence[str]]) -> None:
     """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
-    asked = st.session_state.setdefault(_ASKED, {})
+    asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     asked[page] = {key: list(values) for key, values in address.items()}
 
 
@@ -47,7 +47,7 @@ def leave_out_absurd() -> None:
 @contextmanager
 def told_address(page: str) -> Iterator[None]:
     """Around the page of that name: above it stands what its address asked for and did not get."""
-    asked = st.session_state.setdefault(_ASKED, {})
+    asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     renamed = _redirect(page)
     if page in asked:
         asked[page] |= _absurd()
@@ -56,7 +56,7 @@ def told_address(page: str) -> Iterator[None]:
         asked[page] = _address()
     place = st.empty()
     yield
-    said = st.session_state.setdefault(_SAID, {})
+    said = st.session_state.setdefault(Key.ADDRESS_NOTES, {})
     said |= {key: _unused(key, values) for key, values in asked[page].items()}
     said |= {
         new: (st.session_state.get(new), f"{text} {said.get(new, (None, ''))[1]}".strip())

@@ -15,7 +15,6 @@ from pages.kit.chart.points import Points
 from pages.kit.controls import widgets
 from pages.kit.controls.program_values import apply_values, ask
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.state import recall
 
 HINT = (
     "Drag a point to move it; click or tap elsewhere to add one; double-click or hold one to delete it. Keyboard, "
@@ -47,7 +46,7 @@ class ByHand:
         if any(map(len, found.values())):
             said = (f"{self.held[name][1]}: {edits.words}" for name, edits in found.items() if len(edits))
             place.markdown(f"By hand, {'; '.join(said)}.", width="content")
-        if any(recall(key) for key, _ in self.held.values()):
+        if any(st.session_state.get(key) for key, _ in self.held.values()):
             none = {key: "" for key, _ in self.held.values()}
             place.button("Points as generated", key=self.undo, icon=":material/undo:", on_click=_put, args=(none,),
                          help="Undo every edit of a point")  # fmt: skip
@@ -79,7 +78,7 @@ class ByHand:
     ) -> Points:
         """One scatter for `plotly_live`: the generated pairs, across and up, and the edits of them."""
         key = self.held[scatter][0]
-        waiting = read(recall(key, ""))[0].beyond(len(pairs[0]))
+        waiting = read(st.session_state.get(key, ""))[0].beyond(len(pairs[0]))
         edits = spec.edits[0 if scatter == "first" else 1]
 
         def put(changed: Edits) -> None:

@@ -11,14 +11,13 @@ from pages.kit.controls.address import correct
 from pages.kit.controls.essential import Essentials, essential
 from pages.kit.controls.program_values import ask
 from pages.kit.record import Control, seen
-from pages.kit.state import put, recall, remember
+from pages.kit.session import Key
 
 ESSENTIAL, ALL = LEVELS = ("Essential", "All")
 #: Key of the switch, and its name in an address.
 KEY = "level"
 #: The cookie in which a browser keeps the level (frame.js).
 COOKIE = "deconditioning-level"
-_SHOWN, _PAGE = "_level", "_level-page"
 #: What Streamlit calls things to set, and keys of those that are no setting of a page.
 _CONTROLS = "stSlider stSelectbox stNumberInput stTextInput stCheckbox stButtonGroup stMultiSelect stFileUploader"
 _TOOLS = ("lab-", "sweep")
@@ -35,20 +34,20 @@ def choose(essentials: Essentials) -> None:
                  "controls keep their values.",
         )  # fmt: skip
     now.essentials, now.shows_all = essentials, found == ALL
-    remember(_SHOWN, shown())
+    st.session_state[Key.LEVEL] = shown()
 
 
 def _begin(page: str) -> None:
     """A page that is opened has the level of its address, or the one that was shown last, here or by this browser."""
-    before = recall(_PAGE)
+    before = st.session_state.get(Key.LEVEL_PAGE)
     if before == page:
         return
-    remember(_PAGE, page)
-    words, kept = st.query_params.get(KEY), recall(_SHOWN) or st.context.cookies.get(COOKIE)
+    st.session_state[Key.LEVEL_PAGE] = page
+    words, kept = st.query_params.get(KEY), st.session_state.get(Key.LEVEL) or st.context.cookies.get(COOKIE)
     wanted = next((one for one in (str(words).capitalize(), kept) if one in LEVELS), ESSENTIAL)
     if before is None and wanted != (ESSENTIAL if words is None else words):
         correct(KEY, [wanted])  # on later pages Streamlit tells the browser, on the first it believes what that says
-    put({KEY: wanted})
+    st.session_state.update({KEY: wanted})
 
 
 def shown() -> str:

@@ -12,11 +12,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit.state import put, recall, remember
+from pages.kit.session import Key
 
 #: Key of the control that counts.
 SEEN = "lab-seen"
-_ASKED, _PUT = "_asked", "_asked-put"
 #: Askings that are kept: a browser that missed more of them is not the one that was open.
 _KEPT = 8
 
@@ -26,9 +25,11 @@ def ask(values: Mapping[str, Any]) -> None:
 
     Streamlit may end a run wherever its state is touched: a mark without its values would lose them.
     """
-    asked = recall(_ASKED, ())
-    number = 1 + max(recall(_PUT, 0), recall(SEEN, 0), *(number for number, _ in asked))
-    remember(_ASKED, (*asked[1 - _KEPT :], (number, dict(values))))
+    asked = st.session_state.get(Key.PROGRAM_VALUES, ())
+    number = 1 + max(
+        st.session_state.get(Key.PROGRAM_VALUES_SET, 0), st.session_state.get(SEEN, 0), *(number for number, _ in asked)
+    )
+    st.session_state[Key.PROGRAM_VALUES] = (*asked[1 - _KEPT :], (number, dict(values)))
 
 
 def set_values(values: Mapping[str, Any]) -> None:
@@ -42,27 +43,31 @@ def wanted(key: str, default: Any) -> Any:
 
     For callbacks, which run before `apply_values`.
     """
-    seen = recall(SEEN, recall(_PUT, 0))
-    unseen = [values[key] for number, values in recall(_ASKED, ()) if number > seen and key in values]
-    return unseen[-1] if unseen else recall(key, default)
+    seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
+    unseen = [
+        values[key]
+        for number, values in st.session_state.get(Key.PROGRAM_VALUES, ())
+        if number > seen and key in values
+    ]
+    return unseen[-1] if unseen else st.session_state.get(key, default)
 
 
 def apply_values() -> None:
     """Put the values asked for that the browser has not seen; call it before the page's first control."""
-    asked = recall(_ASKED, ())
-    seen = recall(SEEN, recall(_PUT, 0))
+    asked = st.session_state.get(Key.PROGRAM_VALUES, ())
+    seen = st.session_state.get(SEEN, st.session_state.get(Key.PROGRAM_VALUES_SET, 0))
     for number, values in asked:
         if number > seen:
-            put(values)
+            st.session_state.update(values)
     newest = max(seen, *(number for number, _ in asked), 0)
-    if recall(SEEN) != newest:
-        put({SEEN: newest})
-    remember(_PUT, newest)
+    if st.session_state.get(SEEN) != newest:
+        st.session_state.update({SEEN: newest})
+    st.session_state[Key.PROGRAM_VALUES_SET] = newest
 
 
 def count_asked() -> None:
     """The hidden control that counts; call it behind the page's last control."""
-    if recall(_PUT) is None:
+    if st.session_state.get(Key.PROGRAM_VALUES_SET) is None:
         return
     with st.container(key="lab-asked"):
         st.number_input("Controls set so far", 0, step=1, key=SEEN)

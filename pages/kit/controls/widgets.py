@@ -12,7 +12,6 @@ import streamlit as st
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import called
 from pages.kit.record import Reader, saw_control
-from pages.kit.state import is_known
 
 Limited = float | int
 _ADDRESS = "query-params"
@@ -133,7 +132,7 @@ def text_input(
 
 def clipped(key: str, low: Limited, high: Limited) -> list[float] | None:
     """What an address that is being opened asks for beyond these limits, moved to them; None where nothing is."""
-    if is_known(key) or key not in st.query_params:
+    if key in st.session_state or key not in st.query_params:
         return None
     try:
         asked = [float(text) for text in st.query_params.get_all(key)]

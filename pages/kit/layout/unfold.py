@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.kit.state import put
-
 
 def unfold(label: str, draw: Callable[[], None], *, key: str, icon: str | None = None, help: str | None = None) -> None:
     """A popover as wide as its label; `fold` closes it."""
@@ -23,4 +21,4 @@ def unfold(label: str, draw: Callable[[], None], *, key: str, icon: str | None =
 
 def fold(key: str) -> None:
     """Close it with the run that comes now; call it in a button's callback."""
-    put({key: False})
+    st.session_state.update({key: False})

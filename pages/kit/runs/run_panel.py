@@ -19,10 +19,10 @@ from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
-from pages.kit.state import get_engine, recall, remember, remembered
+from pages.kit.session import Key
+from pages.kit.state import get_engine
 
 #: Under which name the session keeps the runs that it has asked to stop.
-_STOPPING = "_stopping-runs"
 #: Seconds from one look at a run that goes on to the next, and how long one that is cancelled is waited for in between.
 _EVERY_S, _SOON_S = 0.8, 0.6
 
@@ -34,7 +34,7 @@ def begin_run(spec: RunSpec) -> None:
     except InputError as error:
         refusal(error)
         return
-    remember(_slot(spec.task), run_id)
+    st.session_state[Key.RUN.of(spec.task)] = run_id
     st.query_params["run"] = run_id
     st.rerun()
 
@@ -44,13 +44,9 @@ def tell_time(doing: str, seconds: float) -> None:
     st.caption(f"{doing} takes {about(seconds)}, longer if others are computing too.")
 
 
-def _slot(task: str) -> str:
-    return f"run-of-{task}"
-
-
 def run_of(task: str) -> Run | None:
     """The run of this task named in the address, or the session's last one; None when there is none."""
-    for asked in (st.query_params.get("run"), recall(_slot(task))):
+    for asked in (st.query_params.get("run"), st.session_state.get(Key.RUN.of(task))):
         if not asked:
             continue
         try:
@@ -58,7 +54,7 @@ def run_of(task: str) -> Run | None:
         except InputError:
             continue
         if run.spec.task == task:
-            remember(_slot(task), asked)
+            st.session_state[Key.RUN.of(task)] = asked
             return _checked(run)
     return None
 
@@ -102,7 +98,7 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
 
     ``values(learned)`` are the controls' values by their keys; None where the page no longer fits them.
     """
-    taken = remembered("_taken-runs", set())
+    taken = st.session_state.setdefault(Key.TAKEN_RUNS, set())
     learned = (run.result or {}).get("learned")
     if not learned or run.id in taken:
         return
@@ -151,14 +147,14 @@ def standing(run: Run) -> str:
 
 def is_stopping(run_id: str) -> bool:
     """Whether this session has asked the run to stop."""
-    return run_id in remembered(_STOPPING, set())
+    return run_id in st.session_state.setdefault(Key.STOPPING_RUNS, set())
 
 
 def stop(run_id: str) -> None:
     """Ask the run to stop; one that has ended since the button was drawn is shown as it ended."""
     with suppress(InputError):
         get_engine().cancel(run_id)
-        remembered(_STOPPING, set()).add(run_id)
+        st.session_state.setdefault(Key.STOPPING_RUNS, set()).add(run_id)
 
 
 def watch(

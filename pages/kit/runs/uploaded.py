@@ -18,7 +18,6 @@ from deconditioning.errors import InputError
 from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
-from pages.kit.state import recall
 from pages.kit.visitor import is_shared, visitor_mark
 
 _NOTE, _REFUSAL = (f"{word} {secrets.token_hex(32)} ".encode() for word in ("stored on disk", "refused"))
@@ -86,6 +85,6 @@ def _delete(key: str, name: str, mark: str, instead: Mapping[str, str]) -> None:
         refusal(error)
         return
     st.toast(f"{plain(name)} is deleted.")
-    if shown := {control: other for control, other in instead.items() if recall(control) == key}:
+    if shown := {control: other for control, other in instead.items() if st.session_state.get(control) == key}:
         ask(shown)
     st.rerun()

@@ -10,11 +10,11 @@ from deconditioning.teaching.tasks import EXERCISES, exercise_of
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.pages import PAGES, page_link
 from pages.kit.record import seen
-from pages.kit.state import get_engine, remembered
+from pages.kit.session import Key
+from pages.kit.state import get_engine
 from pages.kit.tools.history import State, is_shown
 
 #: In the session: the settings at which exercises were opened, and those of them where a control was moved then.
-_OPENED, _MOVED = "_exercises-opened", "_exercises-moved"
 
 
 def asked() -> Exercise | None:
@@ -77,8 +77,8 @@ def _earned(exercise: Exercise) -> bool:
 
 def _has_moved(exercise: Exercise) -> bool:
     """Whether the page stands, or stood, elsewhere than where this session opened the exercise."""
-    opened: dict[str, State] = remembered(_OPENED, {})
-    moved: set[str] = remembered(_MOVED, set())
+    opened: dict[str, State] = st.session_state.setdefault(Key.EXERCISES_OPENED, {})
+    moved: set[str] = st.session_state.setdefault(Key.EXERCISES_MOVED, set())
     if not is_shown(opened.setdefault(exercise.key, seen().words())):
         moved.add(exercise.key)
     return exercise.key in moved

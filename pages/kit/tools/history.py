@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import streamlit as st
+
 from pages.kit.controls.address import complete, tell_of
 from pages.kit.controls.program_values import ask, set_values
 from pages.kit.pages import with_current_keys
 from pages.kit.record import Control, same, seen
-from pages.kit.state import recall, remember, remembered
+from pages.kit.session import Key
 
-_HISTORY, _WISH = "_history", "_wish"
 #: States that can be gone back to, and how often a wish is put again.
 KEPT, ROUNDS = 60, 4
 #: Controls' words by their keys.
@@ -44,7 +45,7 @@ class Wish:
 
 def history() -> History:
     """That of the page that is shown."""
-    kept: dict[str, History] = remembered(_HISTORY, {})
+    kept: dict[str, History] = st.session_state.setdefault(Key.HISTORY, {})
     return kept.setdefault(seen().page, History())
 
 
@@ -67,13 +68,13 @@ def go(steps: int) -> None:
 
 def _under_way() -> int:
     """Steps of a move that the page has not settled on yet."""
-    wanted = recall(_WISH)
+    wanted = st.session_state.get(Key.HISTORY_REQUEST)
     return wanted.steps if wanted is not None and wanted.page == seen().page else 0
 
 
 def wish(asked: Asked, steps: int = 0) -> None:
     """Ask for settings of the page; call it in a button's callback."""
-    remember(_WISH, Wish(seen().page, asked, steps))
+    st.session_state[Key.HISTORY_REQUEST] = Wish(seen().page, asked, steps)
     ask(asked(seen().controls))
 
 
@@ -107,7 +108,7 @@ def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) 
         tell_of(seen().page, words)
         wish(asked)
     else:
-        remember(_WISH, Wish(page, asked))
+        st.session_state[Key.HISTORY_REQUEST] = Wish(page, asked)
 
 
 def moved_last(keys: Collection[str]) -> str | None:
@@ -122,13 +123,13 @@ def moved_last(keys: Collection[str]) -> str | None:
 
 def settle() -> None:
     """At the end of a page: put again what it has not taken, then keep its state."""
-    now, wanted = seen(), recall(_WISH)
+    now, wanted = seen(), st.session_state.get(Key.HISTORY_REQUEST)
     if wanted is not None and wanted.page == now.page:
         missing = _missing(wanted)
         if missing and wanted.rounds < ROUNDS:
             wanted.rounds += 1
             set_values(missing)
-        remember(_WISH, None)
+        st.session_state[Key.HISTORY_REQUEST] = None
         if wanted.steps:
             _moved(wanted.steps)
             complete()

@@ -21,12 +21,12 @@ from pages.kit.controls import level
 from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import unformatted
 from pages.kit.record import seen
-from pages.kit.state import forget, recall, remember
+from pages.kit.session import Key
+from pages.kit.state import forget
 from pages.kit.tools.deck import slides
 from pages.kit.tools.link import own_address
 
 #: The number of times that slides were asked for, and that of the ones that are open.
-_TIMES, _OPEN = "_presented", "_presenting"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 #: Keys of pictures that tools draw, and not the page.
 _OF_TOOLS = ("lab-", "sweep", "run-")
@@ -40,19 +40,21 @@ def button() -> None:
 
 def _ask() -> None:
     """A number each time: a close that is heard of late closes no slides that were asked for after it."""
-    remember(_TIMES, recall(_TIMES, 0) + 1)
-    remember(_OPEN, (seen().page, recall(_TIMES)))
+    st.session_state[Key.PRESENTATIONS] = st.session_state.get(Key.PRESENTATIONS, 0) + 1
+    st.session_state[Key.PRESENTING] = (seen().page, st.session_state.get(Key.PRESENTATIONS))
 
 
 def is_open() -> bool:
     """Whether slides of this page were asked for and not closed."""
-    return bool(recall(_OPEN, ("", 0))[0] == seen().page and recall(_OPEN))
+    return bool(
+        st.session_state.get(Key.PRESENTING, ("", 0))[0] == seen().page and st.session_state.get(Key.PRESENTING)
+    )
 
 
 def show(deck: Callable[[], Mapping[str, Any]]) -> None:
     """The slides, where they were asked for."""
-    if is_open() and slides(deck(), "lab-slides", recall(_OPEN)[1]):
-        forget(_OPEN)
+    if is_open() and slides(deck(), "lab-slides", st.session_state[Key.PRESENTING][1]):
+        forget(Key.PRESENTING)
 
 
 def files(told: Presented, name: str, settings: Mapping[str, Any]) -> None:

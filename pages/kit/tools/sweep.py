@@ -19,12 +19,12 @@ from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.record import same, seen
 from pages.kit.runs.run_panel import follow, is_busy, tell_time, tell_whose
-from pages.kit.state import get_engine, offer_only, put, recall, remember, take
+from pages.kit.session import Key
+from pages.kit.state import get_engine, offer_only
 from pages.kit.tools import history
 from pages.kit.tools.sweep_results import draw, titled
 
 NOTHING = "nothing else"
-_RUN, _TURNED = "_sweep-run", "_sweep-turned"
 #: Seconds before the first setting: imports, reading.
 _BEGIN_S = 2.0
 #: Least and most where a setting stands at nothing.
@@ -77,6 +77,10 @@ class Sweepable:
     setting_s: float = 0.1
 
 
+def _turned() -> None:
+    st.session_state[Key.SWEEP_TURNED] = True
+
+
 @dataclass(frozen=True)
 class SweepTool:
     """The tool on a page; what can be swept is asked for once the page has drawn its controls."""
@@ -86,12 +90,12 @@ class SweepTool:
     def switch(self) -> None:
         """In the line of tools."""
         about = "Compute a grid over one or two settings and find the optima of evidence and error"
-        widgets.toggle("Sweep", key="sweep", help=about, on_change=remember, args=(_TURNED, True))
+        widgets.toggle("Sweep", key="sweep", help=about, on_change=_turned)
 
     def panel(self) -> None:
         """Below the line of tools, where the switch is on."""
-        turned = take(_TURNED)
-        if not recall("sweep"):
+        turned = st.session_state.pop(Key.SWEEP_TURNED, None)
+        if not st.session_state.get("sweep"):
             return
         found = self.make()
         if turned and found is not None:
@@ -108,7 +112,7 @@ def _begin_with_last(found: Sweepable) -> None:
     by_key = {offer.key: name for name, offer in found.offers.items()}
     last = history.moved_last(by_key)
     if last is not None:
-        put({"sweep-x": by_key[last]})
+        st.session_state.update({"sweep-x": by_key[last]})
 
 
 def offer(make: Callable[[], Sweepable | None]) -> None:
@@ -176,7 +180,7 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
 
 def _run(found: Sweepable) -> Run | None:
     """The sweep of the address or of this session, if it is about what the page shows."""
-    asked = st.query_params.get("swept") or recall(f"{_RUN}-{seen().page}")
+    asked = st.query_params.get("swept") or st.session_state.get(Key.SWEEP_RUN.of(seen().page))
     if not asked:
         return None
     try:
@@ -224,7 +228,7 @@ def _begin(found: Sweepable, settings: dict[str, Any]) -> None:
     except InputError as error:
         refusal(error)
         return
-    remember(f"{_RUN}-{seen().page}", run_id)
+    st.session_state[Key.SWEEP_RUN.of(seen().page)] = run_id
     st.query_params["swept"] = run_id
     st.rerun()
 

@@ -12,7 +12,7 @@ from deconditioning.wording import slider_text
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
-from pages.kit.state import recall, remember
+from pages.kit.session import Key
 
 #: Plots in a row; small pictures in a row.
 A_ROW, SMALL = 3, 8
@@ -128,9 +128,9 @@ def _plot(found: Swept, name: str, key: str, now: Values | None, pick: Callable[
         plotly_live(figure, key, later=True)
         return
     plotly_live(figure, key, later=True, on_click=lambda: None, clickable=True)
-    point = (recall(key) or {}).get("click")
-    if point and recall(f"_{key}-click") != point:
-        remember(f"_{key}-click", point)
+    point = (st.session_state.get(key) or {}).get("click")
+    if point and st.session_state.get(Key.SWEEP_CLICK.of(key)) != point:
+        st.session_state[Key.SWEEP_CLICK.of(key)] = point
         pick(nearest(rows, [found.axis(each) for each in keys], point))
 
 

@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.kit.controls.address import LONGEST
 from pages.kit.record import seen
-from pages.kit.state import recall, remembered
+from pages.kit.session import Key
 from pages.kit.tools.history import KEPT, History, State, history, join
 
-_KEY, _SESSION, _JOINED = "lab-tab", "_tab-session", "_tab-joined"
+_KEY = "lab-tab"
 #: Characters and controls beyond which a text is no history of ours.
 _MOST_TEXT, _MOST_CONTROLS = 400_000, 300
 _TAB = st.components.v2.component(
@@ -22,15 +22,15 @@ _TAB = st.components.v2.component(
 
 def keep() -> None:
     """Give the page's history to the tab, and take what the tab has kept when a session begins; at a page's end."""
-    session = remembered(_SESSION, secrets.token_hex(8))
+    session = st.session_state.setdefault(Key.TAB_SESSION, secrets.token_hex(8))
     data = {"page": seen().page, "session": session, "history": written(history())}
     _TAB(key=_KEY, data=data, on_before_change=_take)
 
 
 def _take() -> None:
     """Join what the tab kept, once a page and session."""
-    joined = remembered(_JOINED, set())
-    before = read(recall(_KEY, {}).get("before"))
+    joined = st.session_state.setdefault(Key.TAB_JOINED, set())
+    before = read(st.session_state.get(_KEY, {}).get("before"))
     if before is not None and seen().page not in joined:
         joined.add(seen().page)
         join(before)
