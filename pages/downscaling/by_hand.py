@@ -14,7 +14,7 @@ import streamlit as st
 
 from deconditioning.downscaling.source import Source, cells_shape
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.chosen_cells import LEAST_SIDE, Cell, cells_of_text, cells_text
+from deconditioning.fields.problem.cells import LEAST_SIDE, Cell, cells_of_text, cells_text
 from deconditioning.fields.problem.map_selection import cell_at, number_of, region_touched, toggled
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec

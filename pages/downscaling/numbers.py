@@ -13,7 +13,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids.blocks import reaggregate
 from deconditioning.fields.grids.place import place_words
 from deconditioning.fields.problem.baselines import interpolations as interpolated
-from deconditioning.fields.problem.chosen_cells import cells_text
+from deconditioning.fields.problem.cells import cells_text
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.map_selection import cell_of
 from deconditioning.fields.problem.problem import DownscalingProblem

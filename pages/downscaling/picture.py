@@ -45,7 +45,8 @@ from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.model import begin, hyperparameters
 from pages.kit.chart.background import get_background, own_lane
 from pages.kit.chart.picture_first import picture_first
-from pages.kit.chart.plotly_live import Prepared, plotly_live, prepare
+from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.chart.prepared import Prepared, prepare
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark

@@ -4,14 +4,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import streamlit as st
 
+from pages.kit.chart.prepared import Prepared
 from pages.kit.session import Key
-
-if TYPE_CHECKING:
-    from pages.kit.chart.plotly_live import Prepared
 
 #: Letters of a caption by which a table is known again: what follows may tell numbers of the moment.
 _SAME_TABLE = 20
@@ -95,7 +93,7 @@ class Seen:
 
     page: str = ""
     controls: dict[str, Control] = field(default_factory=dict)
-    figures: "dict[str, Prepared]" = field(default_factory=dict)
+    figures: dict[str, Prepared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
     presets: tuple[Any, ...] = ()
@@ -143,7 +141,7 @@ def saw_control(
     seen().controls[key] = Control(key, label, value, default, text, tuple(words), read, **more)
 
 
-def saw_figure(key: str, figure: "Prepared") -> None:
+def saw_figure(key: str, figure: Prepared) -> None:
     """A picture has been drawn."""
     seen().figures[key] = figure
 
@@ -189,7 +187,7 @@ def pinned() -> Seen | None:
     return found if found is not None and found.page == seen().page else None
 
 
-def pinned_figure(key: str) -> "Prepared | None":
+def pinned_figure(key: str) -> Prepared | None:
     """A's picture under the key of one of B's."""
     found = pinned()
     return found.figures.get(key) if found is not None else None

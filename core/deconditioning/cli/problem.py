@@ -62,7 +62,7 @@ def add_data_options(group: Any) -> None:
 
 def problem_spec(options: argparse.Namespace, default: dict[str, Any]) -> "DownscalingSpec":
     """The problem's settings: those given, else the data set's own, else the usual ones."""
-    from deconditioning.fields.problem.chosen_cells import cells_of_text
+    from deconditioning.fields.problem.cells import cells_of_text
     from deconditioning.fields.spec import DownscalingSpec
 
     names = ("target", "covariates", "mediators", "block", "withhold", "matching", "seed", "region", "missing")
@@ -143,7 +143,7 @@ def source_of(options: argparse.Namespace) -> "Source":
 
 def check_selection(options: argparse.Namespace, spec: "DownscalingSpec", files: "Sequence[Fields]") -> None:
     """``InputError`` where ``--select`` names a dimension or a value that no field in use has."""
-    from deconditioning.fields.selecting import check_select
+    from deconditioning.fields.problem.matching import check_select
 
     given = dict(_pair(text) for text in options.select or [])
     check_select(given, files, (spec.target, *spec.covariates, *spec.mediators))

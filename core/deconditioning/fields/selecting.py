@@ -1,13 +1,9 @@
 """What ``time=2024-04``, ``expver=5`` or ``level=#2`` selects along a dimension: a value, part of a date, an index."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from deconditioning.errors import InputError
-
-if TYPE_CHECKING:
-    from deconditioning.fields.gridded import Fields
 
 #: An index as it is written: ``#0`` is the first.
 _INDEX = re.compile(r"#\s*(-?\d+)")
@@ -117,23 +113,3 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def check_select(select: Mapping[str, int | str], files: Sequence["Fields"], names: Sequence[str]) -> None:
-    """``InputError`` for a choice along a dimension that no field in use has, or a value that none of them has.
-
-    A dimension of one value takes no part in a choice that is meant for another file, so that is looked at here.
-    """
-    extras = [(name, one.check(name).extra) for one in files for name in names if one.holds(name)]
-    for key, wanted in select.items():
-        owner, _, dim = key.rpartition(":")
-        there = [extra[dim] for name, extra in extras if dim in extra and owner in ("", name)]
-        if not there:
-            known = sorted({each for _, extra in extras for each in extra})
-            listed = (
-                f"they have {', '.join(f'`{each}`' for each in known)}" if known else "they have none to choose from"
-            )
-            what = f"`{owner}` has no" if owner else "The chosen fields have no"
-            raise InputError(f"{what} dimension `{dim}` to choose along, {listed}: correct `{key}={wanted}`.")
-        if isinstance(wanted, str) and all(len(labels) == 1 for labels in there):
-            index_of(dim, there[0], wanted)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.chosen_cells import Cell, Region, cells_text, checked_cells, checked_region
+from deconditioning.fields.problem.cells import Cell, Region, cells_text, checked_cells, checked_region
 from deconditioning.missing_marks import checked_missing
 from deconditioning.plain_data import check_seed
 

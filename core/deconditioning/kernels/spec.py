@@ -173,4 +173,5 @@ def _build_term(term: Term, columns: tuple[str, ...]) -> gpytorch.kernels.Kernel
 def _read_term(term: Term, kernel: gpytorch.kernels.Kernel) -> Term:
     parts = zip(term.factors, kernel.base_kernel.kernels, strict=True)
     scale = term.scale if term.keeps_scale else float(kernel.outputscale.detach())
-    return Term(tuple(factor.kind.read(factor, part) for factor, part in parts), scale)
+    read = ((factor, *factor.kind.read(part)) for factor, part in parts)
+    return Term(tuple(replace(factor, lengthscales=scales, own=own) for factor, scales, own in read), scale)

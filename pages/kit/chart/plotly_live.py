@@ -3,11 +3,8 @@
 Where the page is pinned as A, its curves stay as ghosts and its maps lie left of a divider (compare.js).
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ import streamlit as st
 from pages.kit.chart.picture_first import ahead_of_page
 from pages.kit.chart.plotly_asset import ensure_plotly
 from pages.kit.chart.points import Points
+from pages.kit.chart.prepared import Prepared, prepare
 from pages.kit.record import pinned_figure, saw_figure
 
 _HERE = Path(__file__).parent
@@ -37,32 +35,7 @@ _CHART = st.components.v2.component(
     js=_joined("compare.js", "points.js", "cells.js", "plotly_live.js"),
     isolate_styles=False,
 )
-_BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 ensure_plotly()
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
-    title."""
-
-    text: str
-    stamp: str
-    box: dict[str, Any]
-    alt: str
-    title: str = ""
-
-
-def prepare(figure: Any) -> Prepared:
-    """Write a figure out; keep the result of a large one that is drawn again and again."""
-    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
-    layout = plain["layout"]
-    meta = layout.get("meta") or {}
-    text = json.dumps(plain, separators=(",", ":"))
-    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
-    stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    title = (layout.get("title") or {}).get("text") or ""
-    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title)
 
 
 def plotly_live(

@@ -16,7 +16,7 @@ from deconditioning.slides.exhibit import Drawn, Exhibit, presented
 from deconditioning.slides.offline import offline_page
 from deconditioning.slides.presented import Presented
 from deconditioning.slides.printed import powerpoint, report
-from pages.kit.chart.plotly_live import Prepared
+from pages.kit.chart.prepared import Prepared
 from pages.kit.controls import level
 from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import unformatted

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.chosen_cells import cells_of_text, cells_text
+from deconditioning.fields.problem.cells import cells_of_text, cells_text
 from deconditioning.fields.problem.coarsened import cells_of_fields, make_problem
 from deconditioning.fields.problem.map_selection import cell_at, is_withheld, region_touched, toggled
 from deconditioning.fields.problem.two_files import make_problem_from_files

@@ -6,7 +6,8 @@ import xarray as xr
 
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
-from deconditioning.fields.selecting import check_select, index_of
+from deconditioning.fields.problem.matching import check_select
+from deconditioning.fields.selecting import index_of
 from deconditioning.fields.spec import DownscalingSpec
 
 MONTHS = [f"{year}-{month:02d}-01 00:00" for year in (2023, 2024) for month in range(1, 13)]

@@ -3,81 +3,15 @@
 Cells are (row, column) of the whole field's coarse cells, counted from 0 at the first row and column of the grid.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deconditioning.errors import InputError
-
-if TYPE_CHECKING:
-    from deconditioning.fields.problem.problem import DownscalingProblem
-    from deconditioning.fields.spec import DownscalingSpec
-
-Cell = tuple[int, int]
-#: First row, last row, first column, last column of cells, both ends included.
-Region = tuple[int, int, int, int]
-#: Rows and columns of cells that a region must have.
-LEAST_SIDE = 3
-_CELL = re.compile(r"(\d{1,6})-(\d{1,6})", re.ASCII)
-
-
-def cells_text(cells: Iterable[Cell]) -> str:
-    """Cells as addresses and commands write them: ``12-3.14-7``."""
-    return ".".join(f"{row}-{column}" for row, column in cells)
-
-
-def cells_of_text(text: str) -> tuple[Cell, ...]:
-    """The cells of such a text; ``InputError`` with a sentence where it is none."""
-    found = []
-    for part in filter(None, text.strip().split(".")):
-        match = _CELL.fullmatch(part)
-        if match is None:
-            raise InputError(
-                f"'{part[:40]}' is not a cell: write row-column, cells separated by dots, such as 12-3.14-7."
-            )
-        found.append((int(match[1]), int(match[2])))
-    return tuple(found)
-
-
-def checked_cells(cells: Any, name: str) -> tuple[Cell, ...]:
-    """Cells in order, each once; ``InputError`` where they are no pairs of whole numbers from 0."""
-    try:
-        found = {(_whole(row), _whole(column)) for row, column in cells or ()}
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"`{name}` must be pairs of a row and a column of cells, counted from 0: got {str(cells)[:80]}."
-        ) from None
-    return tuple(sorted(found))
-
-
-def checked_region(region: Any) -> Region | None:
-    """A region or None; ``InputError`` where it is no four whole numbers in order, or too small."""
-    if region is None:
-        return None
-    try:
-        top, bottom, left, right = (_whole(number) for number in region)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            "`region` must be four whole numbers, first and last row, first and last column of cells, counted from 0: "
-            f"got {str(region)[:80]}."
-        ) from None
-    rows, columns = bottom - top + 1, right - left + 1
-    if min(rows, columns) < LEAST_SIDE:
-        raise InputError(
-            f"The region has {max(rows, 0)} × {max(columns, 0)} cells: take at least {LEAST_SIDE} × {LEAST_SIDE}."
-        )
-    return top, bottom, left, right
-
-
-def _whole(value: Any) -> int:
-    """A whole number from 0; ``ValueError`` where it is none."""
-    number = int(value)
-    if number != value or number < 0:
-        raise ValueError(value)
-    return number
+from deconditioning.fields.problem.cells import Cell, Region
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.spec import DownscalingSpec
 
 
 @dataclass(frozen=True)
@@ -129,7 +63,7 @@ class Kept:
             found[row, column] = True
         return found[self.part].ravel()
 
-    def withhold(self, with_data: np.ndarray, spec: "DownscalingSpec") -> "Withheld":
+    def withhold(self, with_data: np.ndarray, spec: DownscalingSpec) -> "Withheld":
         """Which of the kept cells ``with_data`` (cells,) lose their value: a random share, but for a person's hand."""
         drawn = draw_withheld(with_data, spec)
         hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
@@ -137,7 +71,7 @@ class Kept:
         said = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
         return Withheld((drawn | hide) & ~reveal, drawn, [said] if any(counts) else [])
 
-    def told(self, problem: "DownscalingProblem", withheld: "Withheld") -> "DownscalingProblem":
+    def told(self, problem: DownscalingProblem, withheld: "Withheld") -> DownscalingProblem:
         """A problem of the kept cells that knows which they are, and who lost their value how."""
         return replace(
             problem,
@@ -157,7 +91,7 @@ class Withheld:
     notes: list[str]
 
 
-def draw_withheld(with_data: np.ndarray, spec: "DownscalingSpec") -> np.ndarray:
+def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
     """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
     candidates = np.flatnonzero(with_data)
     count = round(spec.withhold * len(candidates))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.chosen_cells import Cell, Region, cells_text, checked_region
+from deconditioning.fields.problem.cells import Cell, Region, cells_text, checked_region
 from deconditioning.fields.problem.problem import DownscalingProblem
 
 

@@ -116,3 +116,31 @@ def _mediator_choice(
             if label is not None:
                 fixed[f"{name}:{dim}"] = _matching(name, dim, labels, label, mediator, f"--select {name}:")
     return fixed
+
+
+def apart_in_time(covariates: Fields, target: Fields, spec: DownscalingSpec) -> tuple[str, str] | None:
+    """The dates of the covariates and of the target where both have one and these differ; static fields have none."""
+    dated = (covariates.time_label(n, spec.select) for n in spec.covariates if not covariates.is_static(n))
+    then = target.time_label(spec.target, spec.select)
+    when = next((date for date in dated if date and date != then), None)
+    return (when, then) if when and then else None
+
+
+def check_select(select: Mapping[str, int | str], files: Sequence[Fields], names: Sequence[str]) -> None:
+    """``InputError`` for a choice along a dimension that no field in use has, or a value that none of them has.
+
+    A dimension of one value takes no part in a choice that is meant for another file, so that is looked at here.
+    """
+    extras = [(name, one.check(name).extra) for one in files for name in names if one.holds(name)]
+    for key, wanted in select.items():
+        owner, _, dim = key.rpartition(":")
+        there = [extra[dim] for name, extra in extras if dim in extra and owner in ("", name)]
+        if not there:
+            known = sorted({each for _, extra in extras for each in extra})
+            listed = (
+                f"they have {', '.join(f'`{each}`' for each in known)}" if known else "they have none to choose from"
+            )
+            what = f"`{owner}` has no" if owner else "The chosen fields have no"
+            raise InputError(f"{what} dimension `{dim}` to choose along, {listed}: correct `{key}={wanted}`.")
+        if isinstance(wanted, str) and all(len(labels) == 1 for labels in there):
+            index_of(dim, there[0], wanted)

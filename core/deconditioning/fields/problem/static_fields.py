@@ -1,11 +1,7 @@
 """Which fields do not change with time, whatever date a file gives them: orography, land, soil, cell areas."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from deconditioning.fields.gridded import Fields
-    from deconditioning.fields.spec import DownscalingSpec
+from typing import Any
 
 #: CF standard names of them, and the names that CMIP, CORDEX, ECMWF, the Met Office and WRF give them.
 STANDARD_NAMES = (
@@ -29,11 +25,3 @@ def is_static(name: str, attributes: Mapping[str, Any], of_file: Mapping[str, An
     said = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]
     standard = str(attributes.get("standard_name", "")).lower()
     return standard in STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in said)
-
-
-def apart_in_time(covariates: "Fields", target: "Fields", spec: "DownscalingSpec") -> tuple[str, str] | None:
-    """The dates of the covariates and of the target where both have one and these differ; static fields have none."""
-    dated = (covariates.time_label(n, spec.select) for n in spec.covariates if not covariates.is_static(n))
-    then = target.time_label(spec.target, spec.select)
-    when = next((date for date in dated if date and date != then), None)
-    return (when, then) if when and then else None

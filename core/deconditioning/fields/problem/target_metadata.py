@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.bounds import bounds_of
 from deconditioning.fields.grids.roles import role
 from deconditioning.fields.store import plain_words
 from deconditioning.fields.times import is_dates
-
-if TYPE_CHECKING:
-    from deconditioning.fields.gridded import Fields
 
 #: Global attributes that are passed on as ``input_…``, from CMIP's and CORDEX's vocabularies and from CF.
 PROVENANCE = (
@@ -39,7 +37,7 @@ class Origin:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def origin_of(fields: "Fields", name: str, select: Mapping[str, int | str]) -> Origin:
+def origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Origin:
     """What of a file belongs to the chosen field of it."""
     holder, there = fields.at(name, select)
     dataset, chosen = holder.dataset, holder.chosen(name, there)
@@ -63,7 +61,7 @@ def origin_of(fields: "Fields", name: str, select: Mapping[str, int | str]) -> O
     return Origin(coordinates, bounds, methods, attributes)
 
 
-def beside_values(fields: "Fields", name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
+def beside_values(fields: Fields, name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
     """What a problem says of its target beside the values: date and level in words, and its `Origin`."""
     return {"when_and_where": fields.when_and_where(name, select), "origin": origin_of(fields, name, select)}
 

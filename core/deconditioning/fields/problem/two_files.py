@@ -15,9 +15,8 @@ from deconditioning.fields.problem.assemble import Sides, assemble
 from deconditioning.fields.problem.chosen_cells import Kept
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
-from deconditioning.fields.problem.matching import matched
+from deconditioning.fields.problem.matching import apart_in_time, matched
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.static_fields import apart_in_time
 from deconditioning.fields.problem.target_metadata import beside_values
 from deconditioning.fields.reading.validity import unfound
 from deconditioning.fields.spec import DownscalingSpec

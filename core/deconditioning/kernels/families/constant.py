@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gpytorch
 import torch
 from torch import Tensor
 
-from deconditioning.kernels.families.family import Family, Trained
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
+from deconditioning.kernels.families.family import Family, Parameters, Trained
 
 
 class Constant(Family):
@@ -23,15 +20,15 @@ class Constant(Family):
     name, title = "constant", "Constant"
     stationary, smooth, degenerate, without_scales = True, True, True, True
 
-    def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+    def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """A kernel without parameters."""
         kernel = _Ones(active_dims=active).double()
         kernel.family = self
         return kernel
 
-    def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
-        """The factor as it is."""
-        return factor
+    def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
+        """None of either."""
+        return (), {}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
         """Nothing."""
@@ -45,7 +42,7 @@ class Constant(Family):
         """One."""
         return inputs.new_ones(len(inputs), 1)
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    def frequencies(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
         """Zero."""
         return torch.zeros(shape, dtype=torch.float64)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import gpytorch
 import torch
@@ -15,9 +15,6 @@ from linear_operator import to_dense
 from torch import Tensor
 
 from deconditioning.errors import InputError
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
 
 #: Bounds of a lengthscale while it is learned, for standardised columns.
 LENGTHSCALE = (2e-2, 5e1)
@@ -82,6 +79,18 @@ class Decay:
     coefficients: tuple[float, ...]
 
 
+class Parameters(Protocol):
+    """What a family needs of a factor: its lengthscales, and the family's own parameters by name."""
+
+    @property
+    def lengthscales(self) -> tuple[float, ...]:
+        """One for each column, or one for all."""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The family's own parameters."""
+
+
 class Family(ABC):
     """One family of kernels. Routes ask what it declares, and serve nothing that it does not.
 
@@ -119,12 +128,12 @@ class Family(ABC):
         return tuple((each.name, float(own.get(each.name, each.default))) for each in self.own)
 
     @abstractmethod
-    def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+    def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """The gpytorch kernel of a factor on the input columns ``active``, float64, raw parameters in logarithms."""
 
     @abstractmethod
-    def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
-        """The factor with the values of a kernel that ``build`` made and learning changed."""
+    def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
+        """Lengthscales and own parameters of a kernel that ``build`` made and learning changed."""
 
     @abstractmethod
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
@@ -141,16 +150,18 @@ class Family(ABC):
         raise NotImplementedError(self.name)
 
     def frequencies(
-        self, factor: Factor, shape: tuple[int, int], generator: torch.Generator
+        self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
     ) -> Float[Tensor, "F d"] | None:
         """Draws from the spectral measure (features × columns); None where there is none."""
         return None
 
-    def slopes(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Float[Tensor, "F d"] | None:
+    def slopes(
+        self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
+    ) -> Float[Tensor, "F d"] | None:
         """Draws v with ``E[(v·x)(v·x′)] = k(x, x′)``; None where the kernel is no product of straight lines."""
         return None
 
-    def decay(self, factor: Factor) -> Decay | None:
+    def decay(self, factor: Parameters) -> Decay | None:
         """The kernel on a line as a polynomial times an exponential, where it is one."""
         return None
 
@@ -165,7 +176,7 @@ class Stationary(Family):
     def kernel(self, **shared: Any) -> gpytorch.kernels.Kernel:
         """The bare gpytorch kernel."""
 
-    def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+    def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """The gpytorch kernel of a factor on the input columns ``active``."""
         shared: dict[str, Any] = {"active_dims": active, "lengthscale_constraint": positive()}
         if len(factor.lengthscales) > 1:
@@ -177,11 +188,10 @@ class Stationary(Family):
         kernel.family = self
         return kernel
 
-    def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
-        """The factor with a kernel's values."""
+    def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
+        """Lengthscales and own parameters of a kernel."""
         scales = tuple(kernel.lengthscale.detach().flatten().tolist())
-        numbers = {own.name: float(own.read(kernel).detach().flatten()[0]) for own in self.own}
-        return replace(factor, lengthscales=scales, own=numbers)
+        return scales, {own.name: float(own.read(kernel).detach().flatten()[0]) for own in self.own}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
         """Lengthscales, and the family's own parameters that are learned."""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import gpytorch
 import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import normal
-from deconditioning.kernels.families.family import LENGTHSCALE, Family, Trained, dense, positive
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
+from deconditioning.kernels.families.family import LENGTHSCALE, Family, Parameters, Trained, dense, positive
 
 
 class Linear(Family):
@@ -22,7 +16,7 @@ class Linear(Family):
     name, title = "linear", "Linear"
     smooth, degenerate, slopes_for_scales = True, True, True
 
-    def build(self, factor: Factor, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+    def build(self, factor: Parameters, active: tuple[int, ...]) -> gpytorch.kernels.Kernel:
         """gpytorch's own, whose variances are 1/s²."""
         several = len(factor.lengthscales) if len(factor.lengthscales) > 1 else None
         linear = gpytorch.kernels.LinearKernel(
@@ -32,9 +26,9 @@ class Linear(Family):
         linear.family = self
         return linear
 
-    def read(self, factor: Factor, kernel: gpytorch.kernels.Kernel) -> Factor:
-        """The factor with a kernel's variances."""
-        return replace(factor, lengthscales=tuple((kernel.variance.detach().flatten() ** -0.5).tolist()))
+    def read(self, kernel: gpytorch.kernels.Kernel) -> tuple[tuple[float, ...], dict[str, float]]:
+        """``s``, from gpytorch's variances."""
+        return tuple((kernel.variance.detach().flatten() ** -0.5).tolist()), {}
 
     def trained(self, kernel: gpytorch.kernels.Kernel) -> list[Trained]:
         """The variances of the slopes."""
@@ -48,6 +42,6 @@ class Linear(Family):
         """``x/s``."""
         return inputs[:, kernel.active_dims] * kernel.variance.sqrt()
 
-    def slopes(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    def slopes(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
         """Normal."""
         return normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import gpytorch
 import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import chi_square
-from deconditioning.kernels.families.family import ROUGH_REACH, Decay
+from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Parameters
 from deconditioning.kernels.families.radial import Profile, Radial, distances
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
 
 
 class Matern(Radial):
@@ -42,7 +39,7 @@ class Matern(Radial):
     def at(self, u: Tensor) -> Tensor:
         """Values at scaled distances; differentiable."""
 
-    def decay(self, factor: Factor) -> Decay:
+    def decay(self, factor: Parameters) -> Decay:
         """The kernel itself."""
         return Decay(math.sqrt(2 * self.order) / factor.lengthscales[0], self.coefficients)
 

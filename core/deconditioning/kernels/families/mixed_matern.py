@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import chi_square
-from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Own
+from deconditioning.kernels.families.family import ROUGH_REACH, Decay, Own, Parameters
 from deconditioning.kernels.families.radial import Profile, Radial, Shaped, distances
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
 
 
 class MixedMatern(Radial):
@@ -50,7 +47,7 @@ class MixedMatern(Radial):
         slope = ((1 - first) / u + (first - 2 * second) + second * u) * decay
         return Profile(value, slope, ((2 * (1 - mixture) * u + 2 * mixture / 3 * u.square()) * decay,))
 
-    def decay(self, factor: Factor) -> Decay:
+    def decay(self, factor: Parameters) -> Decay:
         """The kernel itself."""
         return Decay(1 / factor.lengthscales[0], (1.0, *_coefficients(factor.numbers["mixture"])))
 

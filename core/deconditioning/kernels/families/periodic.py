@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gpytorch
 import torch
@@ -11,10 +11,7 @@ from scipy.special import ive
 from torch import Tensor
 
 from deconditioning.kernels.families.draws import uniform
-from deconditioning.kernels.families.family import Own, Stationary, dense, positive
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
+from deconditioning.kernels.families.family import Own, Parameters, Stationary, dense, positive
 
 #: Harmonics that draws come from: at the least lengthscale those above have weights below rounding.
 _HARMONICS = 200
@@ -35,12 +32,12 @@ class Periodic(Stationary):
         """Values between all rows."""
         return dense(kernel, left, right)
 
-    def frequencies(self, factor: Factor, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    def frequencies(self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator) -> Tensor:
         """Harmonics, column by column."""
         return torch.stack([_harmonics(factor, i, shape[0], generator) for i in range(shape[1])], dim=1)
 
 
-def _harmonics(factor: Factor, index: int, count: int, generator: torch.Generator) -> Tensor:
+def _harmonics(factor: Parameters, index: int, count: int, generator: torch.Generator) -> Tensor:
     """``exp(−2 sin²(πd/p)/ℓ) = Σ_n e^{−1/ℓ} I_n(1/ℓ) cos(2πnd/p)``: draw the harmonic ``n``."""
     scale = factor.lengthscales[min(index, len(factor.lengthscales) - 1)]
     orders = torch.arange(0, _HARMONICS, dtype=torch.float64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import gpytorch
 import torch
@@ -18,10 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from deconditioning.kernels.families.draws import normal
-from deconditioning.kernels.families.family import Stationary, positive, scaled
-
-if TYPE_CHECKING:
-    from deconditioning.kernels.spec import Factor
+from deconditioning.kernels.families.family import Parameters, Stationary, positive, scaled
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Radial(Stationary):
         return None
 
     def frequencies(
-        self, factor: Factor, shape: tuple[int, int], generator: torch.Generator
+        self, factor: Parameters, shape: tuple[int, int], generator: torch.Generator
     ) -> Float[Tensor, "F d"] | None:
         """Normal draws of a random scale."""
         drawn = normal(shape, generator) / torch.tensor(factor.lengthscales, dtype=torch.float64)

@@ -1,0 +1,33 @@
+"""Figures written out as the browser takes them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
+    title."""
+
+    text: str
+    stamp: str
+    box: dict[str, Any]
+    alt: str
+    title: str = ""
+
+
+def prepare(figure: Any) -> Prepared:
+    """Write a figure out; keep the result of a large one that is drawn again and again."""
+    plain = figure if isinstance(figure, Mapping) else json.loads(figure.to_json(validate=False))
+    layout = plain["layout"]
+    meta = layout.get("meta") or {}
+    text = json.dumps(plain, separators=(",", ":"))
+    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    title = (layout.get("title") or {}).get("text") or ""
+    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title)
