@@ -20,7 +20,7 @@ NAMES = (
 )
 PACKAGES = ("chromium", "fonts-liberation", "libatomic1")  # the last for Playwright's driver
 ADVICE = "install Chromium or Chrome, or set CHROME to the path of one"
-DRIVER = (sys.executable, "-m", "playwright")
+_DRIVER = (sys.executable, "-m", "playwright")
 
 
 def works(*program: str) -> bool:
@@ -40,12 +40,12 @@ def find_browser() -> str | None:
             raise SystemExit(f"CHROME is set to {named}, which does not start: {ADVICE}.")
         return named
     paths = filter(None, map(shutil.which, NAMES))
-    return next(filter(works, paths), None) or playwright_browser()
+    return next(filter(works, paths), None) or _playwright_browser()
 
 
-def playwright_browser() -> str | None:
+def _playwright_browser() -> str | None:
     """Path of the Chromium that Playwright downloaded earlier, or None."""
-    if not works(*DRIVER):
+    if not works(*_DRIVER):
         return None
     from playwright.sync_api import sync_playwright
 
@@ -75,7 +75,7 @@ def apt_install() -> None:
 def playwright_install() -> None:
     """Let Playwright download its Chromium."""
     print("Browser: playwright install chromium", flush=True)
-    subprocess.run((*DRIVER, "install", "chromium"), stdin=subprocess.DEVNULL, check=False)
+    subprocess.run((*_DRIVER, "install", "chromium"), stdin=subprocess.DEVNULL, check=False)
 
 
 def provide_browser() -> str:
@@ -84,9 +84,9 @@ def provide_browser() -> str:
     for get in (None, *ways, playwright_install):
         if get is not None:
             get()
-        if (found := find_browser()) and works(*DRIVER):
+        if (found := find_browser()) and works(*_DRIVER):
             return found
-    if not works(*DRIVER):
+    if not works(*_DRIVER):
         raise SystemExit("Playwright's driver does not start: install the library libatomic (Debian: libatomic1).")
     raise SystemExit(f"The browser tests need Chromium and none was found: {ADVICE}.")
 

@@ -13,7 +13,7 @@ def git(*command: str) -> list[str]:
     return subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def changed_files() -> set[str]:
+def _changed_files() -> set[str]:
     """Files that differ from the last commit, new ones included; those of the last commit where none differ."""
     work = git("diff", "--name-only", "HEAD") + git("ls-files", "--others", "--exclude-standard")
     return set(work or git("show", "--name-only", "--format=", "HEAD"))
@@ -58,4 +58,4 @@ def concerned(changed: set[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(" ".join(concerned(changed_files())))
+    print(" ".join(concerned(_changed_files())))

@@ -21,15 +21,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deconditioning.errors import InputError
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Addresses that say "every interface"; nobody's name.
-EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
+_EVERYWHERE = frozenset({"", "0.0.0.0", "::"})
 #: Open pages (websockets) from one network address of a shared server: a lecture hall may have one.
 SOCKETS_OF_ADDRESS = 200
 #: A page loads from this server alone. Plotly and Streamlit write styles; components, pictures and downloads are blobs
 #: and data; Plotly's WebGL traces compile functions. Of a document's own scripts those run whose digests follow
 #: ``script-src``.
-POLICY = (
+_POLICY = (
     "default-src 'self'",
     "script-src 'self' blob: 'unsafe-eval'",
     "style-src 'self' 'unsafe-inline'",
@@ -76,10 +76,10 @@ def own_names(server_address: str | None, browser_address: str | None, named: It
     """
     machine = socket.gethostname()
     given = {server_address or "", browser_address or "", *named, *((machine, f"{machine}.local") if shared else ())}
-    return {*LOOPBACK, *(name.strip().strip("[]").lower().rstrip(".") for name in given)} - EVERYWHERE
+    return {*_LOOPBACK, *(name.strip().strip("[]").lower().rstrip(".") for name in given)} - _EVERYWHERE
 
 
-def answers_to(name: str, names: set[str]) -> bool:
+def _answers_to(name: str, names: set[str]) -> bool:
     """Whether a host's name is among these names and patterns."""
     return "*" in names or name in names or any(one.startswith("*.") and name.endswith(one[1:]) for one in names)
 
@@ -89,7 +89,7 @@ def policy_for(document: str) -> str:
     scripts = re.findall(r"<script>(.*?)</script>", document, re.DOTALL)
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{one}'" for one in digests)
-    return "; ".join(f"{part} {allowed}" if part.startswith("script-src") else part for part in POLICY)
+    return "; ".join(f"{part} {allowed}" if part.startswith("script-src") else part for part in _POLICY)
 
 
 def trusted_proxies(given: str) -> str:
@@ -141,7 +141,7 @@ class Gate:
         name = host_name(hosts[0]) if len(hosts) == 1 else None
         if name is None:
             return PlainTextResponse("The request names no host, or a malformed one.", 400)
-        if not answers_to(name, self._names) and not (self._shared and name == arrived_at(scope)):
+        if not _answers_to(name, self._names) and not (self._shared and name == _arrived_at(scope)):
             return PlainTextResponse(
                 f"This app does not answer to the name {name[:100]!r}: open it by the address it was started with, or "
                 "name this host in STREAMLIT_SERVER_ALLOWED_HOSTS.",
@@ -156,7 +156,7 @@ class Gate:
     def _limited(self, scope: Scope) -> str:
         """The address whose websockets are counted; empty where this is none of them."""
         host = scope["client"][0] if scope.get("client") else ""
-        return host if self._shared and scope["type"] == "websocket" and host not in LOOPBACK else ""
+        return host if self._shared and scope["type"] == "websocket" and host not in _LOOPBACK else ""
 
     @contextlib.contextmanager
     def _counted(self, scope: Scope) -> Iterator[None]:
@@ -179,7 +179,7 @@ class Gate:
         return send_marked
 
 
-def arrived_at(scope: Scope) -> str | None:
+def _arrived_at(scope: Scope) -> str | None:
     """The address of this machine at which a connection arrived; None where it is not known."""
     server = scope.get("server")
     try:

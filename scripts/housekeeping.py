@@ -19,7 +19,7 @@ from pages.kit.visitor import is_shared
 
 #: Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-EVERY_S, EXPIRE_EVERY_S = 60.0, 3600.0
+EVERY_S, _EXPIRE_EVERY_S = 60.0, 3600.0
 logger = logging.getLogger("streamlit.deconditioning")
 
 
@@ -39,12 +39,12 @@ def keep_house(runtime: Runtime) -> None:
 
 
 def _rounds(runtime: Runtime) -> None:
-    kept, expired = 0, -EXPIRE_EVERY_S
+    kept, expired = 0, -_EXPIRE_EVERY_S
     while True:
         time.sleep(EVERY_S)
         try:
             kept = let_sessions_go(runtime, kept)
-            if time.monotonic() - expired > EXPIRE_EVERY_S:
+            if time.monotonic() - expired > _EXPIRE_EVERY_S:
                 expired = time.monotonic()
                 expire(shared=is_shared())
         except Exception:  # it is tried again in a minute; the server goes on
@@ -63,11 +63,11 @@ def let_sessions_go(runtime: Runtime, before: int = 0) -> int:
     gone.wait(EVERY_S)
     now = manager.num_sessions()
     if now < before:
-        give_memory_back()
+        _give_memory_back()
     return now
 
 
-def give_memory_back() -> None:
+def _give_memory_back() -> None:
     """Hand memory that was freed back to the system, where the C library can."""
     gc.collect()
     _c_library("malloc_trim", 0)

@@ -50,7 +50,7 @@ _SERVER = 'window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href)
 WHERE = f"<script>{_SERVER}\n{_ADDRESS_BAR}</script>"
 logger = logging.getLogger("streamlit.deconditioning")
 #: Seconds that the server has, after a signal to end, to close what it has open.
-END_S = 6.0
+_END_S = 6.0
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -65,13 +65,13 @@ def main() -> None:
     streamlit_middleware = starlette_app.create_streamlit_middleware
 
     def routes(runtime: Runtime) -> list[BaseRoute]:
-        tell_who_may_come()
+        _tell_who_may_come()
         keep_house(runtime)
         return [*page_routes(), Uploads(runtime).route(), *streamlit_routes(runtime)]
 
     starlette_app.create_streamlit_routes = routes
     starlette_app.create_streamlit_middleware = lambda: [gate(), *streamlit_middleware()]
-    bootstrap._set_up_signal_handler = end_in_time(bootstrap._set_up_signal_handler)
+    bootstrap._set_up_signal_handler = _end_in_time(bootstrap._set_up_signal_handler)
     sys.argv = ["streamlit", "run", str(APP), *sys.argv[1:]]
     cli.main()
 
@@ -81,7 +81,7 @@ def take_trusted_proxies() -> None:
     os.environ["FORWARDED_ALLOW_IPS"] = trusted_proxies(os.environ.get("DECONDITIONING_TRUSTED_PROXIES", ""))
 
 
-def end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
+def _end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
     """Streamlit's set-up of signals, after which the server also ends while threads of it go on computing.
 
     Its own end waits for every thread. The processes of the run engine end with this one, and a run that it had under
@@ -95,7 +95,7 @@ def end_in_time(set_up: Callable[[Any], None]) -> Callable[[Any], None]:
 
     def limited(stop: Any) -> Callable[[int, Any], None]:
         def handle(number: int, frame: Any) -> None:
-            threading.Thread(target=leave, args=(END_S,), name="end-in-time", daemon=True).start()
+            threading.Thread(target=leave, args=(_END_S,), name="end-in-time", daemon=True).start()
             stop(number, frame)
 
         return handle
@@ -120,7 +120,7 @@ def page_document() -> str:
     return Path(file_util.get_static_dir(), "index.html").read_text().replace("<head>", f"<head>{WHERE}", 1)
 
 
-def tell_who_may_come() -> None:
+def _tell_who_may_come() -> None:
     """Warn when others reach a server that takes everybody for its one user."""
     address = config.get_option("server.address")
     if not is_shared() and address not in ("localhost", "127.0.0.1", "::1"):

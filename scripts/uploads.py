@@ -35,7 +35,7 @@ from pages.kit.runs.uploaded import note_of, note_of_refusal
 from pages.kit.visitor import COOKIE, is_shared
 
 #: Uploads under way of one visitor, and of all; seconds without a byte after which one is given up.
-OF_ONE, OF_ALL, SILENCE_S = 3, 12, 30.0
+_OF_ONE, _OF_ALL, SILENCE_S = 3, 12, 30.0
 #: What a form adds to its file.
 _FRAME = 65536
 
@@ -102,7 +102,7 @@ class Uploads:
     def _turn(self, mark: str, size: int) -> Iterator[None]:
         """One upload under way; ``Refused`` where this visitor, or all together, have too many of them."""
         with self._lock:
-            if self._under_way[mark] >= OF_ONE or sum(self._under_way.values()) >= OF_ALL:
+            if self._under_way[mark] >= _OF_ONE or sum(self._under_way.values()) >= _OF_ALL:
                 raise Refused(429, "Too many uploads are under way: wait until one is done.")
             self._under_way[mark] += 1
             self._bytes[mark] += size

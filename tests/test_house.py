@@ -146,3 +146,33 @@ def test_nothing_is_kept_for_tests_alone() -> None:
     families = {type(family).__name__ for family in FAMILIES.values()}  # found by their folder
     lone = {name: path for name, path in defined.items() if words[name] < 2 and name not in families}
     assert not lone
+
+
+def test_what_one_module_alone_uses_is_private() -> None:
+    """A public function or constant is imported somewhere, or named in the docs; classes are what functions return."""
+    code = files(*CODE, "tests/**/*.py")
+    words = {path: set(re.findall(r"\w+", path.read_text())) for path in code}
+    times = Counter(word for found in words.values() for word in found)
+    prose = set(re.findall(r"\w+", "\n".join(path.read_text() for path in files(*PROSE, "docs/**/*"))))
+    lone = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
+        for name in public_names(ast.parse(path.read_text()))
+        if times[name] == 1 and name not in prose
+    ]
+    assert not lone
+
+
+def public_names(tree: ast.Module) -> Iterator[str]:
+    """Functions and constants of a module without an underscore before them."""
+    for node in tree.body:
+        if isinstance(node, Function):
+            yield from () if node.name.startswith("_") else (node.name,)
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name) and not name.id.startswith("_"):
+                    yield name.id
+
+
+def test_a_lone_public_name_is_found() -> None:
+    assert list(public_names(ast.parse("A, _B = 1, 2\ndef f(): ...\ndef _g(): ...\nclass C: ..."))) == ["A", "f"]

@@ -16,7 +16,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.abs,
     "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "arctan": np.arctan, "sign": np.sign, "floor": np.floor,
 }  # fmt: skip
-CONSTANTS = {"pi": math.pi, "e": math.e}
+_CONSTANTS = {"pi": math.pi, "e": math.e}
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power,
 }  # fmt: skip
@@ -83,7 +83,7 @@ class Expression:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return []
         if isinstance(node, ast.Name):
-            if node.id == self.variable or node.id in CONSTANTS:
+            if node.id == self.variable or node.id in _CONSTANTS:
                 return []
             hint = f"write {node.id}({self.variable})" if node.id in FUNCTIONS else f"the variable is {self.variable}"
             raise InputError(f"'{node.id}' is not known in '{self.text}': {hint}; also {', '.join(FUNCTIONS)}, pi, e.")
@@ -105,6 +105,6 @@ class Expression:
         if isinstance(node, ast.Constant):
             return np.float64(float(node.value))  # type: ignore[arg-type]
         if isinstance(node, ast.Name):
-            return at if node.id == self.variable else np.float64(CONSTANTS[node.id])
+            return at if node.id == self.variable else np.float64(_CONSTANTS[node.id])
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         return FUNCTIONS[node.func.id](self._value(node.args[0], at))

@@ -10,7 +10,7 @@ from torch import Tensor
 from deconditioning.errors import InputError
 
 #: Relative jitters tried in turn, as fractions of the mean diagonal; 0 first.
-JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+_JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
 LOG_TWO_PI = math.log(2 * math.pi)
 
 
@@ -48,21 +48,21 @@ class Factor:
 def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     """Factorise a symmetric positive definite matrix, with the least jitter that works.
 
-    Jitters in ``JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
+    Jitters in ``_JITTERS`` times the mean diagonal are tried in turn; the one used is returned in
     the factor, to be shown to the user. Raises ``InputError`` when none suffices.
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
     identity = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
-    for relative in JITTERS:
+    for relative in _JITTERS:
         jitter = relative * scale
         raised = matrix + jitter * identity if jitter else matrix
         lower, failed = _factored(raised)
         if not bool(failed):
             return Factor(lower, jitter)
     raise InputError(
-        f"The {name} ({len(matrix)}×{len(matrix)}) is singular even with {JITTERS[-1]:.0e} of its mean diagonal added: "
-        "raise the noise or the regularisation, or remove duplicated rows."
+        f"The {name} ({len(matrix)}×{len(matrix)}) is singular even with {_JITTERS[-1]:.0e} of its mean diagonal "
+        "added: raise the noise or the regularisation, or remove duplicated rows."
     )
 
 

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: How many files are read at once in one process of the application, of one visitor and of one network address, so that
 #: neither keeps the others from reading; how long another file waits for its turn, and how many times its computing
 #: time a reader may take by the clock.
-READERS, OF_VISITOR, OF_ADDRESS, TURN_S = 4, 1, 3, 60.0
+READERS, _OF_VISITOR, OF_ADDRESS, TURN_S = 4, 1, 3, 60.0
 PATIENCE = 3
 #: Names the parent's process id in the child's environment, and so many threads may a child have.
 PARENT, THREADS = "DECONDITIONING_PARENT", 64
@@ -43,9 +43,9 @@ _turns = threading.BoundedSemaphore(READERS)
 #: Where the application serves several people: whose file is read in this thread, and from which network address.
 WHOSE: ContextVar[str] = ContextVar("whose", default="")
 ADDRESS: ContextVar[str] = ContextVar("address", default="")
-Turns = defaultdict[str, threading.BoundedSemaphore]
-_turns_of_visitor: Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_VISITOR))
-_turns_of_address: Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_ADDRESS))
+_Turns = defaultdict[str, threading.BoundedSemaphore]
+_turns_of_visitor: _Turns = defaultdict(lambda: threading.BoundedSemaphore(_OF_VISITOR))
+_turns_of_address: _Turns = defaultdict(lambda: threading.BoundedSemaphore(OF_ADDRESS))
 #: Bytes of the child's last words that are looked at, and characters of a sentence that are passed on.
 _LAST_WORDS, _LONGEST = 65536, 600
 Found = TypeVar("Found")

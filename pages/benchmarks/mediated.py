@@ -12,7 +12,7 @@ from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATOR
 from pages.kit.layout.escaping import MISSING
 from pages.kit.runs.stored_results import FOLDER, stored
 
-FILE, REGIME = "downscaling.json", "mediation.json"
+FILE, _REGIME = "downscaling.json", "mediation.json"
 MEDIATED, PLAIN = "task_transformed_gp", "bag_gp"
 PAPERS = "shrinkage_cmp"
 MODELS = (MEDIATED, PAPERS, JOINT, CHOSEN, PLAIN)
@@ -74,7 +74,7 @@ def show_regime() -> None:
 
 
 def _rows(case: str) -> list[dict[str, Any]]:
-    rows = stored(REGIME)["rows"] if (FOLDER / REGIME).is_file() else []
+    rows = stored(_REGIME)["rows"] if (FOLDER / _REGIME).is_file() else []
     return [row for row in rows if row["case"] == case and row["model"] in MODELS]
 
 

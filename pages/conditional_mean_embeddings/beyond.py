@@ -14,8 +14,8 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
-INFINITE, BAGS = "deconditional_rates_infinite.json", "shrinkage_rates.json"
-RISK = "E‖ψ(Y) − D̂Cψ(Y)‖²"
+_INFINITE, BAGS = "deconditional_rates_infinite.json", "shrinkage_rates.json"
+_RISK = "E‖ψ(Y) − D̂Cψ(Y)‖²"
 
 
 def show() -> None:
@@ -30,7 +30,7 @@ def show() -> None:
 
 def _features() -> None:
     st.markdown("**Features without end**")
-    curves = stored(INFINITE)["curves"]
+    curves = stored(_INFINITE)["curves"]
     offered = sorted({curve["settings"]["a"] for curve in curves})
     middle = offered[len(offered) // 2]
     a = widgets.segmented_control("Growth a of the first stage", offered, default=middle, key="e-inf-a")
@@ -38,11 +38,11 @@ def _features() -> None:
     sizes = _targets(mine[0])
     lines = {f"{2 * curve['settings']['frequencies'] + 1} features": _risks(curve) for curve in mine}
     figure = grid_plot(
-        np.array(sizes), lines, title="Risk, ever more features of the mediators", label=RISK, along="M, targets",
+        np.array(sizes), lines, title="Risk, ever more features of the mediators", label=_RISK, along="M, targets",
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "e-infinite", later=True)
-    st.markdown(features_said(mine))
+    st.markdown(_features_said(mine))
 
 
 def _targets(curve: dict[str, Any]) -> list[int]:
@@ -53,7 +53,7 @@ def _risks(curve: dict[str, Any]) -> np.ndarray:
     return np.array([np.mean([row["risk"] for row in curve["rows"] if row["targets"] == m]) for m in _targets(curve)])
 
 
-def features_said(curves: list[dict[str, Any]]) -> str:
+def _features_said(curves: list[dict[str, Any]]) -> str:
     """Whether more features change the risk, what of the theorem fails in the limit, and how fast the risk falls."""
     settings, sizes = RateSettings(**curves[-1]["settings"]), _targets(curves[-1])
     last, before = _risks(curves[-1]), _risks(curves[-2])
@@ -93,11 +93,11 @@ def _bags() -> None:
         for model in ("standard", "shrinkage"):
             lines[f"{model}, B = {count}"] = np.array([_mean(rows, model, count, n, bool(unequal)) for n in sizes])
     figure = grid_plot(
-        np.array(sizes), lines, title="Risk against points of each bag", label=RISK, along="n, points of a bag",
+        np.array(sizes), lines, title="Risk against points of each bag", label=_RISK, along="n, points of a bag",
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "e-bags", later=True)
-    st.markdown(bags_said(rows))
+    st.markdown(_bags_said(rows))
 
 
 def _mean(rows: list[dict[str, Any]], model: str, bags: int, per_bag: int, unequal: bool) -> float:
@@ -110,7 +110,7 @@ def _mean(rows: list[dict[str, Any]], model: str, bags: int, per_bag: int, unequ
     return float(np.mean(found))
 
 
-def bags_said(rows: list[dict[str, Any]]) -> str:
+def _bags_said(rows: list[dict[str, Any]]) -> str:
     """The exponents of both estimates, for equal and unequal bags."""
     of_bags, of_points = exponents(rows, "standard", False)
     ours, theirs = (exponents(rows, model, True) for model in ("shrinkage", "standard"))

@@ -31,11 +31,11 @@ from pages.kit.state import log_slider
 from pages.kit.tools.study_sweep import offer
 
 #: Where the page opens: bags enough for the sizes to tell, points few enough for N×N matrices.
-OPENING = "50 × 20"
-NAMES = {OPENING: (50, 20)} | {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
+_OPENING = "50 × 20"
+NAMES = {_OPENING: (50, 20)} | {f"{bags} × {per}": (bags, per) for bags, per in LAYOUTS}
 STORED = "conditional_means.json"
 #: Up to here the N×N estimator is timed at once; beyond, on request.
-AT_ONCE = 1000
+_AT_ONCE = 1000
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
@@ -51,8 +51,8 @@ def _sampled(layout: BagLayout) -> BagSample:
 def choose() -> BagLayout:
     """Bags, points, sizes, λ, lengthscales and seed."""
     with st.sidebar:
-        name = widgets.segmented_control("Bags × points per bag", [*NAMES, "own"], default=OPENING, key="e-layout")
-        bags, per = NAMES.get(name or OPENING, NAMES[OPENING])
+        name = widgets.segmented_control("Bags × points per bag", [*NAMES, "own"], default=_OPENING, key="e-layout")
+        bags, per = NAMES.get(name or _OPENING, NAMES[_OPENING])
         if name == "own":
             bags = int(widgets.number_input("Bags", 1, 1000, 30, key="e-bags"))
             per = int(widgets.number_input("Points per bag", 1, 1000, 20, key="e-per"))
@@ -76,7 +76,7 @@ def show() -> None:
     _scores(found)
     _equation(layout, sample)
     costs(layout)
-    offer(at_layout(NAMES, OPENING))
+    offer(at_layout(NAMES, _OPENING))
 
 
 def estimated() -> tuple[BagLayout, BagSample, Comparison]:
@@ -193,9 +193,9 @@ $(L_\mathrm{{rep}} + cI)^{{-1}}P = P(LD + cI)^{{-1}}$. Data: $y \sim N(0, 2)$, $
 def _costs(bags: int, per_bag: int, seed: int) -> list[Cost]:
     """Measured here; the N×N route by extrapolation from 1,000 points where there are more."""
     layout = BagLayout(bags, per_bag, seed=seed)
-    if layout.points <= AT_ONCE:
+    if layout.points <= _AT_ONCE:
         return [dense_cost(layout), *cheap_costs(layout)]
-    base = dense_cost(BagLayout(min(bags, AT_ONCE), max(1, AT_ONCE // bags), seed=seed))
+    base = dense_cost(BagLayout(min(bags, _AT_ONCE), max(1, _AT_ONCE // bags), seed=seed))
     return [extrapolated_cost(base, layout.points, bags), *cheap_costs(layout)]
 
 
@@ -208,10 +208,10 @@ def costs(layout: BagLayout) -> None:
         plotly_live(cost_plot(_rows(kept), _rows(here), dark=is_dark()), "e-costs")
     with right:
         slot = st.empty()
-        if AT_ONCE < layout.points <= MOST_DENSE:
+        if _AT_ONCE < layout.points <= MOST_DENSE:
             measured = _measure_dense(layout)
             here = [measured, *here[1:]] if measured else here
-        slot.markdown(costs_said(layout, here))
+        slot.markdown(_costs_said(layout, here))
         st.caption(
             "The lines were measured with `deconditioning conditional-means --times` (50 bags, at 25,000 points also "
             f"500; hollow marks are extrapolated); the N×N time grows as the power {growth(kept):.1f} of N. "
@@ -223,7 +223,7 @@ def _rows(found: list[Cost]) -> list[tuple[str, float, float, bool]]:
     return [(row.route, row.points, row.seconds, row.extrapolated) for row in found]
 
 
-def costs_said(layout: BagLayout, here: list[Cost]) -> str:
+def _costs_said(layout: BagLayout, here: list[Cost]) -> str:
     """The costs in words: as written, at bag level, shrinkage."""
     dense, level, shrunk = here
     how = "measured here"

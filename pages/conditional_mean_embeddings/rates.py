@@ -37,9 +37,9 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
 STORED = "deconditional_rates.json"
-EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
+_EFFORT = (100_000, 300_000, 1_000_000, 3_000_000)
 #: What is measured, its name on an axis, and its words.
-ERRORS = {
+_ERRORS = {
     "Risk": ("risk", "E‖ψ(Y) − D̂Cψ(Y)‖²", "the excess risk, which the theorem bounds"),
     "Hilbert–Schmidt": ("hilbert_schmidt", "‖D̂ − D‖²", "the squared Hilbert–Schmidt distance to the true operator"),
 }
@@ -95,8 +95,10 @@ def choose() -> tuple[RateSettings, Difficulty, str]:
         c = widgets.slider("c", 1.05, 2.0, 1.5, 0.05, key="e-c", help="Smoothness, second stage.")
         prime = widgets.slider("c′", 1.05, 2.0, 2.0, 0.05, key="e-cp", help="Smoothness, first stage.")
         iota = widgets.slider("ι", 0.1, 1.0, 1.0, 0.05, key="e-iota", help="Hölder exponent.")
-        kind = widgets.segmented_control("Error", list(ERRORS), default="Risk", key="e-error")
-        largest = widgets.select_slider("Largest N", EFFORT, EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}")
+        kind = widgets.segmented_control("Error", list(_ERRORS), default="Risk", key="e-error")
+        largest = widgets.select_slider(
+            "Largest N", _EFFORT, _EFFORT[0], key="e-largest", format_func=lambda n: f"{n:,}"
+        )
         seed = widgets.number_input("Seed", 0, 9999, 0, key="e-rate-seed")
     settings = RateSettings(a, None if flat else b, c, prime, iota, int(largest), seed=int(seed))
     return settings, settings.difficulty, kind or "Risk"
@@ -116,7 +118,7 @@ def _exponents(a: float, difficulty: Difficulty) -> None:
     )
 
 
-def stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
+def _stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]] | None:
     """The kept curve of the same parameters and seed, where it reaches at least as far."""
     for curve in stored(STORED)["curves"]:
         kept = RateSettings(**curve["settings"])
@@ -133,7 +135,7 @@ def _job(settings: RateSettings) -> "Future[list[Measured]]":
 
 def _curve(settings: RateSettings, kind: str) -> None:
     """Measured errors along the theorem's sizes; what needs no sampling is drawn at once."""
-    kept = stored_curve(settings)
+    kept = _stored_curve(settings)
     try:
         schedule(kept[0] if kept else settings)
     except InputError as error:
@@ -164,7 +166,7 @@ def _await(settings: RateSettings) -> None:
 
 
 def _draw_curve(settings: RateSettings, rows: list[Measured], kind: str) -> None:
-    name, label, words = ERRORS[kind]
+    name, label, words = _ERRORS[kind]
     pairs = schedule(settings)
     sizes = np.array([m for m, _ in pairs], dtype=float)
     alone = np.array([getattr(error, name) for error in limits(settings, pairs)])
@@ -203,7 +205,7 @@ def reading(found: float, theory: float, name: str) -> str:
 
 def _grid(kind: str) -> None:
     """The kept table of all M and N: more of the one helps until the other limits."""
-    name, label, words = ERRORS[kind]
+    name, label, words = _ERRORS[kind]
     grid = stored(STORED)["grid"]
     settings, rows = RateSettings(**grid["settings"]), [Measured(**row) for row in grid["rows"]]
     samples = sorted({row.samples for row in rows})

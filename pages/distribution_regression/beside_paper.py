@@ -8,7 +8,7 @@ from deconditioning.studies.distribution_regression.study import CUT, LANDMARKS_
 
 #: What is told apart at this level.
 LEVEL = 0.05
-DENSITIES = ("kde", NARROW, CUT)
+_DENSITIES = ("kde", NARROW, CUT)
 
 
 def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
@@ -20,7 +20,7 @@ def counts(kept: dict[str, Any], second: str) -> tuple[int, int, int]:
 
 def on_densities(kept: dict[str, Any]) -> str:
     """The claim that GPDR beats kernel densities everywhere: it hangs on what densities do at the ends."""
-    said = [_told(kept, name) for name in DENSITIES if name in kept["settings"]["methods"]]
+    said = [_told(kept, name) for name in _DENSITIES if name in kept["settings"]["methods"]]
     told = (
         "The paper finds GPDR significantly better than kernel densities in all settings. Here, at p < 0.05, it is "
         f"better than {', than '.join(said)}. The paper names neither bandwidth nor ends."

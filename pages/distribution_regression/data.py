@@ -24,7 +24,7 @@ from pages.kit.session import Key
 from pages.kit.state import offer_only
 from pages.kit.visitor import listed, put_into_link, visitor_mark
 
-SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
+_SOURCES = {"simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
     source = (
         widgets.segmented_control(
-            "Data", list(SOURCES), default="simulation", key="d-data", format_func=SOURCES.__getitem__
+            "Data", list(_SOURCES), default="simulation", key="d-data", format_func=_SOURCES.__getitem__
         )
         or "simulation"
     )

@@ -29,7 +29,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
-STAND_IN = "distribution_regression_stand_in.json"
+_STAND_IN = "distribution_regression_stand_in.json"
 #: Of the cross-validation; fewer where there are fewer than ten subjects.
 FOLDS = 5
 ROUTES = {
@@ -150,7 +150,7 @@ def remark(chosen: Chosen) -> None:
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, other columns at their medians.")
     )
     if LABEL in chosen.words:
-        st.markdown(on_accelerometers(stored(STAND_IN)["results"]))
+        st.markdown(on_accelerometers(stored(_STAND_IN)["results"]))
 
 
 def _function(chosen: Chosen, found: Comparison, model: Model, dark: bool) -> Figure:

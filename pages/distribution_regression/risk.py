@@ -20,16 +20,16 @@ from pages.kit.runs.stored_results import stored
 from pages.kit.session import Key
 
 STORED = "distribution_regression.json"
-ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
+_ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subjects", "m, measures of each")}
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
-MOST_RUNS = 20
+_MOST_RUNS = 20
 #: What is drawn beside GPDR on opening: what the paper draws, and what it could have had.
 SHOWN = ("kde", "bdr10", "bdr50", "shrunk")
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def one_run(n: int, m: int, seed: int) -> list[dict[str, Any]]:
+def _one_run(n: int, m: int, seed: int) -> list[dict[str, Any]]:
     """One run of all methods at the paper's settings."""
     return risk_sweep([n], [m], [seed], MethodSettings())
 
@@ -39,7 +39,7 @@ def show() -> None:
     kept = stored(STORED)
     st.subheader("Risk against n and m", anchor=False)
     along, fixed = _choose(kept)
-    first, second, label = ALONG[along]
+    first, second, label = _ALONG[along]
     picked = {
         model: sorted((c[first], c["mean"], c["se"] or 0.0) for c in kept["curves"] if c["model"] == model and
                       c[second] == fixed)
@@ -72,8 +72,8 @@ def _drawn(kept: dict[str, Any]) -> list[str]:
 def _choose(kept: dict[str, Any]) -> tuple[str, int]:
     across, size = st.columns([1, 3])
     with across:
-        along = widgets.segmented_control("Against", list(ALONG), default="n", key="d-along") or "n"
-    second = ALONG[along][1]
+        along = widgets.segmented_control("Against", list(_ALONG), default="n", key="d-along") or "n"
+    second = _ALONG[along][1]
     offered = sorted({c[second] for c in kept["curves"]})
     with size:
         other = "m" if along == "n" else "n"
@@ -125,8 +125,8 @@ def _below(kept: dict[str, Any], curves: dict[str, Any], along: str, fixed: int)
 
 
 def _compared(kept: dict[str, Any], name: str, along: str, fixed: int) -> str:
-    tests = [t for t in kept["tests"] if t["second"] == name and t[ALONG[along][1]] == fixed]
-    tests.sort(key=lambda t: t[ALONG[along][0]])
+    tests = [t for t in kept["tests"] if t["second"] == name and t[_ALONG[along][1]] == fixed]
+    tests.sort(key=lambda t: t[_ALONG[along][0]])
     return f"GPDR against {model_name(name)}: " + "; ".join(_test(t, along) for t in tests) + "."
 
 
@@ -135,7 +135,7 @@ def _list(values: list[Any]) -> str:
 
 
 def _test(test: dict[str, Any], along: str) -> str:
-    p, size = test["p_mean"], test[ALONG[along][0]]
+    p, size = test["p_mean"], test[_ALONG[along][0]]
     if not p < 0.05:
         return f"{along} = {size} not told apart (p = {p:.2f})"
     who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
@@ -150,17 +150,17 @@ def _add(along: str, fixed: int) -> None:
         m = int(two.number_input("m", 5, 2000, fixed if along == "n" else 150, key=f"d-add-m-{along}-{fixed}"))
         if three.button("Add a run", key="d-add", width="stretch"):
             done = st.session_state.setdefault(Key.DISTRIBUTION_RUNS, [])
-            if len(done) >= MOST_RUNS:
+            if len(done) >= _MOST_RUNS:
                 del done[0]
             seed = 1000 + len([run for run in done if run[:2] == (n, m)])
             with refusals(), st.spinner("One run of every method …"):
-                one_run(n, m, seed)
+                _one_run(n, m, seed)
                 done.append((n, m, seed))
         runs = st.session_state.get(Key.DISTRIBUTION_RUNS, [])
         if runs:
             n, m, seed = runs[-1]
             risks = ", ".join(
-                f"{model_name(r['model'])} {r['scores']['posterior_risk']:.4f}" for r in one_run(n, m, seed)
+                f"{model_name(r['model'])} {r['scores']['posterior_risk']:.4f}" for r in _one_run(n, m, seed)
             )
             st.caption(f"{len(runs)} run(s) of yours, circles. The last, n = {n}, m = {m}, seed {seed}: {risks}.")
 
@@ -169,7 +169,7 @@ def _now(first: str, second: str, fixed: int, models: Collection[str]) -> dict[s
     """The session's runs at the drawn size, by method."""
     found: dict[str, list[tuple[float, float]]] = {}
     for n, m, seed in st.session_state.get(Key.DISTRIBUTION_RUNS, []):
-        for row in one_run(n, m, seed):
+        for row in _one_run(n, m, seed):
             if row[second] == fixed and row["model"] in models:
                 found.setdefault(row["model"], []).append((row[first], row["scores"]["posterior_risk"]))
     return {name: (np.array([a for a, _ in v]), np.array([b for _, b in v])) for name, v in found.items()}

@@ -23,7 +23,7 @@ from pages.kit.record import saw_numbers
 from pages.kit.state import log_slider
 
 #: Concentrations that the curve goes through; distributions drawn at each.
-ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
+_ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
 #: The simulation whose measures are transformed.
 SIMULATION = SimulationSpec(100, 200)
 #: A function whose mean is so small a share of its size averages to nothing; one that varies so little is constant.
@@ -72,17 +72,17 @@ def _lemma() -> None:
             waves = int(widgets.slider("Waves", 1, 10, 1, key="d-l-waves"))
     with second:
         alpha = log_slider("Concentration α of the subjects", "d-l-alpha", 1.0, 100.0, 25.0)
-    found = _told_apart(function, waves, tuple(sorted({*ALPHAS, float(alpha)})))
+    found = _told_apart(function, waves, tuple(sorted({*_ALPHAS, float(alpha)})))
     curves = {"at most: 1 + α": found.bound, "exactly": found.exact, f"{DRAWS} distributions drawn": found.drawn}
     figure = curves_plot(
         found.concentration, curves, title="Square of f over what averages keep of it",
         labels=("α", "E f² / E (E f)²"), now=alpha, height=330, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-lemma", later=True)
-    st.markdown(lemma_said(found, float(alpha)))
+    st.markdown(_lemma_said(found, float(alpha)))
 
 
-def lemma_said(found: Separation, alpha: float) -> str:
+def _lemma_said(found: Separation, alpha: float) -> str:
     """How much of f averages keep at a concentration, and why."""
     place = int(np.argmin(np.abs(found.concentration - alpha)))
     share, varies = 1 / found.exact[place], max(found.square - found.mean**2, 0.0)
@@ -115,10 +115,10 @@ def _invariance() -> None:
     )  # fmt: skip
     plotly_live(figure, "d-invariance", later=True)
     saw_numbers(transformed_apart=found.apart["gpdr"])
-    st.markdown(invariance_said(found))
+    st.markdown(_invariance_said(found))
 
 
-def invariance_said(found: Transformed) -> str:
+def _invariance_said(found: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
     if found.apart["gpdr"] < 1e-10:
         words = "The same kernel on h(x) is the same model here: outcomes' fits agree to rounding. "

@@ -27,7 +27,7 @@ from pages.kit.session import Key
 #: Keys of the controls.
 HIDE, REVEAL, ROWS, COLUMNS = "hide", "reveal", "cell-rows", "cell-columns"
 #: What pointing at a map does, by the control's value.
-MODES = {"look": "Look inside a cell", "turn": "Hide or reveal a cell", "region": "Draw a region"}
+_MODES = {"look": "Look inside a cell", "turn": "Hide or reveal a cell", "region": "Draw a region"}
 _HOW = {
     "look": "",
     "turn": "Click a cell on any map, or go to one with the arrow keys and press Enter.",
@@ -104,7 +104,7 @@ def bar(problem: DownscalingProblem) -> None:
     """
     with st.container(horizontal=True, vertical_alignment="center", key="lab-by-hand"):
         st.segmented_control(
-            "A click on a map", list(MODES), default="look", key=_MODE, format_func=MODES.__getitem__,
+            "A click on a map", list(_MODES), default="look", key=_MODE, format_func=_MODES.__getitem__,
             label_visibility="collapsed", width="content",
         )  # fmt: skip
         if said := _done(problem):
@@ -151,7 +151,7 @@ def _hidden_since(problem: DownscalingProblem, before: DownscalingSpec | None) -
 
 
 def mode() -> str:
-    """What pointing at a map does: a key of ``MODES``."""
+    """What pointing at a map does: a key of ``_MODES``."""
     return st.session_state.get(_MODE) or "look"
 
 

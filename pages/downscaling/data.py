@@ -75,7 +75,7 @@ def problem_of(choice: Choice) -> DownscalingProblem:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def default_of(key: str) -> dict[str, Any]:
+def _default_of(key: str) -> dict[str, Any]:
     """Settings a data set opens with: its own, or a guess from its fields."""
     from deconditioning.datasets.entries import catalogue
     from deconditioning.datasets.suggest import suggest_spec
@@ -163,7 +163,7 @@ def _forget_others(key: str) -> None:
 
 
 def _spec(fields: Fields, source: Source, hidden: DeltaGenerator, asked: DeltaGenerator) -> DownscalingSpec:
-    default = default_of(keys_of(source.fields)[0])
+    default = _default_of(keys_of(source.fields)[0])
     target, covariates, mediators = _variables(fields, source, default)
     own = [*covariates, *mediators] if source.coarse else [target, *covariates, *mediators]
     select = dimensions(fields, own, default.get("select", {}))

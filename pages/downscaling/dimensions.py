@@ -14,7 +14,7 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.session import Key
 
-AS_COVARIATES = "as the covariates"
+_AS_COVARIATES = "as the covariates"
 
 
 def dimensions(
@@ -49,12 +49,12 @@ def coarse_dimensions(coarse: Fields, target: str, beside: tuple[Fields, list[st
         match = None if label is None else place_matching(labels, label)
         options, key = _places(labels), f"coarse-dim-{dim}"
         if match is not None:
-            options.insert(0, AS_COVARIATES)
+            options.insert(0, _AS_COVARIATES)
         asked = st.session_state.get(Key.COARSE_SELECTION, {}).get(dim)
         begin = options[0] if asked is None else _places(labels)[index_of(dim, labels, asked)]
         _read_place(key, dim, labels, options)
         picked = pick(f"{plain(_title(dim))} of the coarse target", key, options, begin)
-        if picked != AS_COVARIATES:
+        if picked != _AS_COVARIATES:
             found[dim] = _places(labels).index(picked)
         elif match is not None:
             st.caption(f"The coarse target is for {plain(labels[match])}.")

@@ -21,7 +21,7 @@ from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
 from pages.kit.layout.page_layout import refusal
 
-NETCDF, ZARR = "NetCDF", "Zarr"
+_NETCDF, _ZARR = "NetCDF", "Zarr"
 #: Numbers of draws that are offered.
 DRAWS = (0, 10, 20, 50, 100)
 
@@ -36,7 +36,7 @@ def offer(choice: Choice, leaving: Leaving, name: str, place: DeltaGenerator) ->
     stem = leaving.drs_name if by_standard else name
     zipped = delivery.store or delivery.apart
     place.download_button(
-        ZARR if delivery.store else NETCDF,
+        _ZARR if delivery.store else _NETCDF,
         partial(_made, leaving, delivery, drawn, stem),
         f"{stem}.{'zip' if zipped else 'nc'}",
         "application/zip" if zipped else "application/x-netcdf",
@@ -50,7 +50,7 @@ def offer(choice: Choice, leaving: Leaving, name: str, place: DeltaGenerator) ->
 def _asked() -> tuple[Delivery | None, bool]:
     """What is asked for, None with a sentence where that cannot be; whether the name is by the syntax."""
     left, right = st.columns(2)
-    form = widgets.selectbox("Format", (NETCDF, ZARR), key="form", place=left)
+    form = widgets.selectbox("Format", (_NETCDF, _ZARR), key="form", place=left)
     draws = widgets.selectbox(
         "Joint draws", DRAWS, key="members", place=right,
         help="Fields that all fit the same coarse cells, stacked along the dimension `realization`",
@@ -72,7 +72,7 @@ def _asked() -> tuple[Delivery | None, bool]:
     )
     try:
         attributes = attributes_of_text([part for part in own.split(";") if part.strip()])
-        return Delivery(draws, QUANTILES if quantiles else (), single, apart, form == ZARR, attributes), by_standard
+        return Delivery(draws, QUANTILES if quantiles else (), single, apart, form == _ZARR, attributes), by_standard
     except InputError as error:
         refusal(error)
         return None, by_standard

@@ -37,7 +37,7 @@ from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 
-STAGES = {
+_STAGES = {
     "choose": "Jointly, or from the bags left out where that is clearly nearer one scale up",
     "leave_one_bag_out": "Two stages: λ and ℓ by leaving bags out, then k and noises by the evidence",
     "target_gp": "Two stages: ℓ from the GP of targets on mediators, λ kept",
@@ -46,7 +46,7 @@ STAGES = {
 
 
 #: Which noises learning leaves alone, by the control's value.
-HOLD: dict[str, tuple[str, ...]] = {"none": (), "point_noise": ("point_noise",), "both": ("noise", "point_noise")}
+_HOLD: dict[str, tuple[str, ...]] = {"none": (), "point_noise": ("point_noise",), "both": ("noise", "point_noise")}
 #: Over which points terms of the place are summed while learning, by the control's value.
 EVERY = {"every": True, "few": False}
 
@@ -61,7 +61,7 @@ def _hold(start: Start) -> tuple[str, ...] | None:
         "Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
         "variances are learned freely, they absorb what the kernel should explain."
     )
-    return own_choice("Noises", "hold", HOLD, names, start.hold, about)
+    return own_choice("Noises", "hold", _HOLD, names, start.hold, about)
 
 
 def _every_pixel(start: Start) -> bool | None:
@@ -96,7 +96,7 @@ def options(problem: DownscalingProblem, model: NamedModel) -> dict[str, Any]:
     with group("How to learn"):
         stage = CHOOSE
         if model.chooses_first_stage:
-            stage = widgets.selectbox("Stages", list(STAGES), key="stage", format_func=lambda option: STAGES[option])
+            stage = widgets.selectbox("Stages", list(_STAGES), key="stage", format_func=lambda option: _STAGES[option])
         method = widgets.segmented_control("Optimiser", ["lbfgs", "adam"], default="lbfgs", key="optimiser")
         return {
             "stage_one": stage,
@@ -211,7 +211,7 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
             with charts:
                 trace_charts(rows)
             with now:
-                _picture_so_far(rows, choice, problem, spec, same_problem(run, choice))
+                _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
 
         follow(run, draw)
         return
@@ -219,7 +219,7 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     _ended(run)
 
 
-def same_problem(run: Run, choice: Choice) -> bool:
+def _same_problem(run: Run, choice: Choice) -> bool:
     """Whether the run is about the fields and cells on the page."""
     settings = run.spec.settings
     return (
@@ -231,7 +231,7 @@ def same_problem(run: Run, choice: Choice) -> bool:
 def one_scale_up(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> OneScaleUp | None:
     """What the page's run found one scale up, where it is about the fields, cells and model on the page."""
     run = current_run()
-    if run is None or not same_problem(run, choice):
+    if run is None or not _same_problem(run, choice):
         return None
     found = one_scale_up_in(run.result, problem.coarse.size)
     return found if found is not None and found.model == spec.model.name else None
@@ -262,7 +262,7 @@ def _picture_so_far(
 def _take_over(run: Run, choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> None:
     """The learned values go into the sliders, once, when the page still shows the same problem and model."""
     learned = (run.result or {}).get("learned")
-    if not learned or not same_problem(run, choice):
+    if not learned or not _same_problem(run, choice):
         return
     if learned["model"] != spec.model.name:
         _switch_model(run, spec.model.name, str(learned["model"]))

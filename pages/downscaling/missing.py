@@ -15,13 +15,13 @@ from pages.kit.controls.program_values import ask
 from pages.kit.layout.escaping import sentence_of
 
 #: More sentences on doubtful numbers are left to the notes.
-MOST_WARNINGS = 3
+_MOST_WARNINGS = 3
 _KEY = "missing"
 _OF, _EVERY = " of ", "every field"
-Used = tuple[str, str, dict[str, int | str]]
+_Used = tuple[str, str, dict[str, int | str]]
 
 
-def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) -> tuple[str, ...]:
+def counted_missing(used: Sequence[_Used], fields_of: Callable[[str], Fields]) -> tuple[str, ...]:
     """The numbers that count as missing in the fields ``used`` (key, name, what is selected), as a problem takes them.
 
     A control is there where a number looks like a mark of missing values, or one is counted already; each such number
@@ -41,7 +41,7 @@ def counted_missing(used: Sequence[Used], fields_of: Callable[[str], Fields]) ->
         if not any(marked(mark.value, value) for value in marks_of(chosen, name))
     ]
     with place:
-        for name, mark in left[:MOST_WARNINGS]:
+        for name, mark in left[:_MOST_WARNINGS]:
             _ask(suspicion(name, mark), f"{name}={mark.text}", chosen)
     return chosen
 

@@ -45,7 +45,7 @@ def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarr
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)
-def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
+def _share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
     """The share of within-cell variation the covariates explain, and its sentence."""
     found = explained_share(_problem)
     return found.share, found.sentence
@@ -53,7 +53,7 @@ def share_of(key: str, _problem: DownscalingProblem) -> tuple[float, str]:
 
 def hope(key: str, problem: DownscalingProblem) -> None:
     """Whether the covariates can carry detail into a cell; no praise, since it says nothing about the intervals."""
-    share, sentence = share_of(key, problem)
+    share, sentence = _share_of(key, problem)
     (st.warning if share < 0.3 else st.markdown)(sentence_of(sentence))
 
 

@@ -69,7 +69,7 @@ def _many_steps(choice: Choice, file: str) -> None:
             f"the store. Press **Settings** to save this model, with the sliders' hyperparameters, as {kept}, then "
             "run in the project's folder:"
         )
-        st.code(predict_command(file), language="bash")
+        st.code(_predict_command(file), language="bash")
         needs = f"{fields} of every step" if fields else "the grid of each step"
         st.markdown(
             f"The store has to hold {needs} on this grid. The targets are the ones seen here; with `--condition each` "
@@ -80,7 +80,7 @@ def _many_steps(choice: Choice, file: str) -> None:
             st.caption("An uploaded file is looked up by its contents in this app's runs folder.")
 
 
-def predict_command(file: str) -> str:
+def _predict_command(file: str) -> str:
     """The command line that predicts a store with the model in a file."""
     return shlex.join(["deconditioning", "predict-store", "FIELDS.zarr", "--model", file, "--output", "OUT.zarr"])
 

@@ -71,7 +71,7 @@ def body() -> None:
         trust.panel(problem, view, held, baselines["bilinear"], doubts)
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    reservations(choice, problem, settings, spec, view)
+    _reservations(choice, problem, settings, spec, view)
     words.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps)
     numbers.one_cell(problem, view, cell)
@@ -85,7 +85,7 @@ def body() -> None:
     notes(problem.notes)
 
 
-def reservations(
+def _reservations(
     choice: data.Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, view: picture.View
 ) -> None:
     """What is not exact yet, what was added to a diagonal, what the hyperparameters know of hidden cells.

@@ -52,7 +52,7 @@ from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
 from pages.kit.session import Key
 
-GROUP = "downscaling-maps"
+_GROUP = "downscaling-maps"
 TRUST = "trust"
 #: In the session: the name of what the picture shows now, and the last preview with its name.
 
@@ -123,7 +123,7 @@ def spec_key(choice: Choice, spec: ModelSpec) -> str:
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
-def exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "Future[View]":
+def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> "Future[View]":
     """The exact picture, computed in the background; asking again gives the same job."""
     data, picture, store = (
         data_for(choice, problem, spec),
@@ -168,7 +168,7 @@ def inputs_of_draws(
     return data_for(choice, problem, spec), picture, _sketch(choice.key, problem)
 
 
-def current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
+def _current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
     """The exact picture where it is there already, else a preview; the exact one is begun once that is drawn."""
     key = spec_key(choice, spec)
     st.session_state[Key.SHOWN_PICTURE] = key
@@ -205,7 +205,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         if st.session_state.get(Key.SHOWN_PICTURE) != key:
             st.caption("The sliders have moved …")
             return
-        job = exact_job(choice, problem, spec)
+        job = _exact_job(choice, problem, spec)
         if job.done():
             error = job.exception()
             if error is None:
@@ -250,7 +250,7 @@ class Maps:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
         with self.places[key] if key != MEAN else nullcontext():
             point = plotly_live(
-                figure, f"map-{key}", group=GROUP, clickable=by_hand.mode() == "look", later=key != MEAN,
+                figure, f"map-{key}", group=_GROUP, clickable=by_hand.mode() == "look", later=key != MEAN,
                 on_click=_whole_page, cells=by_hand.lattice(self.problem, key == OBSERVED),
                 on_cells=partial(_by_hand, self.problem, key),
             )  # fmt: skip
@@ -295,7 +295,7 @@ def posterior(choice: Choice, problem: DownscalingProblem, start: ModelSpec, map
     def draw() -> tuple[ModelSpec, View]:
         with st.sidebar:
             spec = hyperparameters(problem, start)
-        view = current_view(choice, problem, spec)
+        view = _current_view(choice, problem, spec)
         maps.draw(mean_panel(problem, maps.scale, view.mean), view.every)
         return spec, view
 

@@ -31,7 +31,7 @@ from pages.kit.state import offer_only
 
 #: Pages as they are offered.
 SIZES: dict[Page, str] = {"fit": "as the maps need", "slide": "slide, 16:9", "sheet": "sheet, A4"}
-MIMES: dict[Format, str] = {"png": "image/png", "pdf": "application/pdf", "svg": "image/svg+xml"}
+_MIMES: dict[Format, str] = {"png": "image/png", "pdf": "application/pdf", "svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def offer(
             f"Maps, {kind.upper()}",
             partial(_printed, choice, problem, spec, wanted, verdict, kind),
             f"{name}.{kind}",
-            MIMES[kind],
+            _MIMES[kind],
             key=f"get-{kind}",
             on_click="ignore",
             width="stretch",

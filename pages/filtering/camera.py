@@ -38,25 +38,25 @@ Found = dict[str, Estimates]
 
 STORED = "camera.json"
 #: Runs over all of SO(3).
-TURNED = "camera_rotations.json"
+_TURNED = "camera_rotations.json"
 
 
 def show() -> None:
     """Read the controls, follow, play; then the paper's table."""
     with st.sidebar:
-        spec, settings, shown = choose_camera(), choose_filters(), choose_shown()
+        spec, settings, shown = _choose_camera(), _choose_filters(), _choose_shown()
     data = _made(spec)
     found = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
     said(data, found)
     player(len(data.truth), lambda step: _draw(data, found, shown, step), key="fc")
     table(data, found)
     equation(spec, found)
-    paper_table()
+    _paper_table()
     if settings.scale is not None:
         offer(CAMERA)
 
 
-def choose_camera() -> CameraSpec:
+def _choose_camera() -> CameraSpec:
     """Lengths of both series, noise, the path, the room and the seed."""
     train = int(widgets.slider("Training frames T", 100, 1200, 300, 50, key="fc-train"))
     test = int(widgets.slider("Frames to track", 20, 300, 60, 10, key="fc-test"))
@@ -81,7 +81,7 @@ def choose_camera() -> CameraSpec:
     )  # fmt: skip
 
 
-def choose_filters() -> FilterSettings:
+def _choose_filters() -> FilterSettings:
     """β and ε of both kernel Bayes filters, or validation; the tolerance."""
     validate = widgets.toggle(
         "β and ε by validation", False, key="fc-validate",
@@ -96,7 +96,7 @@ def choose_filters() -> FilterSettings:
     return FilterSettings(scale, epsilon, tolerance)
 
 
-def choose_shown() -> str:
+def _choose_shown() -> str:
     """The filter whose belief is drawn."""
     default = KERNELS[1]
     return (
@@ -202,9 +202,9 @@ $R_{{t+1}} \approx A R_t + a$ and $Y_t \approx H R_t + h$ by least squares, on n
     )
 
 
-def paper_table() -> None:
+def _paper_table() -> None:
     """Stored results of long series beside the paper's Table 1, and of a camera that turns any way."""
-    kept, turned = stored(STORED), stored(TURNED)
+    kept, turned = stored(STORED), stored(_TURNED)
     settings, results = kept["settings"], kept["results"]
     st.subheader("The paper's Table 1", anchor=False)
     for column, noise in zip(st.columns(len(settings["noise"])), settings["noise"], strict=True):
@@ -218,10 +218,10 @@ def paper_table() -> None:
         "1800 frames, 10 runs. Its frames and path are not published, so only the ranking of the methods can be "
         "compared, not the numbers. It has no nearest-frame baseline."
     )
-    st.markdown(any_rotation(turned))
+    st.markdown(_any_rotation(turned))
 
 
-def any_rotation(kept: dict[str, Any]) -> str:
+def _any_rotation(kept: dict[str, Any]) -> str:
     """What the stored runs over all of SO(3) found, in words."""
     settings = kept["settings"]
 

@@ -24,8 +24,8 @@ from pages.kit.runs.uploaded import content_bytes
 from pages.kit.session import Key
 
 #: Columns of the state that get a picture each.
-MOST_PICTURES = 3
-AS_THEY_STAND = "rows as they stand"
+_MOST_PICTURES = 3
+_AS_THEY_STAND = "rows as they stand"
 
 
 @st.cache_resource(show_spinner="Reading the series …", max_entries=4)
@@ -41,12 +41,12 @@ def _example() -> Table:
 def show() -> None:
     """Columns, the series followed, errors."""
     with st.sidebar:
-        table = choose_table()
-        states, observations = choose_columns(table)
-        series = Series.from_table(table, states, observations, choose_time(table, [*states, *observations]))
+        table = _choose_table()
+        states, observations = _choose_columns(table)
+        series = Series.from_table(table, states, observations, _choose_time(table, [*states, *observations]))
         for note in (*table.notes, *series.notes):
             st.caption(plain(note))
-        steps = choose_length(series)
+        steps = _choose_length(series)
         settings = words.choose_filter()
     found = _followed(series, steps, settings)
     _said(found, series, table)
@@ -62,7 +62,7 @@ def show() -> None:
     )  # fmt: skip
 
 
-def choose_table() -> Table:
+def _choose_table() -> Table:
     """An uploaded file, or the example; a bad file is refused and the last good table stays."""
     name, about = called("f-file", "CSV or NetCDF, one step per row")
     file = st.file_uploader(name, key="f-file", help=about)
@@ -93,7 +93,7 @@ def _as_csv(_table: Table) -> str:
     return pd.DataFrame(dict(_table.columns)).to_csv(index=False, float_format="%.6g")
 
 
-def choose_columns(table: Table) -> tuple[list[str], list[str]]:
+def _choose_columns(table: Table) -> tuple[list[str], list[str]]:
     """Hidden and observed columns; on opening the first half is hidden, clocks and counters left out."""
     names = table.numeric
     moving = [name for name in names if not _is_clock(table.columns[name])]
@@ -106,15 +106,15 @@ def choose_columns(table: Table) -> tuple[list[str], list[str]]:
     return states, observations
 
 
-def choose_time(table: Table, taken: list[str]) -> str | None:
+def _choose_time(table: Table, taken: list[str]) -> str | None:
     """The column by which rows are sorted and gaps are found; None for rows as they stand."""
     dated = [name for name, values in table.columns.items() if values.dtype.kind == "M"]
     offered = [name for name in (*dated, *table.numeric) if name not in taken]
     guess = time_column(table, taken)
-    options = [AS_THEY_STAND, *offered]
+    options = [_AS_THEY_STAND, *offered]
     found = st.selectbox("Time", options, options.index(guess) if guess else 0, key=f"f-time-{table.source}-{guess}",
                          help="Rows are sorted by this column; missing steps are predicted.")  # fmt: skip
-    return None if found == AS_THEY_STAND else found
+    return None if found == _AS_THEY_STAND else found
 
 
 def _is_clock(values: np.ndarray) -> bool:
@@ -123,7 +123,7 @@ def _is_clock(values: np.ndarray) -> bool:
     return bool(len(rises) and rises[0] > 0 and np.allclose(rises, rises[0], rtol=1e-3))
 
 
-def choose_length(series: Series) -> int:
+def _choose_length(series: Series) -> int:
     """Training steps; half of the series on opening."""
     most = min(MOST_TRAIN, len(series) - 2)
     if most <= FEWEST:
@@ -159,11 +159,11 @@ def _draw(found: Followed, series: Series, step: int) -> None:
     truth, means, names = found.truth, found.means, series.state_names
     left, right = st.columns([1, 1])
     with left:
-        for index, name in enumerate(names[:MOST_PICTURES]):
+        for index, name in enumerate(names[:_MOST_PICTURES]):
             columns = {key: values[:, index] for key, values in means.items()}
             plotly_live(column_plot(truth[:, index], columns, step, name=name, dark=is_dark()), f"f-column-{index}")
-        if len(names) > MOST_PICTURES:
-            st.caption(f"The first {MOST_PICTURES} of {len(names)} hidden columns are shown.")
+        if len(names) > _MOST_PICTURES:
+            st.caption(f"The first {_MOST_PICTURES} of {len(names)} hidden columns are shown.")
     with right:
         if len(names) > 1:
             pair = {key: values[:, :2] for key, values in means.items()}

@@ -15,13 +15,13 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import offer
 
 #: How the next angle comes about, by the generator's name in the library.
-ANGLES = {"M": "from the noisy state", "D": "by itself"}
+_ANGLES = {"M": "from the noisy state", "D": "by itself"}
 
 
 def show(name: str) -> None:
     """The series, its pictures, the scores, error against T."""
     with st.sidebar:
-        system = choose_system(name)
+        system = _choose_system(name)
         steps = int(widgets.slider("Training steps T", 20, 800, 200, 20, key="f-train"))
         test = int(widgets.slider("Steps to track", 20, 400, 150, 10, key="f-test"))
         seed = int(widgets.number_input("Seed", 0, 9999, 0, key="f-seed"))
@@ -44,10 +44,10 @@ Y_t = X_t + \xi_t,\qquad \eta = {system.eta:g},\ b = {system.b:g},\ M = {system.
         offer(of_system(name))
 
 
-def choose_system(name: str) -> RotationSystem:
+def _choose_system(name: str) -> RotationSystem:
     """System (a), (b) or one's own."""
     generator = widgets.segmented_control(
-        "Next angle", GENERATORS, default="M", key="f-gen", format_func=ANGLES.__getitem__,
+        "Next angle", GENERATORS, default="M", key="f-gen", format_func=_ANGLES.__getitem__,
         help="The paper's equation can be read in two ways: the angle continues from the noisy state, or it advances "
              "on its own and the noise is only added to the state.",
     ) or "M"  # fmt: skip

@@ -24,11 +24,11 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
-BY_DIMENSION, BY_SIZE = "kernel_bayes.json", "kernel_bayes_sizes.json"
+_BY_DIMENSION, _BY_SIZE = "kernel_bayes.json", "kernel_bayes_sizes.json"
 #: The same runs by the rule with μ̂ as eq. 12 and Figure 1 print it.
-AS_PRINTED = {BY_DIMENSION: "kernel_bayes_printed.json", BY_SIZE: "kernel_bayes_sizes_printed.json"}
+_AS_PRINTED = {_BY_DIMENSION: "kernel_bayes_printed.json", _BY_SIZE: "kernel_bayes_sizes_printed.json"}
 #: Bandwidths and lengthscales chosen without the truth.
-VALIDATED = "kernel_bayes_validated.json"
+_VALIDATED = "kernel_bayes_validated.json"
 TITLES = {
     "kbr": "Kernel Bayes' rule (b)",
     "kbr_a": "Kernel Bayes' rule (a)",
@@ -41,13 +41,13 @@ TITLES = {
     LEAST_SQUARES: "Densities, bandwidth by cross-validation",
 }
 #: What theorem 3.6 promises of the mean square error over y, for an i.i.d. sample of the prior.
-PROMISED = -1 / 3
+_PROMISED = -1 / 3
 Curves = dict[str, dict[float, list[float]]]
 
 
 def worth_it() -> str:
     """When the rule is worth it and when not, from the stored runs."""
-    kept = stored(BY_SIZE)
+    kept = stored(_BY_SIZE)
     found, runs, size = kept["results"], kept["settings"]["runs"], 200
     few, many = min(kept["settings"]["dimension"]), max(kept["settings"]["dimension"])
 
@@ -66,7 +66,7 @@ def worth_it() -> str:
 
 def against_dimension() -> None:
     """Posterior means of kernel rules, densities and ABC as the dimension grows."""
-    kept = stored(BY_DIMENSION)
+    kept = stored(_BY_DIMENSION)
     settings = kept["settings"]
     pairs, tests = settings["pairs"][0], settings["tests"]
 
@@ -92,20 +92,20 @@ def against_dimension() -> None:
                 "kernels use the median distance, chosen without the truth."
             )
             st.markdown(beside_the_paper(curves))
-            st.markdown(without_the_truth(curves, stored(VALIDATED)["results"]))
+            st.markdown(_without_the_truth(curves, stored(_VALIDATED)["results"]))
 
-    rows = [row for row in stored(VALIDATED)["results"] if row["model"] != FOLDED_OWN]
+    rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_OWN]
     command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"
     told = (
         f"{_told(kept, command)} Those chosen by cross-validation: `--methods {LEAST_SQUARES} {FOLDED} {FOLDED_OWN}`."
     )
-    extendable("k-dimensions", "all", [*_with_printed(BY_DIMENSION), *rows], work, draw, seed=settings["runs"],
+    extendable("k-dimensions", "all", [*_with_printed(_BY_DIMENSION), *rows], work, draw, seed=settings["runs"],
                told=told)  # fmt: skip
 
 
 def _with_printed(file: str) -> list[dict[str, Any]]:
     """Stored rows, those of the printed normalisation last."""
-    return [*stored(file)["results"], *stored(AS_PRINTED[file])["results"]]
+    return [*stored(file)["results"], *stored(_AS_PRINTED[file])["results"]]
 
 
 def beside_the_paper(curves: Curves) -> str:
@@ -135,7 +135,7 @@ def beside_the_paper(curves: Curves) -> str:
     )
 
 
-def without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
+def _without_the_truth(curves: Curves, chosen: list[dict[str, Any]]) -> str:
     """What cross-validation costs densities and gives the rule, and which lengthscale §4.2's own distance takes."""
     if not {"kbr", FOLDED, "kde", LEAST_SQUARES} <= set(curves):
         return ""
@@ -187,7 +187,7 @@ def _below(curves: Curves) -> str:
 
 def against_size(dimension: int) -> None:
     """Error against the number of pairs with the theorem's rate, and error against CPU time with ABC."""
-    kept = stored(BY_SIZE)
+    kept = stored(_BY_SIZE)
     settings = kept["settings"]
     known = settings["dimension"]
     chosen = widgets.segmented_control("d", known, default=known[-1], key="k-size-d") or known[-1]
@@ -207,7 +207,7 @@ def against_size(dimension: int) -> None:
         f"--simulations {_listed(settings['simulations'])} --methods {_listed(settings['methods'])} --runs "
         f"{settings['runs']} --json FILE"
     )
-    rows = [row for row in _with_printed(BY_SIZE) if row["dimension"] == chosen]
+    rows = [row for row in _with_printed(_BY_SIZE) if row["dimension"] == chosen]
     extendable("k-sizes", str(chosen), rows, work, lambda found: _draw_sizes(found, settings["tests"]),
                seed=settings["runs"], told=_told(kept, command))  # fmt: skip
 
@@ -239,7 +239,7 @@ def _promise(curves: Curves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         return {}
     sizes = np.array(sorted(curves[THEOREM]), dtype=float)
     first = float(np.mean(curves[THEOREM][sizes[0]]))
-    return {"theorem 3.6": (sizes, first * (sizes / sizes[0]) ** PROMISED)}
+    return {"theorem 3.6": (sizes, first * (sizes / sizes[0]) ** _PROMISED)}
 
 
 def _slopes(curves: Curves) -> str:
@@ -254,7 +254,7 @@ def _slopes(curves: Curves) -> str:
     slower = (
         "Here the condition does not hold or these n are too small: with the theorem's exponents the error falls "
         "more slowly. "
-        if own > PROMISED
+        if own > _PROMISED
         else ""
     )
     return (

@@ -22,7 +22,7 @@ COOKIE = "deconditioning-visitor"
 UPLOADS = "upload"
 _ISSUED = re.compile(r"[0-9a-f]{64}")
 #: Letters that the administrator's secret has at least; seconds that a wrong guess costs, doubled with each, at most.
-SHORTEST_SECRET, _WRONG_S, _LONGEST_WAIT_S = 16, 1.0, 60.0
+_SHORTEST_SECRET, _WRONG_S, _LONGEST_WAIT_S = 16, 1.0, 60.0
 _WAITED_FOR_S = 2.0  # a person who mistyped once or twice is not sent away
 
 
@@ -124,12 +124,12 @@ def become_administrator(secret: str) -> bool:
     """Whether the secret is that of ``DECONDITIONING_ADMIN``; if so this session sees everything.
 
     Raises ``InputError`` where guesses come too fast, and where the server's secret is shorter than
-    ``SHORTEST_SECRET``: nobody is the administrator then.
+    ``_SHORTEST_SECRET``: nobody is the administrator then.
     """
     wanted = os.environ.get("DECONDITIONING_ADMIN", "")
-    if len(wanted) < SHORTEST_SECRET:
+    if len(wanted) < _SHORTEST_SECRET:
         raise InputError(
-            f"DECONDITIONING_ADMIN has fewer than {SHORTEST_SECRET} characters: restart the server with "
+            f"DECONDITIONING_ADMIN has fewer than {_SHORTEST_SECRET} characters: restart the server with "
             "a longer secret."
         )
     if not _guesses[address()].right(secret, wanted):

@@ -21,7 +21,7 @@ STORED, LIMITS = "likelihood_free.json", "likelihood_free_guards.json"
 SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % interval"}
 LABELS = {"error": "median |mean − exact|", "width": "in exact widths"}
 #: Points a side of the q̄ picture; simulations and seeds of a live error curve; data sets of a live calibration.
-SIDE, LIVE_COUNTS, LIVE_SEEDS, LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
+SIDE, _LIVE_COUNTS, _LIVE_SEEDS, _LIVE_REPEATS = 15, (25, 50, 100, 200), 4, 100
 
 
 def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
@@ -58,13 +58,13 @@ def q_bar(choice: Choice, learned: Learned, found: Inference) -> None:
             f"({guards.noise:.2g} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the parameters that "
             "this ε lets through; λ = 10⁻³ ℓ, k = max(ε, 2 × noise), δ a tenth of the evidence."
         )
-        st.caption(without_limits())
+        st.caption(_without_limits())
     if values is not None:
         with left:
             _draw_surface(values, learned, found, other)
 
 
-def without_limits() -> str:
+def _without_limits() -> str:
     """What stored runs say of q̄ without its limits: median and largest width of the DME's interval."""
     kept = stored(LIMITS)
 
@@ -152,8 +152,8 @@ def _live_errors(choice: Choice) -> None:
 
     def work(check: Callable[[], None]) -> list[dict[str, Any]]:
         problem, rows = simulated(choice)[0], []
-        for count in LIVE_COUNTS:
-            for seed in range(LIVE_SEEDS):
+        for count in _LIVE_COUNTS:
+            for seed in range(_LIVE_SEEDS):
                 check()
                 rows += [{**row, **row["more"]} for row in run_problem(problem, count, seed)[1]]
         return rows
@@ -182,15 +182,15 @@ def ranks(choice: Choice) -> None:
         "too narrow, a slope is biased. Stored by the same command."
     )
     if choice.name not in ("exponential-gamma", "gaussian") or not st.toggle(
-        f"{LIVE_REPEATS} data sets of the problem on the left", key="lf-live-ranks"
+        f"{_LIVE_REPEATS} data sets of the problem on the left", key="lf-live-ranks"
     ):
         return
     methods = ("dme", "cme")
     found = awaited(
         f"lf-ranks-{hash(choice)}", "lf-ranks",
-        lambda check: calibration(simulated(choice)[0], choice.count, methods, LIVE_REPEATS, seed=choice.seed,
+        lambda check: calibration(simulated(choice)[0], choice.count, methods, _LIVE_REPEATS, seed=choice.seed,
                                   check=lambda done: check()),
-        f"Calibrating over {LIVE_REPEATS} data sets …",
+        f"Calibrating over {_LIVE_REPEATS} data sets …",
     )  # fmt: skip
     if found is not None:
         _draw_ranks(found, "lf-live-ranks-now")

@@ -205,7 +205,7 @@ def _moved() -> bool:
     )
 
 
-def example_table() -> bytes:
+def _example_table() -> bytes:
     """Simulations of exponential-gamma as a table with its observed row last: what an own table looks like."""
     problem = exponential_gamma()
     runs = simulate(problem, 200, 0)
@@ -221,7 +221,7 @@ def _choose_table() -> Choice:
     )
     files = st.file_uploader("Table of simulations (CSV)", key="lf-table", help=about)
     row = st.file_uploader("Observed row (CSV), if not in the table", key="lf-row")
-    st.download_button("An example table", example_table(), "simulations.csv", "text/csv", on_click="ignore")
+    st.download_button("An example table", _example_table(), "simulations.csv", "text/csv", on_click="ignore")
     missing = table_missing("lf-missing") if files or Key.LIKELIHOOD_FREE_DATA in st.session_state else None
     data = _kept_table(content_bytes(files) if files else None, content_bytes(row) if row else None, missing)
     table = _read(*data, missing)
@@ -246,7 +246,7 @@ def _choose_table() -> Choice:
 
 def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tuple[bytes, bytes | None]:
     """The uploaded table if it can be read; otherwise its refusal, and the last good one (or the example)."""
-    kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (example_table(), None))
+    kept = st.session_state.get(Key.LIKELIHOOD_FREE_DATA, (_example_table(), None))
     if data is None:
         return kept
     try:
@@ -261,7 +261,7 @@ def _kept_table(data: bytes | None, row: bytes | None, missing: Missing) -> tupl
 
 @st.cache_resource(show_spinner="Reading …", max_entries=4)
 def _read(data: bytes, row: bytes | None, missing: Missing) -> Table:
-    ours = (data, row) == (example_table(), None)
+    ours = (data, row) == (_example_table(), None)
     return read_table(data, row) if ours else open_table(data, row, missing=missing)
 
 

@@ -11,7 +11,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
-BEAT, PER_BEAT = 0.3, 3
+BEAT, _PER_BEAT = 0.3, 3
 Interval = tuple[float, float, float]
 
 
@@ -25,7 +25,7 @@ def variables(found: Inference) -> list[str]:
     return [f"log {name}" if in_logs(found) else name for name in found.problem.prior.names]
 
 
-def shown_samples(found: Inference, method: str) -> np.ndarray:
+def _shown_samples(found: Inference, method: str) -> np.ndarray:
     """Herded samples (S, p) in what is shown."""
     samples = found.answers[method].samples
     return np.log(samples) if in_logs(found) else samples
@@ -38,7 +38,7 @@ def intervals(found: Inference, index: int) -> dict[str, Interval]:
         low, high = found.exact.interval[index]
         lines["exact"] = (float(low), float(found.exact.mean[index]), float(high))
     for method in found.answers:
-        values = shown_samples(found, method)[:, index]
+        values = _shown_samples(found, method)[:, index]
         low, high = np.quantile(values, [0.025, 0.975])
         lines[method] = (float(low), float(values.mean()), float(high))
     return lines
@@ -65,7 +65,7 @@ def player(found: Inference, method: str) -> None:
     @st.fragment(run_every=BEAT if playing else None)
     def show() -> None:
         if playing:
-            following = st.session_state.get("lf-step", last) + PER_BEAT
+            following = st.session_state.get("lf-step", last) + _PER_BEAT
             st.session_state["lf-step"] = following if following <= last else 1
         button, step, slider = st.columns([1, 1, 6], vertical_alignment="bottom")
         if button.button("Pause" if playing else "Play", key="lf-play-button", width="stretch"):
@@ -93,7 +93,7 @@ def _draw(found: Inference, method: str, drawn: int) -> None:
         return
     truth, exact = found.problem.truth, found.exact
     figure = corner_plot(
-        shown_samples(found, method)[:drawn], variables(found), shown=method,
+        _shown_samples(found, method)[:drawn], variables(found), shown=method,
         limits=np.array([limits(found, j) for j in range(count)]),
         exact=(exact.mean, exact.covariance) if exact and exact.covariance is not None else None,
         truth=None if truth is None else np.log(truth) if in_logs(found) else truth,
@@ -112,7 +112,7 @@ def _marginal(found: Inference, method: str, index: int, drawn: int, height: int
     truth = found.problem.truth
     mark = None if truth is None else float(np.log(truth[index]) if in_logs(found) else truth[index])
     return marginal_plot(
-        shown_samples(found, method)[:drawn, index], intervals(found, index), variable=variables(found)[index],
+        _shown_samples(found, method)[:drawn, index], intervals(found, index), variable=variables(found)[index],
         limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, height=height, dark=is_dark(),
     )  # fmt: skip
 

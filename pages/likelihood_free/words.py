@@ -50,13 +50,13 @@ def said(found: Inference, method: str) -> None:
     if found.simulations.discarded:
         words += f" {found.simulations.discarded} runs reached 10,000 events, were discarded and drawn anew."
     if ratio > WIDE and method in ("dme", "kbr") and len(picture.variables(found)) == 1:
-        words += f" {why_wide(found, ratio)}"
+        words += f" {_why_wide(found, ratio)}"
     st.markdown(words)
     for other, sentence in found.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
 
 
-def why_wide(found: Inference, ratio: float) -> str:
+def _why_wide(found: Inference, ratio: float) -> str:
     """Why an interval is wider than the exact one: how far simulations lie apart, how wide ℓ is, what stored runs with
     more herding and with a narrower k say."""
     exact, u = found.exact, found.simulations.parameters[:, 0]

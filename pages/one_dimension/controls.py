@@ -14,7 +14,7 @@ from pages.kit.state import log_slider, on_sliders
 OWN = "your own formula"
 OFFERED = {name: family.title for name, family in FAMILIES.items() if family.stationary and not family.without_scales}
 #: Least, most and usual period of a periodic kernel.
-PERIOD = 0.2, 12.0, 6.0
+_PERIOD = 0.2, 12.0, 6.0
 #: Where the sliders stand on opening: near what learning finds on the paper's problem.
 START_K, START_L, START_LAMBDA, START_NOISE = (1.0, 2.1), (0.4, 2.0), 1e-3, 0.2
 
@@ -95,7 +95,7 @@ def _own_slider(own: Own, symbol: str, key: str) -> float:
     """A family's own parameter; the period, which is not learned, goes in even steps."""
     if own.learned:
         return log_slider(f"{own.symbol} of {symbol}", key, own.low, own.high, own.default, help=own.help)
-    low, high, usual = PERIOD
+    low, high, usual = _PERIOD
     return float(widgets.slider(f"Period of {symbol}", low, high, usual, 0.1, key=key))
 
 

@@ -6,7 +6,7 @@ from pages.one_dimension import bayes, recover, trip
 from pages.one_dimension.essentials import ESSENTIALS
 from pages.one_dimension.presets import PRESETS
 
-QUESTION = (
+_QUESTION = (
     "Two data sets share no points, only a third variable measured in both: can the function that connects them "
     "still be recovered?"
 )
@@ -16,7 +16,7 @@ VIEWS = {"Find the function": recover.show, "There and back": trip.show, "Bayes'
 
 def main() -> None:
     """One of the views."""
-    page_header("One dimension", QUESTION, PRESETS, ESSENTIALS)
+    page_header("One dimension", _QUESTION, PRESETS, ESSENTIALS)
     first = next(iter(VIEWS))
     view = widgets.segmented_control("View", list(VIEWS), default=first, key="o-view", label_visibility="collapsed")
     with refusals():

@@ -31,11 +31,11 @@ from pages.one_dimension.edits import edited
 from pages.one_dimension.scatters import line_of
 
 FUNCTIONS = ("the hidden f", "a draw from k")
-EPSILONS, LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
+EPSILONS, _LAMBDAS = np.geomspace(1e-12, 1.0, 25), np.geomspace(1e-14, 1.0, 15)
 #: So near, relative to its norm, an operator has reached its limit.
-REACHED = 0.1
+_REACHED = 0.1
 #: Shares of the variance of f: above the one it has come back, below the other it has not.
-BACK, LOST = 0.99, 0.1
+_BACK, _LOST = 0.99, 0.1
 #: Where lengthscales and variances of k and ℓ, λ and ε stand on opening.
 START_K, START_L, START_LAMBDA, START_EPSILON = (0.8, 1.0), (0.5, 1.0), 1e-6, 1e-5
 
@@ -49,7 +49,7 @@ def _operators(line: LineSpec, k: str, ell: str, lam: float, epsilon: float) -> 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _gaps(line: LineSpec, k: str, ell: str, lam: float, epsilon: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
     operators = _operators(line, k, ell, lam, epsilon)
-    return pseudo_inverse_gap(operators, EPSILONS), reverse_gap(operators, LAMBDAS)
+    return pseudo_inverse_gap(operators, EPSILONS), reverse_gap(operators, _LAMBDAS)
 
 
 def show() -> None:
@@ -92,7 +92,7 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
 def there_and_back(found: RoundTrip) -> str:
     """Whether f is recovered, by the share of its variance that is lost."""
     own, share = float(found.function.std()), _share_back(found)
-    verdict = "f is recovered" if share > BACK else "f is partly recovered" if share > LOST else "f is not recovered"
+    verdict = "f is recovered" if share > _BACK else "f is partly recovered" if share > _LOST else "f is not recovered"
     return (
         f"After conditioning on Y and deconditioning, {verdict}: RMSE **{found.lost:.3g}** against an sd of f of "
         f"{own:.3g}. After conditioning once more, the conditional mean agrees to within **{found.lost_again:.2g}**."
@@ -136,7 +136,7 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
     with second:
         shown = {"‖D̂ − Ĉ of Y|X‖": reverse}
         figure = curves_plot(
-            LAMBDAS, shown, title="D̂ → reverse CMO as λ → 0", labels=("λ", "relative distance"), now=lam, dark=dark
+            _LAMBDAS, shown, title="D̂ → reverse CMO as λ → 0", labels=("λ", "relative distance"), now=lam, dark=dark
         )
         plotly_live(figure, "t-reverse")
     with third:
@@ -145,7 +145,7 @@ def _limits(operators: Operators, texts: tuple[str, str], lam: float, epsilon: f
         lines = {"D̂ k_x, with ỹ = y": forth, "Ĉ of Y|X, k_x": back}
         title = f"Embedding of Y given X = {at:.2f}"
         plotly_live(embeddings_plot(y.numpy(), lines, title=title, height=300, dark=dark), "t-both")
-    now = float(np.interp(np.log(lam), np.log(LAMBDAS), reverse))
+    now = float(np.interp(np.log(lam), np.log(_LAMBDAS), reverse))
     missed = float(np.interp(np.log(epsilon), np.log(EPSILONS), inverse["ĈD̂Ĉψ against Ĉψ"]))
     st.markdown(
         "Left: the deconditional operator is a pseudo-inverse of the conditional one. on the range of Ĉ, here, their "
@@ -161,7 +161,7 @@ def reverse_limit(lam: float, now: float, nearest: float) -> str:
         f"at λ = {lam:.1g} the operator lies **{now:.2g}** of its norm from the reverse conditional mean operator, at "
         f"the smallest λ {nearest:.2g}. "
     )
-    if nearest < REACHED:
+    if nearest < _REACHED:
         return words + "The limit is reached; a smooth ℓ, such as a Gaussian one, would put it out of reach."
     return words + (
         "The limit is not reached: this ℓ has eigenvalues below the smallest λ that can be used in floating point. A "

@@ -22,13 +22,13 @@ from pages.kit.pages import PAGES, page_link
 MARKS = {HOLDS: ("good", "●"), PARTLY: ("partly", "◐"), FAILS: ("bad", "○"), ELSEWHERE: ("none", "◌"),
          DRAWING: ("none", "–")}  # fmt: skip
 #: What stands above the counts, short enough for a telephone.
-HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", ELSEWHERE: "other data", DRAWING: "drawing"}
+_HEADS = {HOLDS: "holds", PARTLY: "partly", FAILS: "does not", ELSEWHERE: "other data", DRAWING: "drawing"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def counted(found: Replicated, short: Mapping[str, str]) -> str:
     """How many claims of each text have each verdict, as a table."""
-    head = "".join(f'<th scope="col">{HEADS[verdict]}</th>' for verdict in VERDICTS)
+    head = "".join(f'<th scope="col">{_HEADS[verdict]}</th>' for verdict in VERDICTS)
     rows = ""
     for text in (*found.texts, None):
         counts = found.counts(text)

@@ -47,10 +47,10 @@ def detail(engine: Visitor, ids: Sequence[str], own: Sequence[Run]) -> None:
     sweeps(runs)
     if len(runs) > 1:
         tests(runs, own)
-        settings_table(runs)
-    beside(runs, partial(how_it_went, engine))
+        _settings_table(runs)
+    beside(runs, partial(_how_it_went, engine))
     if len(runs) == 1:
-        settings_table(runs)
+        _settings_table(runs)
     for run in runs:
         files(engine, run)
 
@@ -64,7 +64,7 @@ def beside(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
                 draw(run)
 
 
-def how_it_went(engine: Visitor, run: Run) -> None:
+def _how_it_went(engine: Visitor, run: Run) -> None:
     """The fit's trace and the scores of what came of it."""
     trace_plots(engine, run)
     scores(run)
@@ -91,7 +91,7 @@ def heading(engine: Visitor, run: Run) -> None:
             page_link(page.folder, f"Open on page {page.title}", query=query, icon=page.icon)
         open_sweep(run)
         if st.button("Run again", key=f"again-{run.id}", help="A new run with the same settings and seed"):
-            run_again(engine, run)
+            _run_again(engine, run)
         link = address_of(SNAPSHOT.url_path, {"run": run.id})
         unfold("Snapshot link", lambda: show_link(link, _SNAPSHOT), key=f"snapshot-{run.id}", icon=":material/link:",
                help="The address of a page that shows this run and changes nothing")  # fmt: skip
@@ -128,7 +128,7 @@ def scores(run: Run) -> None:
     notes(run_sentences(run, "notes"))
 
 
-def settings_table(runs: Sequence[Run]) -> None:
+def _settings_table(runs: Sequence[Run]) -> None:
     """Settings, those that differ first."""
     rows = compare_settings(runs)
     differ = len(compare_settings(runs, only_differences=True))
@@ -158,7 +158,7 @@ def files(engine: Visitor, run: Run) -> None:
         )
 
 
-def run_again(engine: Visitor, run: Run) -> None:
+def _run_again(engine: Visitor, run: Run) -> None:
     """Submit the run's settings again and open the new run."""
     try:
         again = engine.rerun(run.id)

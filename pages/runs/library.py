@@ -24,7 +24,7 @@ from pages.runs.names import STATES, data_of, name_of, units_of
 
 #: Runs that are compared at once.
 MOST = 6
-ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "CRPS"}
+_ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "CRPS"}
 _ROWS = 7
 #: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
@@ -47,7 +47,7 @@ def library(engine: Visitor, runs: Sequence[Run]) -> None:
     """Filter, order, and the list; what is chosen in it goes to the controls below."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = widgets.text_input("Find", key="find", max_chars=80, placeholder="name, tag, data set, model")
-        order = widgets.selectbox("Sort by", list(ORDERS), key="sort", format_func=ORDERS.__getitem__, width=170)
+        order = widgets.selectbox("Sort by", list(_ORDERS), key="sort", format_func=_ORDERS.__getitem__, width=170)
         stars = widgets.toggle("Only stars", key="stars")
         grouped = widgets.toggle("Group by data set", key="group")
     found = [run for run in runs if (run.label.star or not stars) and matches(run, words)]
@@ -74,26 +74,26 @@ def ordered(runs: Sequence[Run], order: str) -> list[Run]:
     if order == "name":
         return sorted(runs, key=lambda run: name_of(run).lower())
     if order in ("rmse", "crps"):
-        scores = {run.id: score_of(run, order) for run in runs}
+        scores = {run.id: _score_of(run, order) for run in runs}
         return sorted(runs, key=lambda run: (scores[run.id] is None, scores[run.id] or 0.0))
     return sorted(runs, key=lambda run: run.created, reverse=True)
 
 
-def score_of(run: Run, name: str) -> float | None:
+def _score_of(run: Run, name: str) -> float | None:
     """A score of the run's own model."""
     return run_scores(run).get(run_model(run), {}).get(name)
 
 
-def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
+def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     """One run as a row of the list."""
     return {
         "Title": name_of(run),
         "Star": "★" if run.label.star else "",
         "State": STATES[run.status][0],
         "Picture": _picture(run, engine),
-        "RMSE": score_of(run, "rmse"),
-        "CRPS": score_of(run, "crps"),
-        "In 95 %": score_of(run, "coverage95"),
+        "RMSE": _score_of(run, "rmse"),
+        "CRPS": _score_of(run, "crps"),
+        "In 95 %": _score_of(run, "coverage95"),
         "Units": units_of(run),
         "Data": data_of(run),
         "Tags": list(run.label.tags),
@@ -102,14 +102,14 @@ def row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     }
 
 
-def with_something(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _with_something(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows without columns that are empty in all of them."""
     filled = [name for name in rows[0] if any(row[name] not in (None, "", []) for row in rows)]
     return [{name: row[name] for name in filled} for row in rows]
 
 
 def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
-    rows = with_something([row_of(engine, run) for run in runs])
+    rows = _with_something([_row_of(engine, run) for run in runs])
     st.session_state[Key.LISTED.of(key)] = [run.id for run in runs]
     st.dataframe(
         cells(rows), hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,

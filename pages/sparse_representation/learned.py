@@ -26,7 +26,7 @@ from pages.sparse_representation.controls import LEARNABLE
 TASK = "sparse-representation"
 STORED = "sparse_representation.json"
 #: Data drawn at most.
-MOST_SHOWN = 2000
+_MOST_SHOWN = 2000
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -111,5 +111,5 @@ def moving(run: Run, rows: list[dict[str, Any]]) -> None:
 
 def shown_data(toy: Toy) -> tuple[np.ndarray, np.ndarray]:
     """The data that a picture draws."""
-    x, z = toy.inputs[:MOST_SHOWN, 0].numpy(), toy.targets[:MOST_SHOWN].numpy()
+    x, z = toy.inputs[:_MOST_SHOWN, 0].numpy(), toy.targets[:_MOST_SHOWN].numpy()
     return x, z

@@ -35,7 +35,7 @@ def fitted(toy: ToySpec, version: str, count: int) -> Represented:
     return represent(toy_of(toy), SparseSettings(version, count, seed=toy.seed))
 
 
-def at_values(
+def _at_values(
     toy: Toy, count: int, places: str, values: tuple[float, float, float], kept: dict[str, SparseRepresentation]
 ) -> Represented:
     """The representation at the sliders' values."""
@@ -90,7 +90,7 @@ def _here(toy: Toy, count: int, kept: dict[str, SparseRepresentation]) -> Repres
     """The sliders, and the representation at their values."""
     with st.sidebar:
         places, values = choose_values()
-    found = at_values(toy, count, places, values, kept)
+    found = _at_values(toy, count, places, values, kept)
     _draw(toy, "random", f"{places.capitalize()} points, values of the sliders", found, "s-here")
     st.markdown(
         f"{len(found.locations)} {places} points at the sliders' values reach RMSE "

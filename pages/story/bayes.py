@@ -17,18 +17,18 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 
 #: The numbers with which page Kernel Bayes' rule opens in one dimension.
 SEED, PAIRS, PRIOR, LOOK = 26, 200, 200, 4.0
-SCALE, EPSILON, DELTA, BANDWIDTH = 1.0, 5e-5, 1e-4, 0.7
+SCALE, EPSILON, _DELTA, _BANDWIDTH = 1.0, 5e-5, 1e-4, 0.7
 EXAMPLES = (20, 40, 80, 200, 400, 800)
 #: Steps of the series that are drawn.
 DRAWN = 40
 SOURCE = "Fukumizu, Song and Gretton 2013, §3.2 and §4.3"
-TURNS = (-0.6, -0.3, 0.0, 0.3, 0.6, 0.9, 1.2)
+_TURNS = (-0.6, -0.3, 0.0, 0.3, 0.6, 0.9, 1.2)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _rule(pairs: int, look: float) -> tuple[GaussianProblem, dict[str, Answer]]:
     problem = make_gaussian(GaussianSpec(1, pairs, PRIOR, 1, SEED))
-    return problem, answers(problem, np.array([look]), scale=SCALE, epsilon=EPSILON, delta=DELTA, bandwidth=BANDWIDTH)
+    return problem, answers(problem, np.array([look]), scale=SCALE, epsilon=EPSILON, delta=_DELTA, bandwidth=_BANDWIDTH)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -148,7 +148,7 @@ def _path(truth: np.ndarray, seen: np.ndarray, means: np.ndarray | None, dark: b
     return draw.picture(traces, ("step", "how far east"), alt, dark=dark, up=(-2.2, 2.2))
 
 
-def pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
+def _pursuit(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: the filter after so many examples."""
     found = _followed(count)
     own, looks = _errors(found)
@@ -245,12 +245,12 @@ STEPS = (
         "Applied at every step, the rule tracks a state that nobody can see.",
         Control("Examples to learn from", options=EXAMPLES, value=200),
         Question("How large is its error, in per cent of the error of what is seen?", 0, 200),
-        pursuit,
+        _pursuit,
     ),
     Step(
         "Where it fails",
         "It expects the world to behave as in its examples, and misleads where it does not.",
-        Control("Turn of the path, radians a step", options=TURNS, value=1.2),
+        Control("Turn of the path, radians a step", options=_TURNS, value=1.2),
         Question("How large is its error now, in per cent of the error of what is seen?", 0, 200),
         turned,
     ),

@@ -16,7 +16,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 SUBJECTS, MEASURES = 200, 1000
 COUNTS, FEW = (20, 40, 80, 200, 400), (10, 20, 50, 100, 250, 500, 1000)
 PLACES = ("near 0.2", "near 0.5", "near 0.9")
-BINS = 20
+_BINS = 20
 #: What counts as near the value that raises the outcome most.
 NEAR = 0.15
 SOURCE = "Tang et al., eq. 6, 7 and 20"
@@ -79,7 +79,7 @@ $f_0(x) = 10x\,e^{{-5x}}$ is largest at $x = {best:.2f}$; $n = {SUBJECTS}$, $m =
 
 def _two_groups(highest: np.ndarray, lowest: np.ndarray, at: np.ndarray | None, dark: bool) -> Figure:
     """How often each value is measured in both groups; with ``at`` also what a value adds, there."""
-    edges = np.linspace(0, 1, BINS + 1)
+    edges = np.linspace(0, 1, _BINS + 1)
     middle, traces = 0.5 * (edges[1:] + edges[:-1]), []
     for name, values, ink in (("highest outcomes", highest, "rust"), ("lowest outcomes", lowest, "blue")):
         density = np.histogram(values, edges, density=True)[0]

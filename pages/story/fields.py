@@ -17,10 +17,10 @@ KEY, SIZE = "ukv-645m", 9
 #: Length in km of the kernel that rivals are drawn from.
 DRAWN = 12.0
 #: Height of the upper of two pictures.
-LOWER = 320
+_LOWER = 320
 NAMES = ("A", "B", "C")
 AXES = ("distance along the line, km", "potential temperature, K")
-WITHOUT, WITH = "without", "with"
+WITHOUT, _WITH = "without", "with"
 FITS = r"""
 $$\tilde z = W^\top \mathbf f,\qquad f(x) \mid \tilde z \sim N\big(c(x)^\top W S^{-1}\tilde z,\;
 k(x, x) - c(x)^\top W S^{-1} W^\top c(x)\big),\qquad S = W^\top K W$$
@@ -56,10 +56,10 @@ def evidence(told_altitude: bool) -> np.ndarray:
 def rivals(pair: int) -> np.ndarray:
     """Three curves that fit the same cells, the real one among them."""
     invented = recover(transect(), SIZE, DRAWN, family=SMOOTH).rivals(2, 100 + pair)
-    return np.insert(invented, real_place(pair), transect().values, axis=0)
+    return np.insert(invented, _real_place(pair), transect().values, axis=0)
 
 
-def real_place(pair: int) -> int:
+def _real_place(pair: int) -> int:
     """Which of the three is the real one."""
     return int(np.random.default_rng([pair, 1]).integers(3))
 
@@ -117,13 +117,13 @@ $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 
 def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: three curves that return the same cell means."""
-    cells, three, real = through_cells(transect(), SIZE), rivals(pair), real_place(pair)
+    cells, three, real = through_cells(transect(), SIZE), rivals(pair), _real_place(pair)
     shown = _three(three, None if guess is None else real, dark)
     worst = max(off_cells(values, cells) for values in three)
     apart = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
     told = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
-    asked = real if guess is None else real_place(int(guess.control))
+    asked = real if guess is None else _real_place(int(guess.control))
     lesson = (
         f"The invented ones miss the real field by {told} on average, and no cell notices. If you could tell, it was "
         "by something the cells do not know: how smooth such a field is."
@@ -163,8 +163,8 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
     lesson = ""
     if guess is not None:
         top, own = recovered(best(False), False), recovered(float(guess.value), False)
-        figures = [curve([*traces, truth(dark, width=2), known(cells, dark)], "Recovered and real field.", dark, LOWER),
-                   _evidence(float(guess.value), dark)]  # fmt: skip
+        both = curve([*traces, truth(dark, width=2), known(cells, dark)], "Recovered and true field.", dark, _LOWER)
+        figures = [both, _evidence(float(guess.value), dark)]
         times = np.exp(min(top.evidence - own.evidence, 50))
         lesson = (
             f"With {number(best(False))} km the cells are {number(times)} times as probable as with your "
@@ -207,7 +207,7 @@ def _evidence(own: float, dark: bool) -> Figure:
         ("length, km", "evidence / its best"),
         "Evidence of every length.",
         dark=dark,
-        height=draw.TALL - LOWER + 10,
+        height=draw.TALL - _LOWER + 10,
     )
     found["layout"]["xaxis"] |= {"type": "log", "tickvals": [2, 5, 10, 20, 50, 100, 200, 400]}
     found["layout"]["yaxis"]["nticks"] = 4
@@ -216,7 +216,7 @@ def _evidence(own: float, dark: bool) -> Figure:
 
 def covariate(told: str, guess: Guess | None, dark: bool) -> Shown:
     """Step 4: the same cells, with the mountains known or not."""
-    knows, cells = told == WITH, through_cells(transect(), SIZE)
+    knows, cells = told == _WITH, through_cells(transect(), SIZE)
     without, with_it = recovered(best(False), False), recovered(best(True), True)
     found, colour = (with_it if knows else without), hue("jade" if knows else "teal", dark)
     traces = _posterior(found, colour)
@@ -276,7 +276,7 @@ STEPS = (
     Step(
         "Mountains help",
         "A variable known in fine detail, such as altitude, supplies the missing detail.",
-        Control("Recovered … mountains", options=(WITHOUT, WITH), value=WITHOUT),
+        Control("Recovered … mountains", options=(WITHOUT, _WITH), value=WITHOUT),
         Question("By how much does knowing the mountains lower the error?"),
         covariate,
     ),

@@ -11,10 +11,10 @@ from deconditioning.studies.one_dimension.round_trip import RoundTrip
 from deconditioning.studies.story import mediated
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, percent, within
 
-AVERAGES = (2, 3, 4, 5, 6, 8, 12, 20, 40)
+_AVERAGES = (2, 3, 4, 5, 6, 8, 12, 20, 40)
 
 
-@st.cache_resource(show_spinner=False, max_entries=len(AVERAGES))
+@st.cache_resource(show_spinner=False, max_entries=len(_AVERAGES))
 def _trip(averages: int) -> tuple[Line, RoundTrip]:
     return mediated.there_and_back(averages)
 
@@ -61,7 +61,7 @@ STEPS = (
     Step(
         "There and back",
         "Conditioning turns a function into averages; deconditioning runs it backwards.",
-        Control("Averages that are known", options=AVERAGES, value=3),
+        Control("Averages that are known", options=_AVERAGES, value=3),
         Question("How much of the function's variation comes back from these averages?"),
         backwards,
     ),

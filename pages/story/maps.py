@@ -25,7 +25,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 HIGH, LOW = "645 m up", "75 m up"
 LEVELS = {HIGH: KEY, LOW: "ukv-75m"}
 #: K by which a map's cell averages may differ from the cells before the check is amber.
-FITS_TO = 0.01
+_FITS_TO = 0.01
 SOURCE = "Chau et al. 2021, §3.2 and §5.2; Kyriakidis 2004 (area-to-point kriging)"
 
 
@@ -102,7 +102,7 @@ ${solved.rmse(solved.mean):.3g}$ K.
 """
 
 
-def dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
+def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 7: from blocks to terrain."""
     solved: Solved | None = _known("map", KEY)
     if solved is None:
@@ -111,7 +111,7 @@ def dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
         )
     values = solved.dissolved(share / 100)
     off = solved.off_cells(values)
-    fits, gone = off < FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
+    fits, gone = off < _FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
     title = "What the cells say" if share == 0 else "Deconditioned" if share == 100 else f"{share} % of the way"
     lesson = (
         f"Against the field that nobody showed it, the blocks are off by {number(solved.rmse(solved.blocks))} K, the "
@@ -227,7 +227,7 @@ STEPS = (
         "On a real map the blocks dissolve into terrain, and every cell still has its original average.",
         Control("Dissolved, %", 0, 100, 0, 10),
         Question("How much of the blocks' error is gone once they have dissolved?"),
-        dissolve,
+        _dissolve,
     ),
     Step(
         "How sure?",

@@ -18,7 +18,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 #: The input at which the hidden function is to be guessed.
 AT = 2.0
 #: Height of both scatters: alone, and above another picture.
-TALL, UPPER = 400, 330
+TALL, _UPPER = 400, 330
 BY_HAND = ByHand(
     {"first": ("s5-first", "first table"), "second": ("s5-second", "second table")}, "s5-as-generated", upright=True
 )
@@ -62,7 +62,7 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
     (line, found), drawn = _line(spec), _line(LineSpec())[0]
     link, tables = mediated.link_at(line, value), _tables(line, drawn)
     figures = [
-        _scatter(table, value, at, labels, dark, TALL if guess is None else UPPER)
+        _scatter(table, value, at, labels, dark, TALL if guess is None else _UPPER)
         for table, at, labels in zip(
             tables, (link.input, link.outcome),
             (("first table: input", "mediator"), ("second table: outcome", "mediator")), strict=True,
@@ -156,7 +156,7 @@ def _function(line: Line, found: LineFit, link: mediated.Link, guess: float, dar
         ),
         draw.dots(np.array([AT]), np.array([guess]), "your guess", hue("rust", dark), size=18, symbol="x"),
     ]
-    return draw.picture(traces, ("input", "outcome"), "The hidden function, recovered.", dark=dark, height=UPPER - 20)
+    return draw.picture(traces, ("input", "outcome"), "The hidden function, recovered.", dark=dark, height=_UPPER - 20)
 
 
 STEPS = (

@@ -19,7 +19,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 
 NAME, OBSERVED, RUNS = "exponential-gamma", 9.42, 100
 COUNTS, FEW = (20, 50, 100, 200, 500), (20, 50, 100)
-ORDER = ("abc", "cme", "kbr", "dme")
+_ORDER = ("abc", "cme", "kbr", "dme")
 SOURCE = "Hsu and Ramos 2019, §8.3 and Algorithm 8.1"
 
 
@@ -124,10 +124,10 @@ def _width(found: Inference, method: str) -> float:
 def compare(count: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 3: four methods on the same runs."""
     found = _inferred(OBSERVED, count)
-    shown = ORDER[:1] if guess is None else ORDER
+    shown = _ORDER[:1] if guess is None else _ORDER
     width = _width(found, "dme")
     asked = 100 * width if guess is None else 100 * _width(_inferred(OBSERVED, int(guess.control)), "dme")
-    lesson = "; ".join(f"{model_name(name)} {number(_width(found, name))}" for name in ORDER if name in found.answers)
+    lesson = "; ".join(f"{model_name(name)} {number(_width(found, name))}" for name in _ORDER if name in found.answers)
     lesson = f"Widths in exact ones: {lesson}. All saw the same {count} runs."
     equation = rf"""
 $$\bar\mu = \sum_j w_j\,\ell(\tilde\theta_j, \cdot),\qquad w = (A^\top K A + m\delta I)^{{-1}} A^\top k(y),\qquad

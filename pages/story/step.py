@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pages.kit.chart.points import Points
 
 #: A guess this near to the answer, as shares of the range of guesses, is said to be …
-NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
+_NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def verdict(question: Question, guess: Any, answer: Any) -> str:
     if question.choices:
         return f"Right: {answer}." if guess == answer else f"You said {guess}; it is {answer}."
     apart = abs(guess - answer) / (question.high - question.low)
-    near = next((words for limit, words in NEARNESS if apart <= limit), "Far off")
+    near = next((words for limit, words in _NEARNESS if apart <= limit), "Far off")
     return f"{near}: you said {_told(question, guess)}, it is {_told(question, answer)}."
 
 

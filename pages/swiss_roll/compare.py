@@ -18,8 +18,8 @@ from pages.kit.runs.benchmark_table import BenchmarkTable, show, start_controls
 from pages.kit.runs.stored_results import stored
 from pages.swiss_roll.picture import View, scores_later
 
-FILE, ABLATION = "swiss_roll.json", "swiss_roll_ablation.json"
-PAIR, AT_BOUND = ("cmp", "bag_gp"), "λ at its lower bound"
+FILE, _ABLATION = "swiss_roll.json", "swiss_roll_ablation.json"
+_PAIR, _AT_BOUND = ("cmp", "bag_gp"), "λ at its lower bound"
 COLUMNS = ("rmse", "mae", "crps", "coverage50", "coverage95")
 
 
@@ -51,14 +51,14 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
 def beside_the_paper() -> str:
     """The paper's reading of Table 1 beside the stored rows: CMP and bag GP, both learned and with λ held as there."""
     rows = [row for row in stored(FILE)["rows"] if row["matching"] == "direct" and row["scores"]]
-    mean = {name: np.mean([row["scores"]["rmse"] for row in rows if row["model"] == name]) for name in PAIR}
+    mean = {name: np.mean([row["scores"]["rmse"] for row in rows if row["model"] == name]) for name in _PAIR}
     bound = [
-        sum(AT_BOUND in (row["message"] or "") for row in rows if row["model"] == name)
+        sum(_AT_BOUND in (row["message"] or "") for row in rows if row["model"] == name)
         for name in ("cmp", "shrinkage_cmp")
     ]
     seeds = sum(row["model"] == "cmp" for row in rows)
-    held = [row for row in stored(ABLATION)["results"] if row["way"].startswith("adam, λ held") and row["scores"]]
-    then = {name: np.mean([row["scores"]["rmse"] for row in held if row["model"] == name]) for name in PAIR}
+    held = [row for row in stored(_ABLATION)["results"] if row["way"].startswith("adam, λ held") and row["scores"]]
+    then = {name: np.mean([row["scores"]["rmse"] for row in held if row["model"] == name]) for name in _PAIR}
     printed = PAPER["direct"]
     return (
         f"The paper reads its Table 1 as the CMP beating the bag GP ({printed['cmp'][0]:.2f} against "

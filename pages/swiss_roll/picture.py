@@ -22,7 +22,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
-LEFT = ("Truth", "Seen")
+_LEFT = ("Truth", "Seen")
 RIGHT = ("Prediction", "Error", "2 sd", "Recovered share")
 
 
@@ -80,7 +80,7 @@ def _placed(roll_spec: RollSpec, spec: ModelSpec) -> ModelSpec:
     return replace(spec, inducing=replace(spec.inducing, locations=rows))
 
 
-def view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
+def _view_of(roll_spec: RollSpec, spec: ModelSpec) -> View:
     """The posterior of a model at given hyperparameters; raises ``InputError`` with a sentence."""
     return _view(roll_spec, json.dumps(_placed(roll_spec, spec).to_dict(), sort_keys=True))
 
@@ -114,7 +114,7 @@ def draw(roll: SwissRoll, model: NamedModel, inducing: Inducing) -> tuple[ModelS
         spec, view = picture_first(lambda: _posterior_picture(roll, model, inducing, shown or "Prediction", limits))
     with left:
         shown = widgets.segmented_control(
-            "Left picture", LEFT, default="Truth", key="r-left", label_visibility="collapsed"
+            "Left picture", _LEFT, default="Truth", key="r-left", label_visibility="collapsed"
         )
         _truth(roll, shown or "Truth", limits)
     return spec, view
@@ -126,7 +126,7 @@ def _posterior_picture(
     """The sliders, and the right picture at their values."""
     with st.sidebar:
         spec = controls.hyperparameters(roll.spec, model, inducing)
-    view = view_of(roll.spec, spec)
+    view = _view_of(roll.spec, spec)
     figure = roll_in_space(roll.inputs.numpy(), **_right(shown, roll.truth.numpy(), view, limits), dark=is_dark())
     plotly_live(figure, "roll-right")
     st.markdown(_sentence(shown, spec, view))

@@ -20,9 +20,9 @@ from deconditioning.kernels.tiles import diagonal
 BOUND = 1e-10
 #: Points that Z is chosen from at first, drawn and at either end of every column; points above the bound join them, so
 #: many at a time, so many times.
-CANDIDATES, LEAST, EXTREMES, JOINING, ROUNDS = 5000, 300, 50, 1000, 5
+CANDIDATES, LEAST, _EXTREMES, _JOINING, ROUNDS = 5000, 300, 50, 1000, 5
 #: Share of points above the bound at which another rank is needed, not a few more points.
-HOPELESS = 0.02
+_HOPELESS = 0.02
 TILE = 2048
 
 
@@ -68,14 +68,14 @@ def certify(
             identity = torch.eye(found.rank, dtype=inputs.dtype, device=inputs.device)
             inverse = torch.linalg.solve_triangular(found.triangle, identity, upper=False)
             known = Certified(kernel, candidates[found.pivots], inverse, 0.0)
-            if _share_above(known, inputs) > HOPELESS:
+            if _share_above(known, inputs) > _HOPELESS:
                 return None
             left = _left_out(known, inputs, check)
             worst = float(left.max())
             if worst <= BOUND:
                 return replace(known, error=max(worst, 0.0))
             above = torch.nonzero(left > BOUND)[:, 0]
-            order = left[above].argsort(descending=True)[:JOINING]
+            order = left[above].argsort(descending=True)[:_JOINING]
             candidates = torch.cat([known.points, candidates, inputs[above[order]]])
     return None
 
@@ -84,7 +84,7 @@ def _candidates(inputs: Float[Tensor, "n d"]) -> Float[Tensor, "c d"]:
     """Some inputs drawn at random, and those at the ends of every column."""
     generator = torch.Generator().manual_seed(0)
     drawn = torch.randperm(len(inputs), generator=generator)[: min(CANDIDATES, max(LEAST, len(inputs) // 10))]
-    ends = min(EXTREMES, len(inputs))
+    ends = min(_EXTREMES, len(inputs))
     outer = [values.topk(ends, largest=side).indices for values in inputs.T for side in (True, False)]
     return inputs[torch.cat([drawn.to(inputs.device), *outer]).unique()]
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from deconditioning.kernels.tiles import TileFunction
 
-TOLERANCE = 1e-12
-MOST_NODES = 512
+_TOLERANCE = 1e-12
+_MOST_NODES = 512
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ def interpolate_kernel(kernel: TileFunction, values: Float[Tensor, " n"]) -> Int
     draws = torch.rand(2, 257, 1, generator=generator, dtype=values.dtype).to(values.device) * (high - low) + low
     truth = kernel(draws[0], draws[1])
     count = 16
-    while count <= MOST_NODES:
+    while count <= _MOST_NODES:
         nodes = _nodes(count, low, high, values)
         found = Interpolation(nodes, kernel(nodes[:, None], nodes[:, None]), math.inf)
         left, right = found.weights(draws[0, :, 0]), found.weights(draws[1, :, 0])
         error = float((left @ found.gram @ right.T - truth).abs().max())
-        if error < TOLERANCE * max(1.0, float(truth.abs().max())):
+        if error < _TOLERANCE * max(1.0, float(truth.abs().max())):
             return Interpolation(nodes, found.gram, error)
         count *= 2
     return None

@@ -30,14 +30,14 @@ from deconditioning.kernels.tiles import evaluate
 #: Entries of one kernel tile (float64: 4 MB each; a few are alive at a time).
 TILE = 1 << 19
 
-Evaluate = Callable[[int, int], Tensor]
+_Evaluate = Callable[[int, int], Tensor]
 
 
 def _chunk(rows: int, tile: int) -> int:
     return max(1, tile // max(1, rows))
 
 
-def _mean_tile(tiles: Evaluate, bags: SortedBags, row: Block, column: Block, tile: int) -> Tensor:
+def _mean_tile(tiles: _Evaluate, bags: SortedBags, row: Block, column: Block, tile: int) -> Tensor:
     """``K̄`` of one pair of blocks (b, b′), its columns taken in chunks where the tile is too small.
 
     ``tiles(begin, end)`` evaluates the kernel between the row block and points ``begin … end−1``.

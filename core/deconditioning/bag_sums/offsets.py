@@ -21,7 +21,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.observations import Bags
 
 #: Largest bounding box of a bag, in pixels, that is worth a convolution.
-LARGEST_BOX = 2048
+_LARGEST_BOX = 2048
 #: Weights of bags that agree to one part in so many are the same: 1e-14, what normalising them rounds.
 _DIGITS = 1e14
 
@@ -217,7 +217,7 @@ def find_boxes(bags: Bags, cells: Cells, points: Int[Tensor, " N"]) -> Boxes | N
     left = torch.full((count,), big, device=row.device).scatter_reduce(0, bags.bag, column, "amin")
     down, right = row - top[bags.bag], column - left[bags.bag]
     height, width = int(down.max()) + 1, int(right.max()) + 1
-    if height * width > LARGEST_BOX:
+    if height * width > _LARGEST_BOX:
         return None
     patterns = bags.weights.new_zeros(count, height, width)
     patterns.index_put_((bags.bag, down, right), bags.weights, accumulate=True)  # a point may be in a bag twice

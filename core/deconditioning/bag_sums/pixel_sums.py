@@ -34,7 +34,7 @@ _WORTH = 16
 FEW = 20_000_000
 
 #: Bag sums of one term, not yet written into a whole: c and K̄.
-Apart = tuple[CrossSums, Float[Tensor, "B B"]]
+_Apart = tuple[CrossSums, Float[Tensor, "B B"]]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def term_sums(term: Term, picture: Picture, *, check: Check = never) -> PictureS
         return picture_sums(unit, picture, check=check)
 
 
-def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
+def _windowed(term: Term, kernel, picture: Picture) -> _Apart | None:
     """c and K̄ of a term that is stationary on a planar grid; written out where that is smaller."""
     layout = picture.layout
     assert isinstance(layout, GridLayout)
@@ -124,7 +124,7 @@ def _windowed(term: Term, kernel, picture: Picture) -> Apart | None:
     return Written(written), _aggregate(written, picture)
 
 
-def _product(term: Term, kernel, picture: Picture) -> Apart | None:
+def _product(term: Term, kernel, picture: Picture) -> _Apart | None:
     """c and K̄ of a smooth term of one column; written out where there are more nodes than bags.
 
     ``K̄ = A G Aᵀ`` with the bag means A of the nodes' weights and the kernel G among the nodes.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Options = argparse._ActionsContainer  # a parser or a group of one
 #: The longest range of seeds.
-MOST_SEEDS = 100_000
+_MOST_SEEDS = 100_000
 
 
 #: What counts as missing in a table where no number is named.
@@ -101,8 +101,8 @@ def seeds_asked(options: argparse.Namespace) -> list[int]:
     """
     if options.seeds is None:
         runs = options.usual_runs if options.runs is None else options.runs
-        if not 1 <= runs <= MOST_SEEDS:
-            raise InputError(f"{runs} runs were asked for: give 1 to {MOST_SEEDS:,}.")
+        if not 1 <= runs <= _MOST_SEEDS:
+            raise InputError(f"{runs} runs were asked for: give 1 to {_MOST_SEEDS:,}.")
         options.seeds = list(range(runs))
     else:
         options.seeds = seeds_of([str(word) for word in options.seeds])
@@ -123,8 +123,8 @@ def seeds_of(words: Sequence[str]) -> list[int]:
         if not (1 <= len(ends) <= 2 and all(end.isdecimal() for end in ends)):
             raise InputError(f"The seed '{word}' is no number: give numbers such as 0 1 2, or a range such as 0-99.")
         check_seed(int(ends[-1][:40]))
-        if int(ends[-1]) - int(ends[0]) >= MOST_SEEDS:
-            raise InputError(f"The range '{word}' has more than {MOST_SEEDS:,} seeds: give fewer.")
+        if int(ends[-1]) - int(ends[0]) >= _MOST_SEEDS:
+            raise InputError(f"The range '{word}' has more than {_MOST_SEEDS:,} seeds: give fewer.")
         found += range(int(ends[0]), int(ends[-1]) + 1)
     if not found or len(set(found)) < len(found):
         raise InputError("No seed, or one twice, was asked for: give each seed once.")

@@ -17,7 +17,7 @@ from deconditioning.cli.threads import set_threads
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.plain_data import check_seed
 
-BAD_INPUT = 2
+_BAD_INPUT = 2
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)
 
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _check_seeds(options)
         return options.do(options) or 0
     except InputError as error:
-        return _fail(options, str(error), BAD_INPUT)
+        return _fail(options, str(error), _BAD_INPUT)
     except (KeyboardInterrupt, Cancelled):
         return _fail(options, "Interrupted.", 130)
     except MemoryError:
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else ""
         if missing:
-            return _fail(options, missing, BAD_INPUT)
+            return _fail(options, missing, _BAD_INPUT)
         text = " ".join(str(error).split())
         return _fail(
             options, f"The computation stopped with {type(error).__name__}: {text} (--traceback tells more)", 1

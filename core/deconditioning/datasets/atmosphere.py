@@ -23,7 +23,7 @@ from deconditioning.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-FINEST_DEGREE = 240
+_FINEST_DEGREE = 240
 # Noises in the order in which they are drawn, with the knee (degree) and decay of their spectra.
 NOISES = {
     "land": (3, 1.9),
@@ -97,9 +97,9 @@ def make_atmosphere(shape: tuple[int, int] = (360, 720), seed: int = 0, explaine
     rows, columns = (int(n) for n in shape)
     y, x = harmonics.cell_centres((rows, columns))
     latitude = y[:, None]
-    basis = harmonics.legendre(y, min(FINEST_DEGREE, 8 * rows // 9, 4 * columns // 9))
-    coefficients = harmonics.draw_coefficients(np.random.default_rng(seed), len(NOISES) + 1, FINEST_DEGREE)
-    power = np.stack([harmonics.red_spectrum(FINEST_DEGREE, *s)[: len(basis)] for s in NOISES.values()])
+    basis = harmonics.legendre(y, min(_FINEST_DEGREE, 8 * rows // 9, 4 * columns // 9))
+    coefficients = harmonics.draw_coefficients(np.random.default_rng(seed), len(NOISES) + 1, _FINEST_DEGREE)
+    power = np.stack([harmonics.red_spectrum(_FINEST_DEGREE, *s)[: len(basis)] for s in NOISES.values()])
     noise = dict(zip(NOISES, harmonics.synthesise(coefficients[:-1], power, (rows, columns), basis), strict=True))
 
     altitude = planet.relief(noise, latitude)

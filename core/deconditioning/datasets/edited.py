@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from deconditioning.errors import InputError, one_line
 
-Pair = tuple[float, float]
+_Pair = tuple[float, float]
 #: Edits of one scatter, and how far from 0 a point may lie.
 MOST_EDITS, REACH = 60, 1000.0
 #: Letters of a text: beyond them nothing is read.
@@ -34,9 +34,9 @@ class Edits:
     Raises ``InputError`` for coordinates beyond ``REACH``, more than ``MOST_EDITS``, or a point edited twice.
     """
 
-    moved: Mapping[int, Pair] = field(default_factory=dict)
+    moved: Mapping[int, _Pair] = field(default_factory=dict)
     deleted: frozenset[int] = frozenset()
-    added: tuple[Pair, ...] = ()
+    added: tuple[_Pair, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self) > MOST_EDITS:
@@ -63,9 +63,9 @@ class Edits:
         """Read a text; ``InputError`` with one sentence where it is none."""
         if not isinstance(text, str) or len(text) > LONGEST:
             raise InputError(f"Edits of points are a text of at most {LONGEST} letters: leave this one out.")
-        moved: dict[int, Pair] = {}
+        moved: dict[int, _Pair] = {}
         deleted: set[int] = set()
-        added: list[Pair] = []
+        added: list[_Pair] = []
         at = 0
         while at < len(text):
             one = _ONE.match(text, at)
@@ -144,5 +144,5 @@ class Edits:
         return ", ".join(f"{count} {done}" for count, done in counts if count) or "none"
 
 
-def _written(pair: Pair) -> str:
+def _written(pair: _Pair) -> str:
     return "_".join(f"{rounded(value):.4f}".rstrip("0").rstrip(".") for value in pair)

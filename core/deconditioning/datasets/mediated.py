@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Pixels of a side, and of that of a cell.
 SIDE, CELL = 96, 4
 #: Sd of the covariate inside a cell, and of the mediator's own noise.
-INSIDE, NOISE = 0.7, 0.3
+_INSIDE, NOISE = 0.7, 0.3
 
 
 def make_mediated(told: float, untold: float, seed: int = 0) -> "xr.Dataset":
@@ -29,7 +29,7 @@ def make_mediated(told: float, untold: float, seed: int = 0) -> "xr.Dataset":
     if not 0 <= told <= 1:
         raise InputError(f"`told` is {told:g}: give a number from 0 to 1.")
     rng, cells = np.random.default_rng(seed), (SIDE // CELL, SIDE // CELL)
-    covariate = _spread(rng.standard_normal(cells)) + INSIDE * rng.standard_normal((SIDE, SIDE))
+    covariate = _spread(rng.standard_normal(cells)) + _INSIDE * rng.standard_normal((SIDE, SIDE))
     target = np.sin(2 * covariate) + 0.5 * covariate + untold * _spread(rng.standard_normal(cells))
     x, z = _standardised(_means(covariate)), _standardised(_means(target))
     angle = told * np.pi / 2

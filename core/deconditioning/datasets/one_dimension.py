@@ -24,7 +24,7 @@ INPUT, MEDIATOR = "x", "y"
 SIMULATIONS = ("3*sin(y)*cos(y/4) + y/4", "y/2", "2*sin(y)", "y^2/6 - 3", "3*tanh(y)", "abs(y) - 3")
 TARGETS = ("sin(2*x) + 0.5*x*cos(x)", "x", "sin(3*x)", "2*exp(-x^2)", "abs(x)", "sign(x)", "tanh(4*x) + x/4")
 #: The central share of the x over which f is shown and scored, and at how many points.
-SHARE, POINTS = 0.95, 400
+_SHARE, POINTS = 0.95, 400
 MOST = 2000
 
 
@@ -115,7 +115,7 @@ class Line:
     @cached_property
     def grid(self) -> Float[Tensor, " P"]:
         """Equally spaced x over the central 95 % of the inputs (one unit either way of a single one)."""
-        ends = torch.tensor([(1 - SHARE) / 2, (1 + SHARE) / 2], dtype=torch.float64)
+        ends = torch.tensor([(1 - _SHARE) / 2, (1 + _SHARE) / 2], dtype=torch.float64)
         low, high = torch.quantile(self.inputs, ends).tolist()
         if high - low < 1e-9:
             low, high = low - 1, high + 1

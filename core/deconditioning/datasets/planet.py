@@ -5,9 +5,9 @@ Zonal formulas in the units of the field (K, hPa, m, %, degrees); arrays broadca
 
 import numpy as np
 
-LAPSE = 0.0065  # K per metre
-LAPSE_EXPONENT = 0.1903  # R Γ / g of the standard atmosphere
-SEA_LEVEL_PRESSURE = 1013.25  # hPa
+_LAPSE = 0.0065  # K per metre
+_LAPSE_EXPONENT = 0.1903  # R Γ / g of the standard atmosphere
+_SEA_LEVEL_PRESSURE = 1013.25  # hPa
 
 
 def area_mean(field: np.ndarray, latitude: np.ndarray) -> float:
@@ -25,24 +25,24 @@ def tropopause_pressure(latitude: np.ndarray) -> np.ndarray:
     return 250.0 - 140.0 * np.cos(np.deg2rad(latitude)) ** 2
 
 
-def sea_level_temperature(latitude: np.ndarray) -> np.ndarray:
+def _sea_level_temperature(latitude: np.ndarray) -> np.ndarray:
     """Zonal temperature at sea level (K) at a latitude (degrees): 301 at the equator, 249 at the poles."""
     return 301.0 - 52.0 * np.abs(np.sin(np.deg2rad(latitude))) ** 2.2
 
 
 def surface_temperature(altitude: np.ndarray, latitude: np.ndarray) -> np.ndarray:
     """Temperature (K) of the ground at an altitude (m): 6.5 K colder per kilometre."""
-    return sea_level_temperature(latitude) - LAPSE * altitude
+    return _sea_level_temperature(latitude) - _LAPSE * altitude
 
 
 def profile_temperature(pressure: np.ndarray, latitude: np.ndarray) -> np.ndarray:
     """Temperature (K) of the air at a pressure (hPa): ``T_0 (p/p_0)^{RΓ/g}``."""
-    return sea_level_temperature(latitude) * (pressure / SEA_LEVEL_PRESSURE) ** LAPSE_EXPONENT
+    return _sea_level_temperature(latitude) * (pressure / _SEA_LEVEL_PRESSURE) ** _LAPSE_EXPONENT
 
 
 def profile_pressure(temperature: np.ndarray, latitude: np.ndarray) -> np.ndarray:
     """Pressure (hPa) at which the air has a temperature (K): the inverse of :func:`profile_temperature`."""
-    return SEA_LEVEL_PRESSURE * (temperature / sea_level_temperature(latitude)) ** (1 / LAPSE_EXPONENT)
+    return _SEA_LEVEL_PRESSURE * (temperature / _sea_level_temperature(latitude)) ** (1 / _LAPSE_EXPONENT)
 
 
 def surface_pressure(altitude: np.ndarray, latitude: np.ndarray) -> np.ndarray:

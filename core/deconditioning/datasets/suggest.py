@@ -10,18 +10,18 @@ from deconditioning.fields.selecting import is_dated
 if TYPE_CHECKING:
     from deconditioning.fields.gridded import Fields, Variable
 
-MOST_COVARIATES = 4
+_MOST_COVARIATES = 4
 LEAST_SHARE = 0.02
-SAME = 0.995
-KELVIN = {"k", "kelvin", "degc", "°c", "celsius", "degree_celsius", "degrees_celsius"}
+_SAME = 0.995
+_KELVIN = {"k", "kelvin", "degc", "°c", "celsius", "degree_celsius", "degrees_celsius"}
 CELLS = 500
 WINDOW = 1024
-MOST_VARIABLES = 24
+_MOST_VARIABLES = 24
 #: Names and standard names of heights of the ground, the first of static covariates.
-HEIGHTS = {"surface_altitude", "orog", "orography", "topo", "topography", "elevation", "elev", "dem", "altitude",
+_HEIGHTS = {"surface_altitude", "orog", "orography", "topo", "topography", "elevation", "elev", "dem", "altitude",
            "hsurf", "zsurf", "hgt_m", "hgt", "ht"}  # fmt: skip
 #: Static fields that tell of the grid, or are codes and angles, and make no covariate by themselves.
-NO_COVARIATES = {"cell_area", "areacella", "areacello", "latitude", "longitude", "lat", "lon", "xlat", "xlong",
+_NO_COVARIATES = {"cell_area", "areacella", "areacello", "latitude", "longitude", "lat", "lon", "xlat", "xlong",
                  "xlat_m", "xlong_m", "grid_latitude", "grid_longitude", "soil_type", "soiltype", "aspect", "region",
                  "basin", "forecast_reference_time"}  # fmt: skip
 
@@ -41,7 +41,7 @@ def _target(fields: "Fields") -> str:
     def rank(name: str) -> int:
         v = variables[name]
         words = f"{name} {v.long_name} {v.standard_name}".lower()
-        kelvin = v.units.strip().lower() in KELVIN
+        kelvin = v.units.strip().lower() in _KELVIN
         return 2 * ("temperature" in words and "dew" not in words) + kelvin
 
     return max(variables, key=rank)
@@ -75,13 +75,13 @@ def static_covariates(fields: "Fields", target: str = "") -> list[str]:
     for name, variable in variables.items():
         words = {name.lower(), variable.standard_name.lower()}
         fixed = fields.is_static(name) or (bool(several - {name}) and not variable.extra)
-        if name == target or not fixed or words & NO_COVARIATES or "flag_values" in fields.attributes(name):
+        if name == target or not fixed or words & _NO_COVARIATES or "flag_values" in fields.attributes(name):
             continue
         values = _values_or_gap(fields, name, fields.grid.shape)
         there = values[np.isfinite(values)]
         if there.size > values.size / 2 and np.ptp(there) > 0:
             found.append(name)
-    return sorted(found, key=lambda name: _is_height(variables[name]), reverse=True)[:MOST_COVARIATES]
+    return sorted(found, key=lambda name: _is_height(variables[name]), reverse=True)[:_MOST_COVARIATES]
 
 
 def _has_dates(labels: tuple[str, ...]) -> bool:
@@ -89,7 +89,7 @@ def _has_dates(labels: tuple[str, ...]) -> bool:
 
 
 def _is_height(variable: "Variable") -> bool:
-    return variable.standard_name in HEIGHTS or variable.name.lower() in HEIGHTS
+    return variable.standard_name in _HEIGHTS or variable.name.lower() in _HEIGHTS
 
 
 def suggest_spec(fields: "Fields") -> dict[str, Any]:
@@ -106,13 +106,13 @@ def suggest_spec(fields: "Fields") -> dict[str, Any]:
     values = fields.values(target, {})
     block = _block(*values.shape)
     goal = _within(values[:WINDOW, :WINDOW], block)
-    others = [name for name in fields.variables() if name != target][:MOST_VARIABLES]
+    others = [name for name in fields.variables() if name != target][:_MOST_VARIABLES]
     anomaly = {name: _within(_values_or_gap(fields, name, values.shape)[:WINDOW, :WINDOW], block) for name in others}
     strength = {name: abs(_correlation(goal, anomaly[name])) for name in others}
     chosen = static_covariates(fields, target)
     for name in sorted(others, key=lambda n: -round(strength[n], 3)):
-        copy = name in chosen or any(abs(_correlation(anomaly[name], anomaly[other])) > SAME for other in chosen)
-        if LEAST_SHARE < strength[name] ** 2 <= SAME**2 and not copy and len(chosen) < MOST_COVARIATES:
+        copy = name in chosen or any(abs(_correlation(anomaly[name], anomaly[other])) > _SAME for other in chosen)
+        if LEAST_SHARE < strength[name] ** 2 <= _SAME**2 and not copy and len(chosen) < _MOST_COVARIATES:
             chosen.append(name)
     return {
         "target": target,

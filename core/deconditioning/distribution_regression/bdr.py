@@ -22,7 +22,7 @@ from deconditioning.distribution_regression.landmarks import LandmarkSums
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
 
-DRAWS, BURN_IN = 200, 40
+DRAWS, _BURN_IN = 200, 40
 #: Posteriors under other kernels that are remembered.
 KEPT = 16
 #: Directions that no subject's embedding has, as a share of the largest: there the weights keep their prior.
@@ -98,7 +98,7 @@ class BdrPosterior:
 
 def fit_bdr(
     spec: RegressionSpec, sums: UncertainSums, outcomes: Float[Tensor, " n"], covariates: Float[Tensor, "n q"], *,
-    rows: Tensor | None = None, noise_prior: NoisePrior | None = None, draws: int = DRAWS, burn_in: int = BURN_IN,
+    rows: Tensor | None = None, noise_prior: NoisePrior | None = None, draws: int = DRAWS, burn_in: int = _BURN_IN,
     seed: int = 0, check: Check = never,
 ) -> BdrPosterior:  # fmt: skip
     """The posterior by Gibbs draws at the spec's σ², or with σ² drawn too under a ``noise_prior``.

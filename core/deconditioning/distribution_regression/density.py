@@ -20,7 +20,7 @@ from deconditioning.observations import Bags
 BANDWIDTHS = ("silverman", "silverman_0.9", "scott")
 #: What happens to the mass that leaks beyond the range of all measures: it stays there, is folded back inside, or is
 #: taken away and the rest made to sum to one.
-ENDS = ("open", "reflect", "cut")
+_ENDS = ("open", "reflect", "cut")
 #: Grid spacing in bandwidths, reach beyond the measures in bandwidths, the most grid points.
 SPACING, REACH, MOST_POINTS = 0.5, 8.3, 4096
 TILE = 1 << 20
@@ -71,14 +71,14 @@ def _interquartile(bags: Bags) -> Float[Tensor, " n"]:
 class DensitySums:
     """The sums ``M`` and ``l`` of a kernel under estimated densities; the same uses as ``KernelSums``.
 
-    ``ends``: one of ``ENDS``; "reflect" and "cut" are corrections at the boundary.
+    ``ends``: one of ``_ENDS``; "reflect" and "cut" are corrections at the boundary.
     """
 
     def __init__(
         self, subjects: Subjects, rule: str = "silverman", ends: str = "open", *, check: Check = never
     ) -> None:
-        if ends not in ENDS:
-            raise InputError(f"The ends '{ends}' of densities are unknown: choose {', '.join(ENDS)}.")
+        if ends not in _ENDS:
+            raise InputError(f"The ends '{ends}' of densities are unknown: choose {', '.join(_ENDS)}.")
         if len(subjects.columns) != 1:
             raise InputError(
                 f"Densities are estimated for one column of measures, there are {len(subjects.columns)}: choose one."

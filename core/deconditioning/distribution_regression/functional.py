@@ -12,7 +12,7 @@ from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.errors import InputError
 
 FUNCTIONS = 10
-PENALTIES = np.logspace(-8, 4, 49)
+_PENALTIES = np.logspace(-8, 4, 49)
 
 
 def curve_features(subjects: Subjects, functions: int = FUNCTIONS) -> np.ndarray:
@@ -62,6 +62,6 @@ def fit_functional(features: np.ndarray, covariates: np.ndarray, outcomes: np.nd
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    ridge = RidgeCV(alphas=PENALTIES * len(outcomes))
+    ridge = RidgeCV(alphas=_PENALTIES * len(outcomes))
     pipeline = make_pipeline(StandardScaler(), ridge).fit(np.hstack([features, covariates]), outcomes)
     return FunctionalFit(pipeline, float(ridge.alpha_) / len(outcomes))

@@ -29,7 +29,7 @@ RATE, MOST_SECONDS = 2.5e7, 600.0
 #: Rows whose interpolation weights are alive at once.
 ROWS = 1 << 15
 #: Routes of other hyperparameters that are remembered, and numbers of the matrices that are.
-KEPT, KEPT_NUMBERS = 16, 10_000_000
+KEPT, _KEPT_NUMBERS = 16, 10_000_000
 
 
 class Sums(Protocol):
@@ -115,7 +115,7 @@ class KernelSums:
         """A term's M at scale 1, kept while scales and noise move."""
         key = replace(term, scale=1.0)
         if key not in self._grams:
-            keep = max(1, KEPT_NUMBERS // self.bags.count**2)
+            keep = max(1, _KEPT_NUMBERS // self.bags.count**2)
             self._grams = dict([*self._grams.items()][-min(keep, KEPT) + 1 :] if keep > 1 else [])
             self._grams[key] = self._term_gram(term)
         return self._grams[key]

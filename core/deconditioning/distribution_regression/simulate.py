@@ -12,9 +12,9 @@ from deconditioning.plain_data import check_seed
 Function = Callable[[np.ndarray], np.ndarray]
 #: Concentration of the Dirichlet process, variance of the outcome's noise, and sticks of a draw in units of the
 #: concentration: what is left after them is about e^{−40}, below rounding.
-CONCENTRATION, NOISE, STICKS = 25.0, 0.01, 40
+_CONCENTRATION, NOISE, _STICKS = 25.0, 0.01, 40
 #: The most measures of all subjects together.
-MOST_MEASURES = 5_000_000
+_MOST_MEASURES = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SimulationSpec:
     seed: int = 0
     unequal: bool = False
     distinct: bool = False
-    spread: float = CONCENTRATION
+    spread: float = _CONCENTRATION
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -39,9 +39,9 @@ class SimulationSpec:
                 f"{self.subjects} subjects with {self.measures} measures were asked for: give at least 2 subjects with "
                 "at least 1 measure."
             )
-        if self.subjects * self.measures > MOST_MEASURES:
+        if self.subjects * self.measures > _MOST_MEASURES:
             raise InputError(
-                f"{self.subjects} × {self.measures} measures were asked for: at most {MOST_MEASURES:,} are simulated."
+                f"{self.subjects} × {self.measures} measures were asked for: at most {_MOST_MEASURES:,} are simulated."
             )
         if not 0 < self.spread <= 1000:
             raise InputError(f"The concentration is {self.spread}: give a number in ]0, 1000].")
@@ -54,7 +54,7 @@ def regression_function(x: np.ndarray) -> np.ndarray:
 
 def draw_distribution(rng: np.random.Generator, spread: float) -> tuple[np.ndarray, np.ndarray]:
     """A draw of DP(U[0, 1], α = ``spread``) by stick breaking: the shares of its atoms, which sum to one, and these."""
-    count = max(10, int(STICKS * spread))
+    count = max(10, int(_STICKS * spread))
     sticks = rng.beta(1.0, spread, count)
     shares = sticks * np.exp(np.r_[0.0, np.log1p(-sticks[:-1].clip(max=1 - 1e-16)).cumsum()])
     return shares / shares.sum(), rng.random(count)

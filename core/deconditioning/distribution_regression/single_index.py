@@ -58,7 +58,7 @@ def scores(gram: Float[Tensor, "n n"], rank: int) -> tuple[Float[Tensor, "n k"],
     return vectors * size, vectors * (size / values)
 
 
-def left_out_link(index: Float[Tensor, " n"], outcomes: Float[Tensor, " n"], log_width: Tensor) -> Float[Tensor, " n"]:
+def _left_out_link(index: Float[Tensor, " n"], outcomes: Float[Tensor, " n"], log_width: Tensor) -> Float[Tensor, " n"]:
     """``ρ̂_{−i}`` at each subject's own index (eq. 18), Gaussian weights of bandwidth ``e^{log_width}`` sd."""
     scale = log_width.exp() * index.std()
     exponent = -0.5 * ((index[:, None] - index) / scale).square()
@@ -87,7 +87,7 @@ def fit_single_index(
         check()
         at = z.new_tensor(position, requires_grad=True)
         direction = at[:-1] / at[:-1].norm().clamp_min(1e-12)
-        loss = (outcomes - left_out_link(z @ direction, outcomes, at[-1])).square().mean()
+        loss = (outcomes - _left_out_link(z @ direction, outcomes, at[-1])).square().mean()
         (slope,) = torch.autograd.grad(loss, at)
         return float(loss.detach()), slope.numpy(force=True)
 
@@ -103,6 +103,6 @@ def fit_single_index(
     if float(((index - index.mean()) * (start - start.mean())).sum()) < 0:
         weights, index = -weights, -index
     width = z.new_tensor(best.x[-1])
-    left_out = left_out_link(index, outcomes, width)
+    left_out = _left_out_link(index, outcomes, width)
     offset = float((gram @ (basis @ weights)).mean())
     return SingleIndex(weights, float(width.exp()), index, left_out, basis, outcomes, float(best.fun), offset)

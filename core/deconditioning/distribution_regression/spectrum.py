@@ -19,7 +19,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.indirect_gp import refuse_dense
 
 #: Ratios of a kernel's scale to the noise that learning looks at first.
-RATIOS = np.logspace(-6, 8, 57)
+_RATIOS = np.logspace(-6, 8, 57)
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def learn_scale_and_noise(found: Spectrum) -> tuple[float, float, float]:
         return 0.5 * (found.contrasts * math.log(noise_of(ratio)) + float(np.log1p(ratio * values).sum()))
 
     unit = max(float(values.max()), 1e-300)
-    grid = np.log(RATIOS / unit)
+    grid = np.log(_RATIOS / unit)
     best = int(np.argmin([loss(v) for v in grid]))
     ends = grid[[max(best - 1, 0), min(best + 1, len(grid) - 1)]]
     ratio = math.exp(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-6}).x)

@@ -10,19 +10,19 @@ import numpy as np
 from deconditioning.distribution_regression.subjects import Subjects, make_subjects
 from deconditioning.errors import InputError
 
-MINUTES = 1440
+_MINUTES = 1440
 LABEL = "Generated stand-in for an accelerometer study: no real person, not the survey's data."
 
 
-def accelerometer_stand_in(people: int = 300, seed: int = 0, minutes: int = MINUTES) -> Subjects:
+def accelerometer_stand_in(people: int = 300, seed: int = 0, minutes: int = _MINUTES) -> Subjects:
     """``people`` subjects with log(1 + count) of every minute, age (20 to 85 years) and the covariate ``bmi`` (kg/m²).
 
     A person is awake from about 7 to 23 h; when awake, moving with a probability and at an intensity that fall with age
     and differ between people; counts are negative binomial around the intensity. Raises ``InputError`` below 2 people.
     """
-    if people < 2 or not 1 <= minutes <= MINUTES or people * minutes > 5_000_000:
+    if people < 2 or not 1 <= minutes <= _MINUTES or people * minutes > 5_000_000:
         raise InputError(
-            f"{people} people and {minutes} minutes were asked for: give 2 to 3,000 people, 1 to {MINUTES} minutes."
+            f"{people} people and {minutes} minutes were asked for: give 2 to 3,000 people, 1 to {_MINUTES} minutes."
         )
     rng = np.random.default_rng([seed, 6])
     age = rng.uniform(20, 85, people)

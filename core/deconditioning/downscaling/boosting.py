@@ -18,7 +18,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 #: The most rounds, and by what share the means have to come nearer for another.
 ROUNDS, _NEARER = 12, 0.01
 #: Leaves of a tree: small trees did best, looking at the truth of four real fields, to the advantage of this peer.
-LEAVES = 8
+_LEAVES = 8
 #: Quantiles of the interval that the sd is told from, and their distance in sds of a Gaussian.
 _QUANTILES, _WIDTH = (0.025, 0.975), 2 * 1.959963984540054
 
@@ -69,5 +69,5 @@ def _trees(seed: int, **more: Any) -> Any:
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     return HistGradientBoostingRegressor(
-        max_iter=100, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed, **more
+        max_iter=100, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=seed, **more
     )

@@ -32,7 +32,7 @@ from deconditioning.observations import IndirectData
 #: Draws that are flipped through, and the seed that they share.
 COUNT, SEED = 20, 20
 #: Values of all draws together that may leave.
-MOST_VALUES = 60_000_000
+_MOST_VALUES = 60_000_000
 #: Rows whose random features are held at once.
 _TILE = 4096
 
@@ -97,12 +97,12 @@ def exact_draws(
 ) -> Draws:  # fmt: skip
     """`posterior_draws` at every pixel, from exact sums only: what may leave the page in a file.
 
-    Raises ``InputError`` above ``MOST_VALUES`` values.
+    Raises ``InputError`` above ``_MOST_VALUES`` values.
     """
-    if count * len(problem.pixel) > MOST_VALUES:
+    if count * len(problem.pixel) > _MOST_VALUES:
         raise InputError(
             f"{count} draws of {len(problem.pixel):,} pixels do not fit into memory at once: request at most "
-            f"{MOST_VALUES // len(problem.pixel)}."
+            f"{_MOST_VALUES // len(problem.pixel)}."
         )
     if picture is not None and reads_bags(spec):
         store.parts(sums_key(key, spec), spec.kernel, picture, check)

@@ -13,7 +13,7 @@ _SETTING, _LOOK = 0.3, 0.6
 
 def about_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
     """Seconds of computing on one core, right within a factor of three: learning, where asked for, and the map."""
-    return map_seconds(problem) + (learning_seconds(problem, settings) if settings.learn else 0.0)
+    return map_seconds(problem) + (_learning_seconds(problem, settings) if settings.learn else 0.0)
 
 
 def map_seconds(problem: DownscalingProblem) -> float:
@@ -26,7 +26,7 @@ def setting_seconds(problem: DownscalingProblem) -> float:
     return _SETTING * map_seconds(problem)
 
 
-def learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
+def _learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
     """Seconds of learning and of looking one scale up: once, or for each of two models or ways to choose from."""
     settings = completed(problem, settings)
     model, bags = settings.kind, problem.data.bags

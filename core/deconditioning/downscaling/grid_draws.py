@@ -10,7 +10,7 @@ from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import evaluate
 
 #: How many times the grid a torus may be, each way, and which share of its spectrum may be cut off as negative.
-PADDINGS, NEGATIVE = (2, 4, 8), 1e-3
+_PADDINGS, NEGATIVE = (2, 4, 8), 1e-3
 _MOST_CELLS = 4_000_000
 
 
@@ -23,7 +23,7 @@ def grid_draws(
 
     On a torus the covariance is diagonal in the Fourier basis: with ``λ = FFT(k)``, ``Re`` and ``Im`` of
     ``FFT(√(λ/MN) (a + ib))`` are two independent draws for standard normal a, b. The torus is so large that λ is
-    positive but for ``NEGATIVE`` of it, which is cut off; None where none of ``PADDINGS`` is enough. The draws'
+    positive but for ``NEGATIVE`` of it, which is cut off; None where none of ``_PADDINGS`` is enough. The draws'
     covariance is k where nothing is cut off, else differs from it by at most about ``NEGATIVE`` k(0). ``like`` tells
     type and device.
     Source: Dietrich and Newsam 1997, *Fast and exact simulation of stationary Gaussian processes through circulant
@@ -50,7 +50,7 @@ def grid_draws(
 def _root(layout: GridLayout, term: Term, names: tuple[str, ...], like: Tensor) -> Float[Tensor, "M N"] | None:
     """``√(λ/MN)`` of the smallest torus on which the covariance is positive; None where there is none."""
     kernel = KernelSpec((term,)).build(names)
-    for padding in PADDINGS:
+    for padding in _PADDINGS:
         shape = [padding * size for size in layout.cells.shape]
         if shape[0] * shape[1] > _MOST_CELLS:
             return None

@@ -39,7 +39,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 
 #: Points of a bag that a preview looks at where exact sums would take too long.
-PREVIEW_POINTS = 4
+_PREVIEW_POINTS = 4
 #: What a preview affords: pairs of points and pixels, pixels drawn, multiplications for the sd; points of all bags.
 _PAIRS = 120_000_000
 _DRAWN = 100_000
@@ -104,7 +104,7 @@ class Sketch:
         """The points of the first, or another, kind of bags, the same ever after."""
         with self._lock:
             if which not in self._few:
-                self._few[which] = few_points(coreset(self._bags[which], PREVIEW_POINTS))
+                self._few[which] = few_points(coreset(self._bags[which], _PREVIEW_POINTS))
             return self._few[which]
 
     def for_sd(self, sums: PictureSums, whole: bool) -> Tensor:
@@ -122,7 +122,7 @@ def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
     """Choose by the problem's size what a preview can afford, or take the mean at ``every_pixel``."""
     bags, pixels = problem.data.bags, len(problem.pixel)
     width = problem.grid.area.shape[1]
-    pairs = bags.count * PREVIEW_POINTS * pixels
+    pairs = bags.count * _PREVIEW_POINTS * pixels
     stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))
     mean_at = thinned(problem.pixel, width, stride)
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
@@ -186,7 +186,7 @@ def preview(
         mean = mean + (part[look.mean_at.chosen] if whole else part)
     sampled = any(not whole for _, _, whole in parts)
     where = f"at {look.mean_at.said}"
-    told = f"{where}, {PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
+    told = f"{where}, {_PREVIEW_POINTS} points a cell" if sampled else f"exact {where}"
     said = f"preview: mean {told}, sd at {look.sd_at.said}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
     return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (said,))
@@ -247,7 +247,7 @@ def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingPr
     mean = given.mean(problem.inputs[look.mean_at.chosen])[look.mean_at.repeat]
     at = problem.inputs[look.sd_at.chosen]
     sd = Later(lambda: spec.value_sd(given.variance(at))[look.sd_at.repeat])
-    points = f", {PREVIEW_POINTS} points a cell" if few else ""
+    points = f", {_PREVIEW_POINTS} points a cell" if few else ""
     return Preview(mean, sd, (f"preview: mean at {look.mean_at.said}{points}, sd at {look.sd_at.said}",))
 
 

@@ -33,7 +33,7 @@ from deconditioning.models.term_bags import seen_apart
 from deconditioning.observations import Bags, IndirectData
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
-KEEP_BYTES = 1_000_000_000
+_KEEP_BYTES = 1_000_000_000
 #: Unevenness of a grid axis, relative to its step, up to which it counts as regular.
 _EVEN = 1e-9
 
@@ -217,7 +217,7 @@ def predict_tiled(
     return _prediction(spec, problem, given.mean_and_variance(inputs, check), given.conditioning, routes, inputs)
 
 
-def predict_through(
+def _predict_through(
     spec: ModelSpec,
     data: IndirectData,
     problem: DownscalingProblem,
@@ -264,7 +264,7 @@ def predict(
     device = device or torch.device("cpu")
     data = data.to(device)
     if not reads_bags(spec):
-        return predict_through(spec, data, problem, problem.inputs.to(device), check)
+        return _predict_through(spec, data, problem, problem.inputs.to(device), check)
     if fits_in_memory(problem):
         return predict_from_sums(spec, data, problem, _whole_sums(spec, problem, device, check))
     return predict_tiled(spec, data, problem, problem.inputs.to(device), check)
@@ -304,4 +304,4 @@ def fits_in_memory(problem: DownscalingProblem) -> bool:
 
 def may_be_kept(bags: Bags, points: int) -> bool:
     """Whether the bag sums of so many points may be written out whole."""
-    return 8 * bags.count * points <= KEEP_BYTES
+    return 8 * bags.count * points <= _KEEP_BYTES

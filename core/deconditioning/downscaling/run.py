@@ -84,7 +84,7 @@ def downscale(
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     found = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    fields, scores = score_all(problem, spec, found, context.check, settings.gradient_boosting)
+    fields, scores = _score_all(problem, spec, found, context.check, settings.gradient_boosting)
     rests_on = assumptions(problem, spec, data, fields[spec.model.name], problem.physical_sd(found.sd))
     guard = beside_bilinear(problem, spec.model, found.left_out, bilinear_error(problem), guard)
     diagnostics = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
@@ -134,7 +134,7 @@ def jitter_warning(found: Prediction) -> tuple[str, ...]:
     )
 
 
-def score_all(
+def _score_all(
     problem: DownscalingProblem, spec: ModelSpec, found: Prediction, check: Check = never,
     boosting: bool = False,
 ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, float]]]:  # fmt: skip

@@ -172,11 +172,11 @@ def _kernel_of_mediators(
     return starting_mediator_kernel(
         settings.kind, mediators, problem.mediator_columns, coordinate_names(problem), spatial=settings.spatial,
         covariates=settings.mediator_kernel, structure=settings.structure,
-        across=width_of_cells(problem) if apart else None,
+        across=_width_of_cells(problem) if apart else None,
     )  # fmt: skip
 
 
-def width_of_cells(problem: DownscalingProblem) -> float:
+def _width_of_cells(problem: DownscalingProblem) -> float:
     """The side of a cell, in the units of the scaled coordinates."""
     bags, place = problem.data.bags, coordinate_names(problem)
     return cell_width(bags.inputs[:, [problem.columns.index(name) for name in place if name in problem.columns]], bags)

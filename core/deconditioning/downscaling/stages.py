@@ -20,7 +20,7 @@ from deconditioning.models.learning.learning import RUNAWAY_VARIANCE, Learned
 #: The ways; where nothing can be asked one scale up, the first is taken.
 WAYS = ("leave_one_bag_out", "joint")
 #: What a sentence calls them.
-CALLED = {
+_CALLED = {
     "leave_one_bag_out": "λ and ℓ from the bags left out",
     "joint": "λ and ℓ learned by the evidence with the rest",
 }
@@ -39,7 +39,7 @@ class Stage:
         ratio = math.sqrt(learned.spec.kernel.variance)
         return Stage(
             WAYS[0],
-            f"Stage one: {CALLED[WAYS[0]]}; joint learning was no less accurate one scale up, but its prior sd grew "
+            f"Stage one: {_CALLED[WAYS[0]]}; joint learning was no less accurate one scale up, but its prior sd grew "
             f"to {ratio:.0f} times that of the targets.",
         )
 
@@ -69,14 +69,15 @@ def choose_stage(problem: DownscalingProblem, settings: DownscaleSettings, conte
         found[way] = checked
     if len(found) < len(WAYS):
         return Stage(
-            WAYS[0], f"Stage one: {CALLED[WAYS[0]]}, because the test one scale up cannot compare the two methods here."
+            WAYS[0],
+            f"Stage one: {_CALLED[WAYS[0]]}, because the test one scale up cannot compare the two methods here.",
         )
     apart, joint = (found[way] for way in WAYS)
     far = joint.farther(apart, problem.coarse_grid.area) > CLEARLY
     way, other = WAYS if far else WAYS[::-1]
     errors = {name: f"{each.rmse[each.model]:.3g} {problem.units}".strip() for name, each in found.items()}
     said = (
-        f"Stage one: {CALLED[way]}, RMSE {errors[way]} one scale up; {CALLED[other]}: {errors[other]}, "
+        f"Stage one: {_CALLED[way]}, RMSE {errors[way]} one scale up; {_CALLED[other]}: {errors[other]}, "
         f"{'significantly less accurate' if far else 'not significantly more accurate'}."
     )
     return Stage(way, said, replace(found[way], stage_one=said))

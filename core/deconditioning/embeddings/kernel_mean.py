@@ -60,7 +60,7 @@ class KernelMean:
         with torch.no_grad():
             return evaluate(self.kernel, inputs, self.points) @ self.weights
 
-    def expectation(self, values: Float[Tensor, "n *k"]) -> Float[Tensor, "*k"]:
+    def expectation(self, values: Float[Tensor, "n *_k"]) -> Float[Tensor, "*k"]:
         """``E[f(X)] ≈ Σ_i w_i f(x_i)`` from ``values`` f(x_i), one row a point."""
         if len(values) != len(self.points):
             raise InputError(f"`values` has {len(values)} rows, there are {len(self.points)} points: give one each.")

@@ -43,7 +43,7 @@ class BagEmbedding:
         """``E[k(x, X) | Y = y] ≈ c(x)ᵀ W`` at each point x and each y."""
         return cross(self.kernel, self.bags, inputs).T @ self.weights
 
-    def expectation(self, values: Float[Tensor, "N *k"]) -> Float[Tensor, "G *k"]:
+    def expectation(self, values: Float[Tensor, "N *_k"]) -> Float[Tensor, "G *_k"]:
         """``E[f(X) | Y = y] ≈ Σ_j W_j(y) f̄_j`` from ``values`` f(x_i) in the order of the sorted bags' inputs."""
         points = len(self.bags.bags.inputs)
         if len(values) != points:

@@ -21,7 +21,7 @@ _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextlib.contextmanager
-def opened_folder(folder: Path) -> Iterator[int]:
+def _opened_folder(folder: Path) -> Iterator[int]:
     """The descriptor of a folder that is no link; ``OSError`` when it is one, or is not there."""
     handle = os.open(folder, _FOLDER)
     try:
@@ -32,7 +32,7 @@ def opened_folder(folder: Path) -> Iterator[int]:
 
 def read(folder: Path, name: str, most: int | None = None, begin: int = 0) -> bytes:
     """The bytes of a regular file in ``folder`` from ``begin`` on, at most ``most``; ``OSError`` for all else."""
-    with opened_folder(folder) as where, os.fdopen(os.open(name, _READ, dir_fd=where), "rb") as file:
+    with _opened_folder(folder) as where, os.fdopen(os.open(name, _READ, dir_fd=where), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{name} is no regular file")
         file.seek(begin)
@@ -41,7 +41,7 @@ def read(folder: Path, name: str, most: int | None = None, begin: int = 0) -> by
 
 def size(folder: Path, name: str) -> int:
     """Bytes of a regular file in ``folder``; ``OSError`` for all else."""
-    with opened_folder(folder) as where:
+    with _opened_folder(folder) as where:
         found = os.stat(name, dir_fd=where, follow_symlinks=False)
     if not stat.S_ISREG(found.st_mode):
         raise OSError(f"{name} is no regular file")
@@ -51,7 +51,7 @@ def size(folder: Path, name: str) -> int:
 def names(folder: Path) -> list[str]:
     """Regular files in a folder that is no link, in order; none where there is no such folder."""
     try:
-        with opened_folder(folder) as where, os.scandir(where) as entries:
+        with _opened_folder(folder) as where, os.scandir(where) as entries:
             return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
     except OSError:
         return []
@@ -60,7 +60,7 @@ def names(folder: Path) -> list[str]:
 def write(folder: Path, name: str, data: bytes) -> None:
     """Replace a file so that a reader sees the old one or the new one, never half of one; ``OSError`` as it comes."""
     part = f".{name[:60]}.{secrets.token_hex(6)}.part"
-    with opened_folder(folder) as where:
+    with _opened_folder(folder) as where:
         try:
             with os.fdopen(os.open(part, _NEW, 0o644, dir_fd=where), "wb") as file:
                 file.write(data)
@@ -83,7 +83,7 @@ def as_bytes(data: dict[str, Any]) -> bytes:
 
 def append(folder: Path, name: str, data: bytes) -> None:
     """Add ``data`` to the end of a file, all of it or (``OSError``) nothing."""
-    with opened_folder(folder) as where, os.fdopen(os.open(name, _APPEND, 0o644, dir_fd=where), "ab", 0) as file:
+    with _opened_folder(folder) as where, os.fdopen(os.open(name, _APPEND, 0o644, dir_fd=where), "ab", 0) as file:
         before = os.fstat(file.fileno()).st_size
         try:
             rest = memoryview(data)

@@ -10,7 +10,7 @@ from deconditioning.engine.store import Store
 
 _WRITE_S = 0.5
 _BEAT_S = 5.0
-NOT_SAVED = (
+_NOT_SAVED = (
     "It cannot be written to disk ({}): it is kept in memory and tried again every second. Make room in the runs "
     "folder, and do not close the app before this sentence has gone."
 )
@@ -101,7 +101,7 @@ class Live:
         """The run as seen now: the time left goes down between two reports; what could not be written is shown."""
         run = self.run
         if self.trouble:
-            run = replace(run, message=f"{run.message} {NOT_SAVED.format(self.trouble)}".strip())
+            run = replace(run, message=f"{run.message} {_NOT_SAVED.format(self.trouble)}".strip())
         if not run.active:
             return replace(run, result=self.result)
         if run.eta_s is None or run.heard is None:

@@ -10,7 +10,7 @@ from deconditioning.errors import Cancelled, InputError
 
 _POLL_S = 0.3
 #: What tells a benchmark's rows apart.
-IDENTITY = ("case", "matching", "model", "seed")
+_IDENTITY = ("case", "matching", "model", "seed")
 
 
 def each(
@@ -205,7 +205,7 @@ def run_all(
 
 def _belongs(row: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     names = {**item.get("roll", {}), **item.get("settings", {}), **item}
-    return all(row[key] == names.get(key) for key in IDENTITY if key in row)
+    return all(row[key] == names.get(key) for key in _IDENTITY if key in row)
 
 
 def _said(row: Mapping[str, Any]) -> str:

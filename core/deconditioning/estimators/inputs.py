@@ -90,7 +90,7 @@ def fields_of(value: Gridded, role: str) -> Fields:
         return value
     if isinstance(value, str | Path):
         return open_fields(value)
-    dataset = dataset_of(value, role)
+    dataset = _dataset_of(value, role)
     source = Path(str(dataset.encoding.get("source") or "")).name or f"`{role}`"
     try:
         if is_large(dataset) or any(variable.chunks for variable in dataset.variables.values()):
@@ -100,7 +100,7 @@ def fields_of(value: Gridded, role: str) -> Fields:
         raise InputError(f"`{role}` cannot be used. {error}") from error
 
 
-def dataset_of(value: Any, role: str) -> xr.Dataset:
+def _dataset_of(value: Any, role: str) -> xr.Dataset:
     """An xarray object as a dataset of its own, whose bounds are named where the reader looks for them.
 
     A ``DataArray`` without a name gets that of its role.
@@ -139,7 +139,7 @@ def _together(coarse: Gridded, covariates: Gridded, target: str | None) -> tuple
         return fields, _target(fields, target)
     if any(isinstance(each, Fields | str | Path) for each in (coarse, covariates)):
         raise InputError("With `coarsen`, give the target and the covariates as xarray objects, or both in one file.")
-    fine, given = dataset_of(covariates, "covariates"), dataset_of(coarse, "coarse")
+    fine, given = _dataset_of(covariates, "covariates"), _dataset_of(coarse, "coarse")
     name = _target(fields_of(given, "coarse"), target)
     try:
         fine, given = xr.align(fine, given, join="exact", copy=False)

@@ -16,20 +16,20 @@ from deconditioning.fields.times import is_dates
 from deconditioning.missing_marks import Mark
 
 #: Stands between the names of files that are read as one.
-AND = " + "
+_AND = " + "
 #: Endings of files that a folder's are taken from.
-ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".zarr")
+_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".zarr")
 Select = Mapping[str, int | str]
 
 
 def joined(keys: Sequence[str]) -> str:
     """One key for several files."""
-    return AND.join(keys)
+    return _AND.join(keys)
 
 
 def keys_of(key: str) -> list[str]:
     """The keys of the files that one key names."""
-    return key.split(AND)
+    return key.split(_AND)
 
 
 def each_key(key: str, change: Callable[[str], str]) -> str:
@@ -53,9 +53,9 @@ def places(given: str) -> list[str]:
         if "://" in one or path.is_file() or (path.is_dir() and _is_store(path)):
             found.append(one)
         elif path.is_dir():
-            inside = sorted(str(p) for p in path.iterdir() if p.name.lower().endswith(ENDINGS))
+            inside = sorted(str(p) for p in path.iterdir() if p.name.lower().endswith(_ENDINGS))
             if not inside:
-                raise InputError(f"The folder {one} contains no file ending in {', '.join(ENDINGS)}: choose another.")
+                raise InputError(f"The folder {one} contains no file ending in {', '.join(_ENDINGS)}: choose another.")
             found += inside
         elif is_pattern(one):
             inside = sorted(glob(one, recursive=True))

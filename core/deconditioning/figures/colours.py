@@ -36,7 +36,7 @@ VERDICTS: dict[str, tuple[str, str]] = {"good": ("#1f7a45", "#58c288"), "bad": (
 #: The ground of (a light, a dark) page, as in ``.streamlit/config.toml``.
 GROUND: tuple[str, str] = ("#fdfdfc", "#11171b")
 #: Shares of linear red, green and blue in the relative luminance (WCAG 2).
-LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 #: The hue of each model; models that are ever shown together have different ones.
 MODEL_HUES: dict[str, str] = {
     "area_to_point_gp": "jade",
@@ -243,7 +243,7 @@ def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list]:
     A scale from dark to light loses the end that would vanish; the middle (or the ends) of a diverging one is shaded.
     """
     linear = _linear(rgb(SCALES[colours]))
-    light = linear @ LUMINANCE
+    light = linear @ _LUMINANCE
     limit = 3.2 * (_luminance(GROUND[dark]) + 0.05) - 0.05 if dark else (_luminance(GROUND[dark]) + 0.05) / 3.2 - 0.05
     if colours == "diverging":
         share = np.clip((limit - light) / (1 - light), 0, None) if dark else np.clip(1 - limit / light, 0, None)
@@ -259,4 +259,4 @@ def _linear(table: np.ndarray) -> np.ndarray:
 
 
 def _luminance(colour: str) -> float:
-    return float(_linear(np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])) @ LUMINANCE)
+    return float(_linear(np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])) @ _LUMINANCE)

@@ -7,7 +7,7 @@ import numpy as np
 from deconditioning.figures.colours import model_name
 
 #: The ninths of a map, rows from its foot.
-NINTHS = (
+_NINTHS = (
     ("at the lower left", "at the foot", "at the lower right"),
     ("on the left", "in the middle", "on the right"),
     ("at the upper left", "at the top", "at the upper right"),
@@ -49,7 +49,7 @@ def ends(curves: Mapping[str, np.ndarray]) -> str:
 def extremes(values: np.ndarray) -> str:
     """In which ninth of a map (Y, X), rows from its foot, the mean is lowest and highest; "" where all is missing."""
     means = {}
-    for rows, words in zip(np.array_split(values, 3, axis=0), NINTHS, strict=True):
+    for rows, words in zip(np.array_split(values, 3, axis=0), _NINTHS, strict=True):
         for part, word in zip(np.array_split(rows, 3, axis=1), words, strict=True):
             known = part[np.isfinite(part)]
             if known.size:

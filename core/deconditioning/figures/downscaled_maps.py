@@ -20,7 +20,7 @@ from deconditioning.figures.style import DARK, LIGHT
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
 #: Share of the pixels within the limits of the error and the spread.
-WITHIN = 0.98
+_WITHIN = 0.98
 LONGEST_NAME = 34
 OBSERVED, MEAN, TRUTH, SPREAD, ERROR = "observed", "mean", "truth", "spread", "error"
 
@@ -75,7 +75,7 @@ def reaches(
 def _reach(values: np.ndarray) -> float:
     """The size below which 98 % of the values lie; 0 where none is known."""
     sizes = np.abs(values[np.isfinite(values)])
-    return float(np.quantile(sizes, WITHIN)) if sizes.size else 0.0
+    return float(np.quantile(sizes, _WITHIN)) if sizes.size else 0.0
 
 
 def steady_limit(own: float, usual: float) -> float:
@@ -89,7 +89,7 @@ def steady_limit(own: float, usual: float) -> float:
     return round(limit, 1 - math.floor(math.log10(limit)))
 
 
-def observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
+def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     """What the model sees of the target, every cell's value at its pixels where the pixels lie in cells."""
     values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
     if inside.any():
@@ -150,7 +150,7 @@ def all_panels(
     name, units, grid = short_name(problem), problem.units, problem.grid
     spread = MapScale(f"{SPREADS} sd of {name}", units, "uncertainty", 0.0, limits.spread)
     error = MapScale("prediction − truth", units, "diverging", -limits.error, limits.error)
-    panels = [observed_panel(problem, scale), mean_panel(problem, scale, mean)]
+    panels = [_observed_panel(problem, scale), mean_panel(problem, scale, mean)]
     if problem.truth is not None:
         panels.append(Panel(TRUTH, "Truth (never shown to the model)", problem.truth, grid, scale))
     panels.append(Panel(SPREAD, f"Uncertainty: {SPREADS} sd", SPREADS * sd, grid, spread))

@@ -15,7 +15,7 @@ from deconditioning.figures.style import rimmed_line
 
 #: A byte 0 is a missing value; 1 … 255 go through the colours.
 LEVELS = 254
-MISSING_RGB = (128, 128, 128)
+_MISSING_RGB = (128, 128, 128)
 _NOTHING = np.empty(0), np.empty(0)
 
 
@@ -33,7 +33,7 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
     return {
         "frames": base64.b64encode(coded(frames[:, ::-1], scale.low, scale.high).tobytes()).decode("ascii"),
         "count": len(frames), "rows": rows, "columns": columns, "low": scale.low, "high": scale.high,
-        "label": scale.label, "colours": [*MISSING_RGB, *colour_table(scale)], **outline(grid),
+        "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], **outline(grid),
     }  # fmt: skip
 
 

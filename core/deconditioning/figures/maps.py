@@ -15,7 +15,7 @@ from deconditioning.figures.style import MISSING, Figure, axis, compact, layout,
 
 NODES = 40
 #: Thickness of a colour bar and its distance from the map in pixels; its length as a share of the map's width.
-THICK, PAD, LONG = 9, 8, 0.9
+_THICK, _PAD, LONG = 9, 8, 0.9
 _BEYOND = {
     "neither": "",
     "min": ", values below it clipped",
@@ -60,8 +60,8 @@ def _heat(panel: Panel, extend: Extend, every: int) -> dict[str, Any]:
     scale, grid = panel.scale, panel.grid
     places, words = zip(*scale.ticks(extend), strict=True)
     bar = {
-        "orientation": "h", "thickness": THICK, "len": LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": PAD, "xpad": 0,
-        "outlinewidth": 0, "ticks": "", "tickvals": places, "ticktext": words, "tickfont": {"size": 11},
+        "orientation": "h", "thickness": _THICK, "len": LONG, "x": 0.5, "y": 0, "yanchor": "top", "ypad": _PAD,
+        "xpad": 0, "outlinewidth": 0, "ticks": "", "tickvals": places, "ticktext": words, "tickfont": {"size": 11},
     }  # fmt: skip
     return {
         "type": "heatmap", "z": compact(_thinned(panel.values, every)), "zmin": scale.low, "zmax": scale.high,
@@ -79,8 +79,8 @@ def _arrows(scale: MapScale, extend: Extend) -> list[dict[str, Any]]:
 
 def _arrow(x: float, side: int, colour: str) -> dict[str, Any]:
     """A triangle that begins one pixel inside the bar's end at ``x`` (a share of the width)."""
-    top, middle, bottom = -PAD, -PAD - THICK / 2, -PAD - THICK
-    path = f"M{-side},{top} L0,{top} L{side * THICK},{middle} L0,{bottom} L{-side},{bottom} Z"
+    top, middle, bottom = -_PAD, -_PAD - _THICK / 2, -_PAD - _THICK
+    path = f"M{-side},{top} L0,{top} L{side * _THICK},{middle} L0,{bottom} L{-side},{bottom} Z"
     where = {"xref": "paper", "yref": "paper", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": x, "yanchor": 0}
     return {"type": "path", "path": path, **where, "fillcolor": colour, "line": {"width": 0}}
 

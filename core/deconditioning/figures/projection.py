@@ -17,7 +17,7 @@ def frame(grid: Grid) -> Frame:
     return float(grid.x_edges[0]), float(grid.x_edges[-1]), float(grid.y_edges[0]), float(grid.y_edges[-1])
 
 
-def to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+def _to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     """Longitude and latitude (degrees) in the native x and y of a latlon, rotated or projected grid."""
     if kind == "rotated":
         y, x = sphere.true_to_rotated(lat, lon, mapping)
@@ -30,7 +30,7 @@ def to_native(lon: np.ndarray, lat: np.ndarray, kind: str, mapping: dict) -> tup
     return x, y
 
 
-def clip_line(x: np.ndarray, y: np.ndarray, bounds: Frame) -> tuple[np.ndarray, np.ndarray]:
+def _clip_line(x: np.ndarray, y: np.ndarray, bounds: Frame) -> tuple[np.ndarray, np.ndarray]:
     """Clip a NaN-gapped line to a rectangle, segment by segment (Liang & Barsky 1984).
 
     A segment p + t (q − p) is inside for t in [t0, t1]; each of the four half planes narrows that
@@ -62,10 +62,10 @@ def _gapped(lines: tuple[np.ndarray, ...]) -> np.ndarray:
     return np.concatenate([part for line in lines for part in (line, gap)])
 
 
-Cap = tuple[float, float, float, float]
+_Cap = tuple[float, float, float, float]
 
 
-def _cap(grid: Grid) -> Cap:
+def _cap(grid: Grid) -> _Cap:
     """A spherical cap (centre, cosine of its radius) round the grid, with a tenth of its radius to spare."""
     points = sphere.unit_vectors(grid.latitude, grid.longitude).reshape(-1, 3)
     centre = points.mean(axis=0) / np.linalg.norm(points.mean(axis=0))
@@ -75,24 +75,24 @@ def _cap(grid: Grid) -> Cap:
 
 @lru_cache(maxsize=64)
 def _coast(
-    kind: str, mapping: str, bounds: Frame, resolution: Resolution, cap: Cap | None
+    kind: str, mapping: str, bounds: Frame, resolution: Resolution, cap: _Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
     x, y = _native_line(_gapped(coast_lines(resolution)), kind, json.loads(mapping), bounds, cap)
     return x.astype(np.float32), y.astype(np.float32)
 
 
 def _native_line(
-    world: np.ndarray, kind: str, mapping: dict, bounds: Frame, cap: Cap | None
+    world: np.ndarray, kind: str, mapping: dict, bounds: Frame, cap: _Cap | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """NaN-gapped points (N, 2) of longitude and latitude as a clipped line in native coordinates."""
     if cap is not None:  # a plane projection may fold the far side of the Earth into the frame
         near = sphere.unit_vectors(world[:, 1], world[:, 0]) @ np.array(cap[:3]) >= cap[3]
         world = np.where(near[:, None], world, np.nan)
-    x, y = to_native(world[:, 0], world[:, 1], kind, mapping)
+    x, y = _to_native(world[:, 0], world[:, 1], kind, mapping)
     if kind != "projected":  # bring longitudes into [x0, x0 + 360) and cut where a line leaves on the other side
         x = (x - bounds[0]) % 360 + bounds[0]
         x, y = _cut_jumps(x, y)
-    return clip_line(x, y, bounds)
+    return _clip_line(x, y, bounds)
 
 
 #: Degrees between the lines of a graticule, the first with six lines or fewer.
@@ -115,7 +115,7 @@ def graticule_on(grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     return _native_line(_gapped(tuple(lines)), grid.kind, dict(grid.mapping), frame(grid), _cap_of(grid))
 
 
-def _cap_of(grid: Grid) -> Cap | None:
+def _cap_of(grid: Grid) -> _Cap | None:
     return _cap(grid) if grid.kind == "projected" else None
 
 
@@ -138,7 +138,7 @@ def _curvilinear(grid: Grid, resolution: Resolution) -> tuple[np.ndarray, np.nda
     step = np.where(finite & (np.abs(step) < 2).all(axis=0), step, np.nan)
     y = np.interp(rows + step[0], np.arange(len(grid.y)), grid.y) + 0 * step[0]
     x = np.interp(cols + step[1], np.arange(len(grid.x)), grid.x) + 0 * step[1]
-    x, y = clip_line(x, y, frame(grid))
+    x, y = _clip_line(x, y, frame(grid))
     return x.astype(np.float32), y.astype(np.float32)
 
 

@@ -17,7 +17,7 @@ MISSING = {False: "#c9cdd1", True: "#4b545a"}
 #: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
 LIGHT, DARK = "#ffffff", "#10161c"
 NOTHING = "rgba(0,0,0,0)"
-FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
+_FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
 def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
@@ -85,7 +85,7 @@ def layout(title: str = "", *, height: int, dark: bool = False, role: str = "cha
     base: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 34 if title else 10, "b": 8},
-        "font": {"family": FONT, "size": 12, "color": INK[dark]},
+        "font": {"family": _FONT, "size": 12, "color": INK[dark]},
         "paper_bgcolor": NOTHING,
         "plot_bgcolor": NOTHING,
         "hovermode": "closest",

@@ -13,7 +13,7 @@ Values = Mapping[str, float]
 #: Marks: the best score, what is chosen without a truth, where the sliders stand.
 MARKS = ("star", "diamond", "circle")
 #: Values of a setting up to which each has its tick.
-MOST_TICKS = 6
+_MOST_TICKS = 6
 #: Pixels that a thumbnail gives each of so many settings a side.
 PIXELS = 12
 
@@ -54,7 +54,7 @@ def sweep_plot(
 def _ticks(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     """A tick at every value of a setting, where they are few."""
     values = sorted({row["values"][name] for row in rows})
-    if len(values) > MOST_TICKS:
+    if len(values) > _MOST_TICKS:
         return {}
     return {"tickmode": "array", "tickvals": values, "ticktext": [f"{value:.3g}" for value in values]}
 

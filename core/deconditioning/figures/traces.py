@@ -10,8 +10,8 @@ from deconditioning.figures.style import Figure, axis, compact, layout, literal
 
 MOST_POINTS = 300
 FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
-LEGEND_ROW = 17  # pixels of one line of a legend
-MOST_ON_TOP = 2  # more names than these stand below the curves
+_LEGEND_ROW = 17  # pixels of one line of a legend
+_MOST_ON_TOP = 2  # more names than these stand below the curves
 DASHES = ("solid", "dash", "dot")
 
 
@@ -45,14 +45,14 @@ def trace_plot(
     for index, (name, values) in enumerate(series.items()):
         y = np.array([np.nan if v is None else v for v in values], dtype=float)[chosen]
         traces.append(_line(at, y, name, index, dark))
-    below = len(series) > MOST_ON_TOP
+    below = len(series) > _MOST_ON_TOP
     rows = len(series) if below else 0
-    picture = layout(title, height=height + LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
+    picture = layout(title, height=height + _LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
     picture["hovermode"] = "x unified"
     on_top = len(series) > 1 and not below
     picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top else 34) if title else 24, "b": 40}
     if below:
-        picture["legend"] |= {"yref": "container", "y": 0, "maxheight": LEGEND_ROW * (rows + 1)}
+        picture["legend"] |= {"yref": "container", "y": 0, "maxheight": _LEGEND_ROW * (rows + 1)}
     picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=False, rangemode="nonnegative")
     picture["xaxis"] |= {"dtick": 1} if len(at) and np.ptp(at) < 6 else {"nticks": 8}
     picture["yaxis"] = axis(label, dark, **(_decades(series) if log else {}))

@@ -8,7 +8,7 @@ from deconditioning.errors import InputError
 from deconditioning.filtering.systems import RotationSystem
 
 #: Of the unscented transform; spread widely, as METHODS measured (Wan and van der Merwe 2000).
-ALPHA, BETA, KAPPA = 1.0, 2.0, 1.0
+_ALPHA, _BETA, _KAPPA = 1.0, 2.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseli
     """The unscented Kalman filter, sigma points spread by α = 1, κ = 1, β = 2."""
     from filterpy.kalman import MerweScaledSigmaPoints, UnscentedKalmanFilter
 
-    points = MerweScaledSigmaPoints(2, ALPHA, BETA, KAPPA)
+    points = MerweScaledSigmaPoints(2, _ALPHA, _BETA, _KAPPA)
     kalman = UnscentedKalmanFilter(
         dim_x=2, dim_z=2, dt=1.0, hx=lambda x: x, fx=lambda x, dt: system.transition(x), points=points
     )
@@ -58,7 +58,7 @@ def unscented_kalman(system: RotationSystem, observations: np.ndarray) -> Baseli
         kalman.predict()
         kalman.update(y)
         means.append(kalman.x.copy())
-    return Baseline(np.array(means), f"α = {ALPHA:g}, κ = {KAPPA:g}, β = {BETA:g}")
+    return Baseline(np.array(means), f"α = {_ALPHA:g}, κ = {_KAPPA:g}, β = {_BETA:g}")
 
 
 def particle_filter(system: RotationSystem, observations: np.ndarray, count: int = 2000, seed: int = 0) -> Baseline:

@@ -13,7 +13,7 @@ from deconditioning.plain_data import check_seed
 #: Rays cast at once.
 BATCH = 200_000
 #: Walls by the axis they stand on: ahead and behind, left and right, ceiling and floor.
-WALLS = ("ahead", "behind", "left", "right", "ceiling", "floor")
+_WALLS = ("ahead", "behind", "left", "right", "ceiling", "floor")
 #: Saturation and brightness of each wall's ground.
 _GROUNDS = ((0.55, 0.75), (0.6, 0.65), (0.5, 0.8), (0.65, 0.7), (0.12, 0.95), (0.6, 0.5))
 
@@ -79,7 +79,7 @@ class Room:
         object.__setattr__(self, "_walls", [_Wall.draw(index, hue, rng) for index, hue in enumerate(hues)])
 
     def hit(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where rays (n, 3) from the eye meet the box: points (n, 3) and the walls' indices (n,) in ``WALLS``."""
+        """Where rays (n, 3) from the eye meet the box: points (n, 3) and the walls' indices (n,) in ``_WALLS``."""
         half, eye = np.array(self.half), np.array(self.eye)
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = (np.copysign(half, directions) - eye) / directions

@@ -13,7 +13,7 @@ from deconditioning.errors import InputError
 from deconditioning.kernels.tiles import diagonal, evaluate
 
 #: Above this share of the trace left out, an approximation is refused.
-MOST_LEFT_OUT = 1e-2
+_MOST_LEFT_OUT = 1e-2
 #: Columns of a kernel on more columns than this are taken from the whole matrix, as long as it is no larger than that:
 #: one product of matrices costs less than many passes over wide inputs.
 WIDE, WHOLE = 100, 4000
@@ -71,10 +71,10 @@ def incomplete_cholesky(
             left[pivot] = 0
             pivots.append(pivot)
         residual = float(left.sum()) / total
-        if residual > max(MOST_LEFT_OUT, tolerance):
+        if residual > max(_MOST_LEFT_OUT, tolerance):
             raise InputError(
                 f"A rank of {most} leaves {100 * residual:.1f} % of the kernel matrix out, more than "
-                f"{100 * MOST_LEFT_OUT:.0f} %: allow a higher rank, or lengthen the kernel."
+                f"{100 * _MOST_LEFT_OUT:.0f} %: allow a higher rank, or lengthen the kernel."
             )
         chosen = torch.tensor(pivots, dtype=torch.long, device=inputs.device)
         factor = factor[:, : len(pivots)].clone()

@@ -27,9 +27,9 @@ METHODS = ("dme", "kbr", "cme", "abc")
 HERDED, REACH = 200, 4.0
 #: Volume that ℓ′, which herding measures distances with, spans as a share of ℓ's: as wide as ℓ on a line, three nodes
 #: of a quadrature would do in place of samples; much narrower in many dimensions, it would see single prior draws.
-HERDING_SHARE = 0.25
+_HERDING_SHARE = 0.25
 #: Draws of the prior that the rules see, by the number of parameters (the last for more).
-PRIOR_DRAWS = (500, 1000, 2000)
+_PRIOR_DRAWS = (500, 1000, 2000)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def evidence(
     draws beside points of a box, ±4 spreads around where the ε-kernel lets parameters through.
     """
     u, scales = simulations.parameters, simulations.scales
-    draws = draws or PRIOR_DRAWS[min(u.shape[1], len(PRIOR_DRAWS)) - 1]
+    draws = draws or _PRIOR_DRAWS[min(u.shape[1], len(_PRIOR_DRAWS)) - 1]
     box = np.stack([u.min(0), u.max(0)], axis=1)
     rng = np.random.default_rng([seed, 14])
     drawn = prior.restricted(box).spread(draws, rng)
@@ -253,7 +253,7 @@ def answered(
 
 def herding_embedding(found: KernelMean, settings: Settings) -> KernelMean:
     """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
-    share = HERDING_SHARE ** (1 / len(settings.lengthscales))
+    share = _HERDING_SHARE ** (1 / len(settings.lengthscales))
     kernel = gaussian_kernel(tuple(share * scale for scale in settings.lengthscales))
     return replace(found, kernel=kernel.to(found.points.device))
 

@@ -16,7 +16,7 @@ from deconditioning.errors import InputError
 from deconditioning.likelihood_free.simulators import Simulations
 
 #: Share of the simulations that training does not see, steps without a better score on them before it ends, and most.
-HELD_OUT, PATIENCE, MOST_STEPS = 0.2, 100, 2000
+_HELD_OUT, PATIENCE, _MOST_STEPS = 0.2, 100, 2000
 
 
 class MixtureDensityNetwork(nn.Module):
@@ -86,10 +86,10 @@ def train(
         torch.manual_seed(seed)
         network = MixtureDensityNetwork(x.shape[1], u.shape[1], components, hidden).double()
         order = torch.randperm(len(u))
-    held, seen = order[: int(HELD_OUT * len(u))], order[int(HELD_OUT * len(u)) :]
+    held, seen = order[: int(_HELD_OUT * len(u))], order[int(_HELD_OUT * len(u)) :]
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     losses, best, kept = [], 0, copy.deepcopy(network.state_dict())
-    for step in range(MOST_STEPS):
+    for step in range(_MOST_STEPS):
         check()
         with torch.no_grad():
             losses.append(float(-(v[held] @ network(x[held]).log_prob(u[held])) / v[held].sum()))

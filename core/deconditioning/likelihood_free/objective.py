@@ -27,11 +27,11 @@ from deconditioning.likelihood_free.prior import Prior
 from deconditioning.likelihood_free.simulators import Simulations
 
 #: λ per unit of ℓ in spreads; how far ε and ℓ may rise above their lower guards.
-TIE, EPSILON_ROOM, LENGTH_ROOM = 1e-3, 1.5, 1.5
+TIE, _EPSILON_ROOM, _LENGTH_ROOM = 1e-3, 1.5, 1.5
 #: δ per unit of the evidence at y, and k per unit of the simulator's noise.
-DELTA_SHARE, NOISE_SHARE = 0.1, 2.0
+_DELTA_SHARE, NOISE_SHARE = 0.1, 2.0
 #: Grid of the search over each of ε and ℓ; beyond so many simulations its best value is taken as it is.
-GRID, MOST_REFINED = 7, 500
+GRID, _MOST_REFINED = 7, 500
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Guards:
             tuple(float(v) for v in length * self.spread),
             self.kernel_scale(epsilon),
             TIE * length,
-            DELTA_SHARE * max(evidence_at_y, 1e-6),
+            _DELTA_SHARE * max(evidence_at_y, 1e-6),
         )
 
     def kernel_scale(self, epsilon: float) -> float:
@@ -104,7 +104,7 @@ def find_guards(simulations: Simulations, observed: np.ndarray) -> Guards:
     noise = residual_noise(simulations, square, narrowest)
     least = max(narrowest, noise)
     _, spread = let_through(simulations, observed, least)
-    return Guards((least, EPSILON_ROOM * least), (1.0, LENGTH_ROOM), spread, noise)
+    return Guards((least, _EPSILON_ROOM * least), (1.0, _LENGTH_ROOM), spread, noise)
 
 
 def residual_noise(simulations: Simulations, square: np.ndarray, epsilon: float) -> float:
@@ -166,7 +166,7 @@ def learn(
     epsilon, length, best = float(epsilons[row]), float(lengths[column]), float(values[row, column])
     if not math.isfinite(best):
         raise InputError("q̄ is not positive anywhere inside its guards: add simulations, or set the kernels by hand.")
-    if len(simulations.parameters) <= MOST_REFINED:
+    if len(simulations.parameters) <= _MOST_REFINED:
         epsilon, length, best = _refined(seen, guards, (epsilon, length, best))
     named = {"ε": (epsilon, guards.epsilon), "ℓ": (length, guards.length)}
     bound = [

@@ -14,7 +14,7 @@ from deconditioning.errors import InputError
 from deconditioning.likelihood_free.simulators import Problem
 
 #: Share of a generation that must come nearer than the tolerance, or the population is not moved on.
-LEAST_NEARER = 0.05
+_LEAST_NEARER = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def smc_abc(
     tolerances, used, nearer = [float(known[2][-1])], len(u), 1.0
     if not np.isfinite(tolerances[0]):
         raise InputError(f"Fewer than {kept} of {used} runs of {problem.name} ended: narrow the prior.")
-    while used + fresh <= budget and nearer >= LEAST_NEARER:
+    while used + fresh <= budget and nearer >= _LEAST_NEARER:
         check()
         density = gaussian_kde(known[0].T, bw_method=np.sqrt(2), weights=known[1])
         u, inside = _proposed(density, prior.bounds, fresh, rng)

@@ -8,9 +8,9 @@ from deconditioning.metrics import pointwise, probabilistic
 from deconditioning.metrics.points import Points, scored_points
 from deconditioning.metrics.spatial import ssim
 
-POINTWISE = ("rmse", "mae", "bias", "pearson")
+_POINTWISE = ("rmse", "mae", "bias", "pearson")
 LEVELS = {"coverage50": 0.50, "coverage90": 0.90, "coverage95": 0.95}
-IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean"}
+_IN_FIELD_UNITS = {"rmse", "mae", "bias", "crps", "ssim_range", "interval_low", "interval_high", "posterior_mean"}
 
 
 def score_field(
@@ -53,7 +53,7 @@ def score_points(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray | None = No
 
 def _scores(p: Points) -> dict[str, float]:
     common = {"truth": p.truth, "mean": p.mean, "weights": p.weights}
-    scores = {name: getattr(pointwise, name)(**common) for name in POINTWISE}
+    scores = {name: getattr(pointwise, name)(**common) for name in _POINTWISE}
     if p.sd is None:
         return scores
     spread = {**common, "sd": p.sd}
@@ -68,6 +68,6 @@ def score_units(names: Iterable[str], units: str) -> dict[str, str]:
     base = {name: name.removesuffix("_area") for name in names}
     square = f"({units})^2" if " " in units else f"{units}2" if units not in ("", "1") else "1"
     return {
-        name: (units or "1") if stem in IN_FIELD_UNITS else square if stem == "mse" else "1"
+        name: (units or "1") if stem in _IN_FIELD_UNITS else square if stem == "mse" else "1"
         for name, stem in base.items()
     }

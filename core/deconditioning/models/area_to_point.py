@@ -20,8 +20,8 @@ MEAN_VARIANCE = 9.0
 #: Where learning starts, and what its priors hold on to: inverse slopes; lengthscale and variance of the smooth term;
 #: lengthscale (in cells), variance and exponent of the rough one.
 INVERSE_SLOPE = 2.0
-SMOOTH, SMOOTH_VARIANCE = 1.5, 0.0225
-CELLS, ROUGH_VARIANCE, EXPONENT = 4.0, 0.09, 0.9
+SMOOTH, _SMOOTH_VARIANCE = 1.5, 0.0225
+CELLS, _ROUGH_VARIANCE, _EXPONENT = 4.0, 0.09, 0.9
 
 
 def area_to_point_kernel(
@@ -83,7 +83,7 @@ def _begun_term(term: Term, place: tuple[str, ...], across: float) -> Term:
     rough = any(set(factor.columns) & set(place) for factor in term.factors)
     factors = tuple(_begun(factor, place, across) for factor in term.factors)
     plain = len(factors) == 1 and factors[0].kind.slopes_for_scales
-    return Term(factors, 1.0 if plain else ROUGH_VARIANCE if rough else SMOOTH_VARIANCE)
+    return Term(factors, 1.0 if plain else _ROUGH_VARIANCE if rough else _SMOOTH_VARIANCE)
 
 
 def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
@@ -92,7 +92,7 @@ def _begun(factor: Factor, place: tuple[str, ...], across: float) -> Factor:
         scale = INVERSE_SLOPE
     else:
         scale = CELLS * across if set(factor.columns) & set(place) else SMOOTH
-    own = {"alpha": EXPONENT} if factor.family == "powered_exponential" else {}
+    own = {"alpha": _EXPONENT} if factor.family == "powered_exponential" else {}
     return Factor(factor.family, factor.columns, (scale,) * len(factor.lengthscales), own)
 
 

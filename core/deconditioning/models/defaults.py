@@ -38,7 +38,7 @@ def median_distance(values: Float[Tensor, "n d"], seed: int = 0) -> float:
     return float(positive.median()) if len(positive) else 1.0
 
 
-def default_kernel(
+def _default_kernel(
     values: Float[Tensor, "n d"],
     names: tuple[str, ...],
     coordinates: tuple[str, ...],
@@ -77,7 +77,7 @@ def starting_kernel(
     structure: str = "sum",
     linear_mean: bool = False,
 ) -> KernelSpec:
-    """k as the model has it: `default_kernel`, or a trend and a rough rest (`area_to_point_kernel`).
+    """k as the model has it: `_default_kernel`, or a trend and a rough rest (`area_to_point_kernel`).
 
     ``spatial`` and ``covariates`` are families on the coordinates and on the other columns of the bags; ``linear_mean``
     adds an unknown mean that is linear in the covariates where the model has none anyhow.
@@ -85,7 +85,7 @@ def starting_kernel(
     if model.trend:
         smooth = (covariates or "rbf") if model.has_covariate_kernel else None
         return area_to_point_kernel(bags, names, coordinates, spatial=spatial, covariates=smooth, structure=structure)
-    kernel = default_kernel(
+    kernel = _default_kernel(
         bags.inputs, names, coordinates, structure=structure, spatial=spatial, other=covariates or "rbf"
     )
     return with_linear_mean(kernel, names, coordinates) if linear_mean else kernel
@@ -102,7 +102,7 @@ def starting_mediator_kernel(
     structure: str = "sum",
     across: float | None = None,
 ) -> KernelSpec:
-    """ℓ as the model has it: `default_kernel`; for a field in space whose cells are matched through mediators, a trend
+    """ℓ as the model has it: `_default_kernel`; for a field in space whose cells are matched through mediators, a trend
     and a rough rest over cells, whose side is ``across``. ``spatial`` None is the model's own family."""
     if model.trend and across is not None:
         return area_to_point_kernel(
@@ -110,7 +110,7 @@ def starting_mediator_kernel(
             covariates=covariates or "rbf", across=across,
         )  # fmt: skip
     spatial = spatial or Start.spatial
-    return default_kernel(
+    return _default_kernel(
         mediators, names, coordinates, structure=structure, spatial=spatial, other=covariates or "rbf"
     )
 

@@ -13,7 +13,7 @@ from deconditioning.wording import slider_text
 
 T = TypeVar("T")
 #: A tooltip, or a function that makes one of the settings drawn so far (an instance of their class).
-Help = str | Callable[[Any], str]
+_Help = str | Callable[[Any], str]
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class Setting(Generic[T]):
     symbol: str = ""
     unit: str = ""
     about: str = ""
-    help: Help = ""
+    help: _Help = ""
     plain: str = ""
     plain_help: str = ""
     low: float | None = None

@@ -19,14 +19,14 @@ from deconditioning.slides.field import field_data, frame_data
 from deconditioning.slides.presented import Presented, Slide
 
 #: Share of the map that is hatched: what is known least well of it.
-LEAST_KNOWN = 0.25
+_LEAST_KNOWN = 0.25
 #: Characters of all fields together that keep a file within 5 MB.
 ROOM = 4_200_000
-COVARIATE = "covariate"
+_COVARIATE = "covariate"
 DPI = 220
 #: Each weighted by area.
 SCORES = ("rmse_area", "crps_area", "coverage95_area")
-REFERENCES = (
+_REFERENCES = (
     "Chau, Bouabid and Sejdinovic 2021, Deconditional Downscaling with Gaussian Processes; "
     "Hsu and Ramos 2019, Bayesian Deconditional Kernel Mean Embeddings"
 )
@@ -80,7 +80,7 @@ def covariate_panel(problem: DownscalingProblem, units: Mapping[str, str] | None
     values = problem.on_grid(problem.input_scaling.scales[at].backward(scaled))
     words = name.replace("_", " ")
     scale = MapScale(words, (units or {}).get(name, ""), "sequential", *round_limits(values))
-    return Panel(COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
+    return Panel(_COVARIATE, words[:1].upper() + words[1:], values, problem.grid, scale)
 
 
 def presented(shown: Shown) -> Presented:
@@ -91,25 +91,25 @@ def presented(shown: Shown) -> Presented:
         panels = [panel for key in fields_of(slide) if (panel := shown.panel(key)) is not None]
         return publication_figure(panels, shown.problem.grid, dpi=DPI) if panels else None
 
-    slides, badge = downscaling_slides(shown), trust_badge(shown)
-    return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, REFERENCES)
+    slides, badge = _downscaling_slides(shown), _trust_badge(shown)
+    return Presented(shown.title, slides, lambda: downscaling_deck(shown), picture, badge, _REFERENCES)
 
 
 def downscaling_deck(shown: Shown) -> dict[str, Any]:
     """The slides as plain JSON data, for deck.js; ``thinned`` says that only every so many-th pixel is in it."""
-    slides = downscaling_slides(shown)
+    slides = _downscaling_slides(shown)
     found = {key: shown.panel(key) for slide in slides for key in fields_of(slide)}
     panels = {key: panel for key, panel in found.items() if panel is not None}
     stride = stride_for(list(panels.values()))
     fine = shown.problem.grid.shape
     fields = {key: field_data(panel, stride if panel.grid.shape == fine else 1) for key, panel in panels.items()}
     return {
-        "title": shown.title, "slides": slides, "fields": fields, "thinned": stride, "trust": trust_badge(shown),
+        "title": shown.title, "slides": slides, "fields": fields, "thinned": stride, "trust": _trust_badge(shown),
         **frame_data(shown.problem.grid),
     }  # fmt: skip
 
 
-def downscaling_slides(shown: Shown) -> list[dict[str, Any]]:
+def _downscaling_slides(shown: Shown) -> list[dict[str, Any]]:
     """What each slide says, and by their keys which maps it draws; slides without their maps are left out."""
     return [slide for slide in _slides(shown) if all(shown.panel(key) is not None for key in fields_of(slide))]
 
@@ -128,7 +128,7 @@ def stride_for(panels: list[Panel], room: int = ROOM) -> int:
     return stride
 
 
-def trust_badge(shown: Shown) -> dict[str, str]:
+def _trust_badge(shown: Shown) -> dict[str, str]:
     """The verdict that stands on every slide."""
     if shown.held is None:
         return {"mark": "bad", "badge": shown.unchecked or "How far to trust it could not be checked."}
@@ -146,7 +146,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
     doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)} there."
     return [
-        _map("data", "What is known finely", f"{covariates.capitalize()}, at every one of {pixels} pixels.", COVARIATE),
+        _map("data", "Known finely", f"{covariates.capitalize()}, at every one of {pixels} pixels.", _COVARIATE),
         _map("coarse", "What was observed", f"{cells} coarse values of {name}.{hidden}", OBSERVED),
         _map("fine", "Coarse and fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MEAN, OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
@@ -157,7 +157,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
         _checks(shown),
         {"key": "method", "kind": "words", "title": "Method", "sentence": _method(shown),
          "lines": [["Model", f"{shown.model.title} ({shown.model.source})"],
-                   ["Learn more", REFERENCES]]},
+                   ["Learn more", _REFERENCES]]},
         {"key": "credits", "kind": "words", "title": "Credits", "sentence": "Whose data these are, and what made them.",
          "lines": credits(shown)},
     ]  # fmt: skip
@@ -195,7 +195,7 @@ def _least_known(shown: Shown) -> float:
     """2 sd above which the map is known least well."""
     panel = shown.panel(SPREAD)
     assert panel is not None
-    return float(np.nanquantile(panel.values, 1 - LEAST_KNOWN))
+    return float(np.nanquantile(panel.values, 1 - _LEAST_KNOWN))
 
 
 def _checks(shown: Shown) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from deconditioning.figures.printed.figure import paper_figure
 from deconditioning.figures.printed.light import in_light
 from deconditioning.slides.presented import Presented, Slide
 
-FIGURE = "figure-"
-SOFTWARE = f"Deconditioning Lab {__version__}"
+_FIGURE = "figure-"
+_SOFTWARE = f"Deconditioning Lab {__version__}"
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 
@@ -52,7 +52,7 @@ class Exhibit:
 def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     """The slides in every form; what is taken away is light, as paper is."""
     slides = exhibit_slides(shown)
-    texts = {f"{FIGURE}{at}": drawn.text for at, drawn in enumerate(shown.figures)}
+    texts = {f"{_FIGURE}{at}": drawn.text for at, drawn in enumerate(shown.figures)}
 
     def deck() -> dict[str, Any]:
         figures = {key: json.loads(text) for key, text in texts.items()}
@@ -63,13 +63,13 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     def picture(slide: Slide) -> bytes | None:
         return paper_figure(in_light(json.loads(texts[slide["figure"]]))) if slide["kind"] == "figure" else None
 
-    return Presented(shown.title, slides, deck, picture, None, shown.source or SOFTWARE)
+    return Presented(shown.title, slides, deck, picture, None, shown.source or _SOFTWARE)
 
 
 def exhibit_slides(shown: Exhibit) -> list[Slide]:
     """What each slide says; there is none of what the page has not."""
     figures = [
-        {"key": f"{FIGURE}{at}", "kind": "figure", "title": drawn.title, "figure": f"{FIGURE}{at}",
+        {"key": f"{_FIGURE}{at}", "kind": "figure", "title": drawn.title, "figure": f"{_FIGURE}{at}",
          "sentence": _without(drawn.title, drawn.finding), "alt": drawn.finding}
         for at, drawn in enumerate(shown.figures)
     ]  # fmt: skip
@@ -102,5 +102,5 @@ def _without(title: str, finding: str) -> str:
 
 
 def _credits(shown: Exhibit) -> list[list[str]]:
-    lines = [["Software", SOFTWARE], ["Address", shown.address]]
+    lines = [["Software", _SOFTWARE], ["Address", shown.address]]
     return [line for line in lines if line[1]]

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 #: Width and height of a page in inches, 16:9, and the room for its picture (left, top, width, height).
 PAGE = (13.333, 7.5)
-STAGE = (0.6, 1.25, 7.6, 5.5)
-ASIDE = (8.5, 1.6, 4.3, 4.8)
+_STAGE = (0.6, 1.25, 7.6, 5.5)
+_ASIDE = (8.5, 1.6, 4.3, 4.8)
 #: Of a slide without one: the room of its sentence, the letters of a line of that and of its facts, inches of names.
-ABOVE, WIDE, LONG, NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
+_ABOVE, WIDE, LONG, NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
 #: Letters of a sentence from which it is written smaller beside a picture.
-MUCH = 240
+_MUCH = 240
 INK = "1e2a32"
 #: Dots an inch of a page.
 DPI = 220
@@ -37,8 +37,8 @@ def powerpoint(told: Presented, check: Check = never) -> bytes:
         picture = told.picture(slide)
         page = deck.slides.add_slide(deck.slide_layouts[6])
         _write(page, slide["title"], (0.6, 0.4, 12.1, 0.8), 32, bold=True)
-        size = 20 if picture is None or len(_sentence(slide)) < MUCH else 14
-        _write(page, _sentence(slide), ABOVE if picture is None else ASIDE, size)
+        size = 20 if picture is None or len(_sentence(slide)) < _MUCH else 14
+        _write(page, _sentence(slide), _ABOVE if picture is None else _ASIDE, size)
         if picture is not None:
             _place(page, picture, slide["alt"])
         else:
@@ -78,7 +78,7 @@ def _place(page: "Page", picture: bytes, alt: str) -> None:
     """The picture as large as its room allows, with its words for those who cannot see it."""
     from pptx.util import Emu, Inches
 
-    left, top, width, height = (Inches(side) for side in STAGE)
+    left, top, width, height = (Inches(side) for side in _STAGE)
     shape = page.shapes.add_picture(io.BytesIO(picture), left, top)
     scale = min(width / shape.width, height / shape.height)
     wide, high = Emu(int(scale * shape.width)), Emu(int(scale * shape.height))
@@ -91,7 +91,7 @@ def _words(page: "Page", slide: Slide) -> None:
     """Shares that intervals held, scores as a table, and facts."""
     from pptx.util import Inches, Pt
 
-    left, _, width, _ = ABOVE
+    left, _, width, _ = _ABOVE
     top, rows = _below(slide), slide.get("rows") or []
     if len(rows) > 1:
         place = Inches(left), Inches(top), Inches(width), Inches(0.4 * len(rows))
@@ -109,7 +109,7 @@ def _words(page: "Page", slide: Slide) -> None:
 
 def _below(slide: Slide) -> float:
     """Where a slide of words goes on below its sentence, in inches from the top."""
-    return ABOVE[1] + 0.4 * (1 + len(_sentence(slide)) // WIDE) + 0.35
+    return _ABOVE[1] + 0.4 * (1 + len(_sentence(slide)) // WIDE) + 0.35
 
 
 def _height(text: str) -> float:
@@ -156,25 +156,25 @@ def _page(write: Callable[..., None], slide: Slide, told: Presented, *, pictured
     write(0.6, 0.5, slide["title"], 28, 60, weight="bold")
     write(12.75, 0.62, told.title, 11, 90, ha="right")
     if pictured:
-        write(ASIDE[0], ASIDE[1], _sentence(slide), *((19, 32) if len(_sentence(slide)) < MUCH else (14, 44)))
+        write(_ASIDE[0], _ASIDE[1], _sentence(slide), *((19, 32) if len(_sentence(slide)) < _MUCH else (14, 44)))
     else:
-        write(ABOVE[0], ABOVE[1], _sentence(slide), 19, WIDE)
+        write(_ABOVE[0], _ABOVE[1], _sentence(slide), 19, WIDE)
     if told.badge is not None:
-        write(ASIDE[0], 6.0, told.badge["badge"], 13, 42, weight="bold", color=VERDICTS[told.badge["mark"]][0])
+        write(_ASIDE[0], 6.0, told.badge["badge"], 13, 42, weight="bold", color=VERDICTS[told.badge["mark"]][0])
     top = _table(write, slide.get("rows") or [], _below(slide))
     size = 14 * _shrunk(slide, top)
     for text, link in _facts(slide):
-        write(ABOVE[0], top, text, size, int(LONG * 14 / size), url=link or None)
+        write(_ABOVE[0], top, text, size, int(LONG * 14 / size), url=link or None)
         top += _height(text) * size / 14
 
 
 def _table(write: Callable[..., None], rows: list[list[str]], top: float) -> float:
     """A table from so many inches below the upper edge on; returns where it ends."""
-    step = min(1.9, (ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 1.0
+    step = min(1.9, (_ABOVE[2] - NAMES) / max(len(rows[0]) - 1, 1)) if rows else 1.0
     letters = int(9 * step)
     for cells in rows:
         for column, text in enumerate(cells):
-            x = ABOVE[0] + (NAMES + step * column if column else 0)
+            x = _ABOVE[0] + (NAMES + step * column if column else 0)
             write(x, top, text, 12, letters if column else 40, ha="right" if column else "left")
         top += 0.18 + 0.23 * max(len(_wrapped(text, letters)) for text in ("", *cells[1:]))
     return top + 0.2
@@ -196,7 +196,7 @@ def _text(figure: Any, x: float, y: float, text: str, size: float, width: int, *
 def _image(figure: Any, picture: bytes) -> None:
     from matplotlib.image import imread
 
-    left, top, width, height = STAGE
+    left, top, width, height = _STAGE
     axes = figure.add_axes((left / PAGE[0], 1 - (top + height) / PAGE[1], width / PAGE[0], height / PAGE[1]))
     axes.set_axis_off()
     axes.imshow(imread(io.BytesIO(picture)), interpolation="antialiased")

@@ -12,7 +12,7 @@ from deconditioning.figures.style import Figure
 from deconditioning.sweeps import choosing, erring
 
 Settings = Mapping[str, Any]
-Drawer = Callable[[Settings, Settings, bool], list[Figure]]
+_Drawer = Callable[[Settings, Settings, bool], list[Figure]]
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError)
 #: Data drawn at most.
 _MOST_SHOWN = 2000
@@ -117,7 +117,7 @@ def _roll(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     ]  # fmt: skip
 
 
-_DRAWERS: dict[str, Drawer] = {
+_DRAWERS: dict[str, _Drawer] = {
     "sparse-representation": _sparse,
     "one-dimension": _line,
     "swiss-roll": _roll,

@@ -74,7 +74,7 @@ class Setting:
 
 
 #: What a setting of a study is: declared beside it, or listed in its ``SWEEP``.
-AnySetting = Setting | declared.Setting[Any]
+_AnySetting = Setting | declared.Setting[Any]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Study:
     """
 
     title: str
-    settings: Mapping[str, AnySetting]
+    settings: Mapping[str, _AnySetting]
     scores: Mapping[str, Score]
     row: Callable[[Settings], dict[str, Any]]
     chosen: Callable[[Settings, Sequence[str]], Settings] = lambda settings, names: settings
@@ -122,7 +122,7 @@ class Study:
         return defaults | {name: _like(name, self.settings[name], value) for name, value in given.items()}
 
 
-def _like(name: str, setting: AnySetting, value: Any) -> Any:
+def _like(name: str, setting: _AnySetting, value: Any) -> Any:
     """A value as the setting declares it, or else of its default's kind."""
     if isinstance(setting, declared.Setting):
         return setting.like(value)

@@ -15,7 +15,7 @@ from deconditioning.wording import at_start
 
 Source = Path | bytes
 #: Separators that are tried, the more telling ones first; a space stands for any run of spaces and tabs.
-SEPARATORS = (";", "\t", "|", ",", " ")
+_SEPARATORS = (";", "\t", "|", ",", " ")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe\x00\x00", "utf-32"), (b"\xff\xfe", "utf-16"),
           (b"\xfe\xff", "utf-16"))  # fmt: skip
 #: Lines that are looked at, their longest length, bytes that are looked at for an encoding.
@@ -149,7 +149,7 @@ def _told_separator(line: str) -> str:
 def _separator(lines: Sequence[str]) -> tuple[str, int]:
     """The separator that gives most lines the same number of cells, more than one, and that number."""
     best, found = 0.0, (",", 1)
-    for separator in SEPARATORS:
+    for separator in _SEPARATORS:
         records = _records(lines, separator)
         width = _width(lines, separator)
         if width < 2:

@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.missing_marks import Mark, checked_missing, find_marks, marked, marks_of
 
 #: In sentences on numbers that count as missing.
-TAKEN = "is taken as missing"
+_TAKEN = "is taken as missing"
 #: The switch of a page that keeps them as data.
 SWITCH = "Count -9999 and other usual marks as missing"
 #: Numbers that count as missing in a table; None: the usual ones.
@@ -41,14 +41,14 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
 
 def said_of_marks(notes: Collection[str]) -> str:
     """What a sentence on missing cells adds where some of them hold a number, and how to keep that as data."""
-    taken = [note for note in notes if TAKEN in note]
+    taken = [note for note in notes if _TAKEN in note]
     return f" {taken[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if taken else ""
 
 
 def _taken(name: str, mark: Mark, rest: np.ndarray) -> str:
     rest = rest[np.isfinite(rest)]
     ends = f" and else from {rest.min():g} to {rest.max():g}" if rest.size else ""
-    return f"{_where(name, mark)}{ends}: {mark.text} {TAKEN}."
+    return f"{_where(name, mark)}{ends}: {mark.text} {_TAKEN}."
 
 
 def _doubt(name: str, mark: Mark) -> str:

@@ -18,7 +18,7 @@ from deconditioning.wording import at_start
 #: Longer tables are refused.
 MOST_ROWS, MOST_COLUMNS = 1_000_000, 512
 #: A second dimension up to this length makes columns `name[0]`, `name[1]` …
-MOST_PARTS = 64
+_MOST_PARTS = 64
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _netcdf_columns(path: Path, name: str) -> dict[str, np.ndarray]:
                 values = (values - values.min()) / np.timedelta64(1, "s")
             if values.ndim == 1:
                 found[str(label)] = values.astype(np.float64)
-            elif values.ndim == 2 and values.shape[1] <= MOST_PARTS:
+            elif values.ndim == 2 and values.shape[1] <= _MOST_PARTS:
                 found |= {f"{label}[{part}]": values[:, part].astype(np.float64) for part in range(values.shape[1])}
     return found
 

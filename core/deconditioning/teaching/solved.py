@@ -20,13 +20,13 @@ HELD = {
     "lf-n-exponential-gamma": "simulations", "f-train": "train", "d-n": "n", "d-m": "m",
 }  # fmt: skip
 #: The worked example of page Downscaling, its model, and what its settings are called.
-EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
-FIELD = {
+_EXAMPLE, MODEL = "ukv-645m", "area_to_point_gp"
+_FIELD = {
     "place": "Kernel of the coordinates", "noise": "σ²", "rows": "Rows a cell", "columns": "Columns a cell",
     "withhold": "Cells withheld",
 }  # fmt: skip
 #: Words of an address that read otherwise on paper.
-SAID = {"true": "yes", "false": "no"}
+_SAID = {"true": "yes", "false": "no"}
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ def verdict_at(exercise: Exercise, address: Address, check: Check = never) -> Ve
     """What the numbers say at the settings of an address; raises ``InputError`` where one is refused."""
     check()
     way = WAYS[exercise.key]
-    found = way.numbers(address) if way.study is None else way.numbers(settings_at(way, address))
+    found = way.numbers(address) if way.study is None else way.numbers(_settings_at(way, address))
     numbers: Numbers = dict(zip(exercise.needs, found, strict=True))
     verdict = exercise.verdict(numbers)
     assert verdict is not None
     return verdict
 
 
-def settings_at(way: Way, address: Address) -> Settings:
+def _settings_at(way: Way, address: Address) -> Settings:
     """All settings of the way's study, those of the address among them."""
     study = study_of(str(way.study))
     held = _held(study)
@@ -76,11 +76,11 @@ def solution_words(exercise: Exercise) -> str:
     changed = {key: text for key, text in exercise.solution.items() if exercise.opening.get(key) != text}
     study = WAYS[exercise.key].study
     if study is None:
-        names: Mapping[str, str] = FIELD
+        names: Mapping[str, str] = _FIELD
     else:
         own = study_of(study)
         names = {key: own.settings[name].title for key, name in _held(own).items() if name in own.settings}
-    return "; ".join(f"{names[key]} = {SAID.get(text, text)}" for key, text in changed.items())
+    return "; ".join(f"{names[key]} = {_SAID.get(text, text)}" for key, text in changed.items())
 
 
 def _band(given: Settings) -> tuple[float, ...]:
@@ -160,13 +160,13 @@ def _map(address: Address) -> Any:
     from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.kernels.families.registry import FAMILIES
 
-    entry = find(EXAMPLE)
+    entry = find(_EXAMPLE)
     own: dict[str, Any] = {"block": [int(address["rows"]), int(address["columns"])]}
     own |= {"withhold": float(address["withhold"])} if "withhold" in address else {}
     problem = make_problem(entry.open(), DownscalingSpec.from_dict(entry.default | own))
     place = next((name for name, family in FAMILIES.items() if family.title == address.get("place")), None)
     settings = completed(problem, DownscaleSettings(MODEL, spatial=place))
-    spec = preset({"fields": EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
+    spec = preset({"fields": _EXAMPLE}, problem.spec.to_dict(), settings) or starting_spec(problem, settings)
     spec = replace(spec, noise=float(address.get("noise", spec.noise)))
     found = predict(spec, matched_data(problem, spec), problem)
     return problem, problem.physical_mean(found.mean), problem.physical_sd(found.sd)

@@ -18,22 +18,22 @@ from pages.kit.layout.escaping import sentence_of
 from pages.kit.session import Key
 
 _KEPT = 8
-NICE = 10
+_NICE = 10
 #: Seconds after which work that nobody asked for again is stopped: its page was closed. Pages that wait ask every
 #: second, browsers let hidden ones do so once a minute.
 PATIENCE_S = 180.0
 
 
-def leave_room() -> None:
+def _leave_room() -> None:
     """Leave one core and the first turn to the pages: called by the thread that works in the background."""
     import torch
 
     torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
     if sys.platform == "linux":  # where a thread has a priority of its own
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
-def give_back_memory() -> None:
+def _give_back_memory() -> None:
     """Return to the system what the allocator of Linux keeps of memory that is free again."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -44,7 +44,7 @@ class Background:
     """Jobs by key; a job of the same ``lane`` that is no longer wanted is stopped at its next check."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work", initializer=leave_room)
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-work", initializer=_leave_room)
         self._jobs: OrderedDict[str, Future[Any]] = OrderedDict()
         self._wanted: dict[str, str] = {}
         self._asked: dict[str, float] = {}
@@ -84,7 +84,7 @@ class Background:
                 except (Cancelled, InputError) as error:  # its traceback would hold arrays of the size of the picture
                     raise error.with_traceback(None) from None
                 finally:
-                    give_back_memory()
+                    _give_back_memory()
 
             job = self._jobs[key] = self._pool.submit(run)
             done = [name for name, other in self._jobs.items() if other.done()]

@@ -5,7 +5,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-STATIC = Path(__file__).resolve().parents[3] / "static"
+_STATIC = Path(__file__).resolve().parents[3] / "static"
 
 
 def _same(source: Path, target: Path) -> bool:
@@ -16,7 +16,7 @@ def _same(source: Path, target: Path) -> bool:
         return new.read(200) == old.read(200)
 
 
-def ensure_plotly(static: Path = STATIC) -> Path:
+def ensure_plotly(static: Path = _STATIC) -> Path:
     """Put ``plotly.min.js`` of the installed plotly into `static` unless this version is there; return its path."""
     spec = find_spec("plotly")
     if spec is None or not spec.submodule_search_locations:

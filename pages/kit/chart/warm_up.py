@@ -11,12 +11,12 @@ import streamlit as st
 
 logger = logging.getLogger("streamlit.deconditioning")
 #: Imports hold the interpreter: the first page is on its way before they begin.
-HEAD_START_S = 0.8
+_HEAD_START_S = 0.8
 HEAVY = ("deconditioning.device", "xarray", "h5netcdf", "gpytorch", "scipy.special", "dask.array", "distributed")
 
 
 def _import_all() -> None:
-    time.sleep(HEAD_START_S)
+    time.sleep(_HEAD_START_S)
     for name in HEAVY:
         try:
             importlib.import_module(name)

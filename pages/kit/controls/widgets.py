@@ -13,14 +13,14 @@ from pages.kit.controls.address import correct
 from pages.kit.controls.essential import called
 from pages.kit.record import Reader, saw_control
 
-Limited = float | int
+_Limited = float | int
 _ADDRESS = "query-params"
 
 
 def slider(
     label: str,
-    low: Limited,
-    high: Limited,
+    low: _Limited,
+    high: _Limited,
     value: Any = None,
     step: Any = None,
     *,
@@ -130,7 +130,7 @@ def text_input(
     return found
 
 
-def clipped(key: str, low: Limited, high: Limited) -> list[float] | None:
+def clipped(key: str, low: _Limited, high: _Limited) -> list[float] | None:
     """What an address that is being opened asks for beyond these limits, moved to them; None where nothing is."""
     if key in st.session_state or key not in st.query_params:
         return None

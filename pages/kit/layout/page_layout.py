@@ -59,7 +59,7 @@ def page_header(
 
 
 def _device() -> None:
-    st.html(f'<div class="lab-device" role="status">{escape(device_sentence())}</div>', width="content")
+    st.html(f'<div class="lab-device" role="status">{escape(_device_sentence())}</div>', width="content")
 
 
 @st.fragment(run_every=0.7)
@@ -72,7 +72,7 @@ def _awaited_device() -> None:
     st.html(f'<div class="lab-device" role="status">{said}</div>', width="content")
 
 
-def device_sentence() -> str:
+def _device_sentence() -> str:
     """The device, its free and total memory, and what this app holds, such as "CPU, 2 cores · 5.1 of 7.8 GB free"."""
     import psutil
 

@@ -6,17 +6,17 @@ if TYPE_CHECKING:
     from deconditioning.embeddings.kernel_mean import KernelMean
 
 #: So much may be negative, or missing to a sum of one, before weights are called no probabilities.
-ROUNDING = 1e-3
+_ROUNDING = 1e-3
 
 
 def weights_said(sample: "KernelMean") -> str:
     """What the weights sum to, and whether they may be read as probabilities."""
-    if sample.negative > ROUNDING:
+    if sample.negative > _ROUNDING:
         return (
             f"Its weights sum to {sample.total:.3f}, the negative ones to −{sample.negative:.2g}, so they are not "
             "probabilities."
         )
-    if abs(sample.total - 1) > ROUNDING:
+    if abs(sample.total - 1) > _ROUNDING:
         return (
             f"Its weights sum to {sample.total:.3f}, none is negative: scaled to sum to one they would be "
             "probabilities."

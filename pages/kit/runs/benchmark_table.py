@@ -24,7 +24,7 @@ SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage
 #: What interpolates the coarse values and looks at no covariate.
 PLAIN = ("constant", "bilinear", "bicubic")
 #: Tables of more scores than this stand beside their dots instead of below.
-MOST_BESIDE = 2
+_MOST_BESIDE = 2
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], told: str, mark: 
         st.caption("No fit has finished yet.")
         return
     found = _kept_sums(table.task, mark, table, rows) if mark else _sums(table, rows)
-    if len(table.scores) > MOST_BESIDE:
+    if len(table.scores) > _MOST_BESIDE:
         for value, group in found.items():
             _one(table, group, value, *st.columns([2, 3]))
     else:

@@ -5,12 +5,12 @@ from pages.kit.runs.stored_results import FOLDER, stored
 
 FILE = "downscaling.json"
 #: A mediated model and what it is without mediation.
-COUNTERPARTS = {"shrinkage_cmp": "bag_gp", "cmp": "bag_gp", "variational_cmp": "vbagg"}
+_COUNTERPARTS = {"shrinkage_cmp": "bag_gp", "cmp": "bag_gp", "variational_cmp": "vbagg"}
 
 
 def lost(model: str = "shrinkage_cmp") -> str:
     """How often a mediated model is farther off than its plain counterpart; nothing without rows or a counterpart."""
-    plain = COUNTERPARTS.get(model, "")
+    plain = _COUNTERPARTS.get(model, "")
     rows = stored(FILE)["rows"] if plain and (FOLDER / FILE).is_file() else []
     found = {(row["case"], row["seed"], row["model"]): row["scores"]["rmse"] for row in rows if row["scores"]}
     pairs = [

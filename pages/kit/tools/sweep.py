@@ -28,7 +28,7 @@ NOTHING = "nothing else"
 #: Seconds before the first setting: imports, reading.
 _BEGIN_S = 2.0
 #: Least and most where a setting stands at nothing.
-TINY = (1e-6, 1e-2)
+_TINY = (1e-6, 1e-2)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Offer:
             quarter = (self.high - self.low) / 4
             low, high = max(self.low, self.now - quarter), min(self.high, self.now + quarter)
         else:
-            low, high = (self.now / 10, self.now * 10) if self.now > TINY[0] else TINY
+            low, high = (self.now / 10, self.now * 10) if self.now > _TINY[0] else _TINY
             low, high = (max(low, self.low or low), min(high, self.high or high))
         short = round if self.whole else lambda value: float(slider_text(value))
         return float(short(low)), float(short(high))

@@ -74,7 +74,7 @@ def _called(found: Swept, name: str) -> str:
 def _highest(found: Swept, name: str) -> str:
     place = optimum(found.rows, name, found.scores[name])
     way = "highest" if found.scores[name].better == "more" else "lowest"
-    return f"{_called(found, name)} is {way} at {worded(found, place or {})}"
+    return f"{_called(found, name)} is {way} at {_worded(found, place or {})}"
 
 
 def _cost(found: Swept, chooser: str, error: str, otherwise: str) -> str:
@@ -109,7 +109,7 @@ def titled(found: Swept, name: str) -> str:
     return title[0].lower() + title[1:] if title[1:2].islower() else title
 
 
-def worded(found: Swept, values: Mapping[str, float]) -> str:
+def _worded(found: Swept, values: Mapping[str, float]) -> str:
     """A setting in a sentence."""
     return ", ".join(f"{plain(titled(found, name))} = {slider_text(value)}" for name, value in values.items())
 

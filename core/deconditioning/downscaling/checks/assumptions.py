@@ -20,13 +20,13 @@ from deconditioning.wording import signed
 #: A share below which an assumption carries less than it leaves open.
 HALF = 0.5
 #: Share of the area on which intervals must stay inside what the target can be.
-MOST_INSIDE = 0.95
+_MOST_INSIDE = 0.95
 #: Skewness of the coarse values, either way, from which a Gaussian's intervals lean: a log-normal's whose σ is 0.3.
-SKEWED = 1.0
+_SKEWED = 1.0
 #: Share of the targets that must lie where bags have taught W something.
-MOST_REACHED = 0.9
+_MOST_REACHED = 0.9
 #: How far the mean may leave the cells' range, in units of it: where covariates leave that of their means, and at all.
-MOST_BEYOND, MOST_AT_ALL = 0.5, 1.0
+_MOST_BEYOND, _MOST_AT_ALL = 0.5, 1.0
 #: Half a 95 % interval, in sds.
 _REACH = 1.96
 #: How near to a bound of its own, relative to the way between both, a parameter counts as ended there.
@@ -92,7 +92,7 @@ def _overlap(problem: DownscalingProblem) -> Assumption:
         f"Near the targets' mediators the effective sample size is {100 * shift.effective:.0f} % of the cells with "
         f"covariates; {100 * shift.reached:.0f} % of the targets have one as close as cells are to one another"
     )
-    holds = shift.effective >= HALF and shift.reached >= MOST_REACHED
+    holds = shift.effective >= HALF and shift.reached >= _MOST_REACHED
     if not holds:
         done = (
             "cells are weighted accordingly"
@@ -153,7 +153,7 @@ def _reach(problem: DownscalingProblem, mean: np.ndarray) -> Assumption:
     outside = {name: _outside(problem, name, at) for name in problem.spec.covariates}
     worst = max(outside, key=outside.__getitem__, default="")
     far = bool(outside) and outside[worst] > 1
-    holds = beyond <= (MOST_BEYOND if far else MOST_AT_ALL)
+    holds = beyond <= (_MOST_BEYOND if far else _MOST_AT_ALL)
     if not holds:
         where = (
             f", where `{worst}` lies {outside[worst]:.2g} times the range of the cell means outside that range"
@@ -184,14 +184,14 @@ def intervals(problem: DownscalingProblem, mean: np.ndarray, sd: np.ndarray) -> 
         share = float(np.average(within, weights=area))
         span = f"lies between {limits[0]:g} and {limits[1]:g}" if np.isfinite(limits[1]) else "is never negative"
         said = f"{name[:1].upper()}{name[1:]} {span}: 95 % intervals respect this on {100 * share:.0f} % of the area"
-        if share < MOST_INSIDE:
+        if share < _MOST_INSIDE:
             said += "; elsewhere a Gaussian does not describe this field, and no interval is right"
-        return Assumption("intervals", share, share >= MOST_INSIDE, f"{said}.")
+        return Assumption("intervals", share, share >= _MOST_INSIDE, f"{said}.")
     skewed = float(skew(problem.coarse[problem.observed]))
     said = f"The coarse values' skewness is {signed(skewed, 2)}"
-    if abs(skewed) > SKEWED:
+    if abs(skewed) > _SKEWED:
         said += ": Gaussian intervals reach too far on one side and not far enough on the other"
-    return Assumption("intervals", skewed, abs(skewed) <= SKEWED, f"{said}.")
+    return Assumption("intervals", skewed, abs(skewed) <= _SKEWED, f"{said}.")
 
 
 def _roughness(spec: ModelSpec) -> list[Assumption]:

@@ -69,7 +69,7 @@ class Guard:
         return tuple(sentence.replace("  ", " ") for sentence in (*said, *found))
 
 
-def is_measured(problem: DownscalingProblem, model: NamedModel) -> bool:
+def _is_measured(problem: DownscalingProblem, model: NamedModel) -> bool:
     """Whether a model's targets are the measured coarse values; pseudo-targets left out would say nothing of these."""
     return model.reads(problem.data)
 
@@ -86,7 +86,7 @@ def better_of(
     Of the start nothing is kept but its hyperparameters: the evidence and warnings of the learning are let go.
     """
     guard = Guard.of(problem)
-    if not is_measured(problem, start.model):
+    if not _is_measured(problem, start.model):
         return learned, guard
     columns = columns_of(problem)
     before, after = (left_out(spec, data, columns, bag_gram=bag_gram) for spec in (start, learned.spec))
@@ -112,5 +112,5 @@ def beside_bilinear(
 ) -> Guard:
     """The guard with the shown posterior's error (standardised, of its targets) and that of bilinear interpolation."""
     guard = guard or Guard.of(problem)
-    own = problem.target_scale.sd * rmse if rmse is not None and is_measured(problem, model) else None
+    own = problem.target_scale.sd * rmse if rmse is not None and _is_measured(problem, model) else None
     return replace(guard, model=own, bilinear=bilinear)

@@ -41,7 +41,7 @@ def predict_store_task(settings: dict[str, Any], context: Any) -> dict[str, Any]
     plan = make_plan(task)
     tally = Tally(task, plan)
     items = [(_key(task, plan, chunk), chunk) for chunk in tally.missing]
-    work = stream(partial(conditioned_at, task), partial(predict_chunk, task, plan), items, context, tally.begin)
+    work = stream(partial(_conditioned_at, task), partial(predict_chunk, task, plan), items, context, tally.begin)
     try:
         for row in work:
             tally.add(row)
@@ -58,7 +58,7 @@ def _key(task: StoreTask, plan: Plan, chunk: Chunk) -> int | None:
     return None if task.condition == "once" else plan.first + chunk.step
 
 
-def conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Conditioned | str, float]:
+def _conditioned_at(task: StoreTask, step: int | None, check: Check) -> tuple[Conditioned | str, float]:
     """The model conditioned for a step, or the sentence why it cannot be; and the CPU seconds it took."""
     begun = time.process_time()
     try:
@@ -83,7 +83,7 @@ def predict_chunk(
         return {**row, "skipped": given, "cpu": 0.0, "peak_mb": 0.0}
     watch = Stopwatch()
     device = choose(task.stored.settings.device)
-    values = read_chunk(task, plan, given, chunk)
+    values = _read_chunk(task, plan, given, chunk)
     grid, (rows, columns) = opened(task.store, task.token).grid, plan.layout.window(chunk)
     whole = np.isfinite(values).all(axis=-1)
     found, directly = {name: np.full(whole.shape, np.nan) for name in plan.fields}, 0
@@ -99,7 +99,7 @@ def predict_chunk(
     return {**row, **done, "directly": directly, "cpu": watch.seconds()["cpu"], "peak_mb": peak_mb(torch.device("cpu"))}
 
 
-def read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:
+def _read_chunk(task: StoreTask, plan: Plan, given: Conditioned, chunk: Chunk) -> np.ndarray:
     """(h, w, c) covariates of a chunk in the model's units."""
     fields = opened(task.store, task.token).with_missing(task.stored.problem.missing)
     window = plan.layout.window(chunk)

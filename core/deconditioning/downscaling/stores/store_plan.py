@@ -167,7 +167,7 @@ def make_plan(task: StoreTask) -> Plan:
         convert(np.zeros(1), fields.check(name).units, wanted, name)
     notes = [*fields.notes, *_beside_notes(task, fields, count)]
     if task.condition == "once" or problem.spec.region:
-        check_grid(problem, fields.grid)
+        _check_grid(problem, fields.grid)
     if task.condition == "once":
         notes += [f"Conditioned on: {note}" for note in problem.notes]
     layout = Layout((stop - first, *fields.grid.shape), _region(task, fields, names), "<f8" if task.double else "<f4")
@@ -213,7 +213,7 @@ def _beside_notes(task: StoreTask, fields: Fields, count: int) -> list[str]:
     return []
 
 
-def check_grid(problem: DownscalingProblem, grid: Grid) -> None:
+def _check_grid(problem: DownscalingProblem, grid: Grid) -> None:
     """``InputError`` where a store's grid is not the model's, or reaches beyond its cells by more than one cell."""
     own = problem.grid
     if own.kind != grid.kind or own.mapping != grid.mapping:

@@ -21,7 +21,7 @@ from deconditioning.engine.visitors.visitor_id import own_folder
 from deconditioning.errors import InputError
 
 #: Favourites of one visitor; letters of a name and of an address; settings that are told; bytes of a picture.
-MOST, LONGEST_NAME, LONGEST_QUERY, MOST_TOLD, LARGEST_PICTURE = 100, 80, 4000, 40, 40_000
+MOST, LONGEST_NAME, LONGEST_QUERY, _MOST_TOLD, LARGEST_PICTURE = 100, 80, 4000, 40, 40_000
 #: Letters of a setting's name or value, where it is told in words.
 _LONGEST_TOLD = 80
 _MOST_BYTES = 200_000
@@ -53,7 +53,7 @@ class Favourite:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", " ".join(self.name.split()))
-        told = tuple((key[:_LONGEST_TOLD], value[:_LONGEST_TOLD]) for key, value in self.told[:MOST_TOLD])
+        told = tuple((key[:_LONGEST_TOLD], value[:_LONGEST_TOLD]) for key, value in self.told[:_MOST_TOLD])
         object.__setattr__(self, "told", told)
         if not self.name:
             raise InputError("The favourite has no name: give it one.")

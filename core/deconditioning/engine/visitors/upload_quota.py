@@ -15,7 +15,7 @@ from deconditioning.errors import InputError
 
 _MB = 1_000_000
 #: MB of one visitor's uploads and of all, where nothing else is said; MB of the disk that stay free.
-VISITOR_MB, ALL_MB, RESERVE_MB = 2_000, 20_000, 1_000
+_VISITOR_MB, _ALL_MB, RESERVE_MB = 2_000, 20_000, 1_000
 #: Uploads of a shared server that nobody opened for so long are deleted; those under way after a day.
 EXPIRY_S, INCOMING_S = 30 * 24 * 3600.0, 24 * 3600.0
 
@@ -27,7 +27,7 @@ def incoming_folder(mark: str) -> Path:
 
 def limits() -> tuple[int, int]:
     """Bytes for one visitor's uploads and for all: ``DECONDITIONING_VISITOR_MB`` and ``DECONDITIONING_UPLOADS_MB``."""
-    return _limit("DECONDITIONING_VISITOR_MB", VISITOR_MB), _limit("DECONDITIONING_UPLOADS_MB", ALL_MB)
+    return _limit("DECONDITIONING_VISITOR_MB", _VISITOR_MB), _limit("DECONDITIONING_UPLOADS_MB", _ALL_MB)
 
 
 def used(mark: str = "") -> int:

@@ -103,7 +103,7 @@ class Grid:
             around = centres[:-1, :-1] + centres[:-1, 1:] + centres[1:, :-1] + centres[1:, 1:]
             latitude, longitude = sphere.from_unit_vectors(around)
         else:
-            latitude, longitude = true_position(self.kind, self.y_edges, self.x_edges, self.mapping)
+            latitude, longitude = _true_position(self.kind, self.y_edges, self.x_edges, self.mapping)
         low, high, left, right = slice(None, -1), slice(1, None), slice(None, -1), slice(1, None)
         round_ = ((low, left), (low, right), (high, right), (high, left))
         north = np.stack([latitude[at] for at in round_], axis=-1)
@@ -150,7 +150,7 @@ def _jacobian_areas(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.cross(along, across), axis=-1)
 
 
-def true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+def _true_position(kind: Kind, y: np.ndarray, x: np.ndarray, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     """(H, W) true latitude and longitude of native coordinates (H,) and (W,)."""
     rows, columns = np.meshgrid(y, x, indexing="ij")
     if kind == "rotated":
@@ -187,7 +187,7 @@ def make_grid(
     y, x = np.asarray(y, dtype=float), np.asarray(x, dtype=float)
     spherical = kind in ("latlon", "rotated")
     y_edges, x_edges = edges if edges is not None else (cell_edges(y, spherical), cell_edges(x, False))
-    latitude, longitude = position if position is not None else true_position(kind, y, x, mapping or {})
+    latitude, longitude = position if position is not None else _true_position(kind, y, x, mapping or {})
     if kind == "projected" and there is None:
         there = placed(latitude, longitude)
         latitude, longitude = (

@@ -5,7 +5,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.sphere import unit_vectors
 
-Ordered = tuple[np.ndarray, np.ndarray, list[str]]
+_Ordered = tuple[np.ndarray, np.ndarray, list[str]]
 
 
 def _check_distinct(values: np.ndarray, name: str) -> None:
@@ -19,7 +19,7 @@ def _check_distinct(values: np.ndarray, name: str) -> None:
         )
 
 
-def order_plain(values: np.ndarray, name: str) -> Ordered:
+def order_plain(values: np.ndarray, name: str) -> _Ordered:
     """Ascending values, the order that makes them so, and notes."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -31,7 +31,7 @@ def order_plain(values: np.ndarray, name: str) -> Ordered:
     return ordered, order, [f"`{name}` was unsorted; rows or columns are sorted in ascending order."]
 
 
-def order_latitudes(values: np.ndarray, name: str) -> Ordered:
+def order_latitudes(values: np.ndarray, name: str) -> _Ordered:
     """Ascending latitudes within ±90 degrees (a rounding excess is cut)."""
     if np.abs(values).max() > 90.001:
         worst = float(values[np.abs(values).argmax()])

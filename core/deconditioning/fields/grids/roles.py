@@ -10,7 +10,7 @@ from deconditioning.fields.units import compass, may_be_place
 if TYPE_CHECKING:
     import xarray as xr
 
-STANDARD = {
+_STANDARD = {
     "latitude": ("latlon", "y"),
     "longitude": ("latlon", "x"),
     "grid_latitude": ("rotated", "y"),
@@ -43,8 +43,8 @@ def role(name: str, array: "xr.Variable") -> tuple[str, str] | None:
     """(kind, "y" or "x") of a coordinate variable, ``None`` if it is not one."""
     standard = str(array.attrs.get("standard_name", "")).lower()
     units = str(array.attrs.get("units", "")).strip()
-    if standard in STANDARD:
-        return STANDARD[standard] if may_be_place(units) else None
+    if standard in _STANDARD:
+        return _STANDARD[standard] if may_be_place(units) else None
     if array.dtype.kind not in "fiu" or standard.startswith(_OTHER_PLACES):
         return None
     if (side := compass(units)) and name.lower() not in ("rlat", "rlon"):

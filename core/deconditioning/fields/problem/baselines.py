@@ -14,7 +14,18 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 _EITHER_WAY = (np.array([1.0 + 1e-6, 1.0]), np.array([1.0, 1.0 + 1e-6]))
 
 #: Names that a variable of the ground's altitude goes by.
-OROGRAPHY = ("surface_altitude", "orog", "orography", "altitude", "elevation", "topography", "topo", "hgt", "dem", "zs")
+_OROGRAPHY = (
+    "surface_altitude",
+    "orog",
+    "orography",
+    "altitude",
+    "elevation",
+    "topography",
+    "topo",
+    "hgt",
+    "dem",
+    "zs",
+)
 TEMPERATURES = ("K", "degC", "°C", "Celsius", "degrees_Celsius", "degree_Celsius")
 
 
@@ -72,7 +83,7 @@ def lapse_rate(problem: DownscalingProblem) -> np.ndarray | None:
     positions, all weighted by area. NaN where the altitude is missing; None for anything but a temperature with an
     orography among its covariates, and for unmatched cells, of whose altitude the model knows nothing.
     """
-    name = next((each for each in problem.spec.covariates if each.lower() in OROGRAPHY), None)
+    name = next((each for each in problem.spec.covariates if each.lower() in _OROGRAPHY), None)
     if name is None or problem.units not in TEMPERATURES or not problem.matched:
         return None
     altitude = problem.inputs[:, problem.columns.index(name)].numpy()

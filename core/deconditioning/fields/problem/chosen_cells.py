@@ -65,7 +65,7 @@ class Kept:
 
     def withhold(self, with_data: np.ndarray, spec: DownscalingSpec) -> "Withheld":
         """Which of the kept cells ``with_data`` (cells,) lose their value: a random share, but for a person's hand."""
-        drawn = draw_withheld(with_data, spec)
+        drawn = _draw_withheld(with_data, spec)
         hide, reveal = (self.marked(cells) & with_data for cells in (spec.hide, spec.reveal))
         counts = int((hide & ~drawn).sum()), int((reveal & drawn).sum())
         said = f"{counts[0]} cells are hidden and {counts[1]} revealed by hand, regardless of the seed."
@@ -91,7 +91,7 @@ class Withheld:
     notes: list[str]
 
 
-def draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
+def _draw_withheld(with_data: np.ndarray, spec: DownscalingSpec) -> np.ndarray:
     """(cells,) the random fraction ``spec.withhold`` of the cells with data that loses its target."""
     candidates = np.flatnonzero(with_data)
     count = round(spec.withhold * len(candidates))

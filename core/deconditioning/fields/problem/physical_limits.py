@@ -6,13 +6,13 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 
 #: Parts of CF standard names of shares of an area or of saturation, and of what can't be negative.
 SHARES = ("area_fraction", "relative_humidity", "_albedo", "volume_fraction", "probability")
-NEVER_NEGATIVE = (
+_NEVER_NEGATIVE = (
     "precipitation", "rainfall", "snowfall", "snow", "specific_humidity", "mixing_ratio", "concentration", "wind_speed",
     "visibility", "depth", "thickness", "optical_depth", "runoff", "soil_moisture",
 )  # fmt: skip
 #: Names of variables without a standard name that say the same.
 _SHORT = {"clt": SHARES[0], "cll": SHARES[0], "clm": SHARES[0], "clh": SHARES[0], "hurs": SHARES[1], "rh": SHARES[1],
-          "pr": NEVER_NEGATIVE[0], "tp": NEVER_NEGATIVE[0], "huss": "specific_humidity"}  # fmt: skip
+          "pr": _NEVER_NEGATIVE[0], "tp": _NEVER_NEGATIVE[0], "huss": "specific_humidity"}  # fmt: skip
 
 
 def limits_of(problem: DownscalingProblem) -> tuple[float, float] | None:
@@ -29,6 +29,6 @@ def limits_of(problem: DownscalingProblem) -> tuple[float, float] | None:
     if any(part in name for part in SHARES) or (percent and touches):
         high = 100.0 if percent or values.max() > 1 else 1.0
         return (0.0, high) if inside else None
-    if any(part in name for part in NEVER_NEGATIVE) and values.min() >= 0:
+    if any(part in name for part in _NEVER_NEGATIVE) and values.min() >= 0:
         return 0.0, float(np.inf)
     return None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 #: CF standard names of them, and the names that CMIP, CORDEX, ECMWF, the Met Office and WRF give them.
-STANDARD_NAMES = (
+_STANDARD_NAMES = (
     "surface_altitude", "height_above_geopotential_datum", "land_area_fraction", "land_binary_mask",
     "sea_area_fraction", "land_ice_area_fraction", "cell_area", "sea_floor_depth_below_geoid",
     "sea_floor_depth_below_sea_level", "bedrock_altitude", "soil_type", "soil_porosity",
@@ -24,4 +24,4 @@ def is_static(name: str, attributes: Mapping[str, Any], of_file: Mapping[str, An
         return False
     said = [str(of_file.get(word, "")).lower() for word in _FREQUENCY]
     standard = str(attributes.get("standard_name", "")).lower()
-    return standard in STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in said)
+    return standard in _STANDARD_NAMES or name.lower() in NAMES or any(word in ("fx", "ofx", "efx") for word in said)

@@ -13,7 +13,7 @@ from deconditioning.fields.store import plain_words
 from deconditioning.fields.times import is_dates
 
 #: Global attributes that are passed on as ``input_…``, from CMIP's and CORDEX's vocabularies and from CF.
-PROVENANCE = (
+_PROVENANCE = (
     "tracking_id", "experiment_id", "experiment", "institution", "institution_id", "institute_id", "source_id",
     "model_id", "driving_model_id", "driving_source_id", "driving_experiment_name", "variant_label",
     "driving_variant_label", "driving_model_ensemble_member", "activity_id", "mip_era", "project_id", "product",
@@ -22,7 +22,7 @@ PROVENANCE = (
 )  # fmt: skip
 _KEPT = ("standard_name", "long_name", "units", "axis", "positive")
 #: Units in which dates are written.
-SINCE = "days since 1850-01-01"
+_SINCE = "days since 1850-01-01"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Origin:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Origin:
+def _origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Origin:
     """What of a file belongs to the chosen field of it."""
     holder, there = fields.at(name, select)
     dataset, chosen = holder.dataset, holder.chosen(name, there)
@@ -57,13 +57,13 @@ def origin_of(fields: Fields, name: str, select: Mapping[str, int | str]) -> Ori
                 bounds[f"{key}_bnds"], said[word] = ends.values[at], f"{key}_bnds"
         coordinates[str(key)] = (variable.values[at], plain_words(said))
     methods = str(dataset.variables[name].attrs.get("cell_methods", "")).strip()
-    attributes = {f"input_{word}": str(dataset.attrs[word]) for word in PROVENANCE if dataset.attrs.get(word)}
+    attributes = {f"input_{word}": str(dataset.attrs[word]) for word in _PROVENANCE if dataset.attrs.get(word)}
     return Origin(coordinates, bounds, methods, attributes)
 
 
 def beside_values(fields: Fields, name: str, select: Mapping[str, int | str]) -> dict[str, Any]:
     """What a problem says of its target beside the values: date and level in words, and its `Origin`."""
-    return {"when_and_where": fields.when_and_where(name, select), "origin": origin_of(fields, name, select)}
+    return {"when_and_where": fields.when_and_where(name, select), "origin": _origin_of(fields, name, select)}
 
 
 def methods_of(origin: Origin, more: str = "area: mean") -> str:
@@ -96,5 +96,5 @@ def _numbers(dates: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
     from xarray.coding.times import encode_cf_datetime
 
     calendar = "standard" if dates.dtype.kind == "M" else str(next(d.calendar for d in dates.flat))
-    found, units, said = encode_cf_datetime(np.atleast_1d(dates), SINCE, calendar, dtype=np.dtype("f8"))
+    found, units, said = encode_cf_datetime(np.atleast_1d(dates), _SINCE, calendar, dtype=np.dtype("f8"))
     return np.asarray(found, dtype=float).reshape(dates.shape), {"units": str(units), "calendar": str(said)}

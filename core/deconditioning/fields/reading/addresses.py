@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Endings of addresses of files, and parts of addresses of OPeNDAP servers.
 FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2")
-SERVERS = ("/dodsc/", "/opendap/", "/dap/", "/erddap/griddap/")
+_SERVERS = ("/dodsc/", "/opendap/", "/dap/", "/erddap/griddap/")
 _SCHEMES = ("dap", "dap2", "dap4")
 #: The packages that fsspec needs for a scheme.
 PACKAGES = {"http": "aiohttp", "https": "aiohttp", "s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs"}
@@ -35,7 +35,7 @@ def is_address(path: str | Path) -> bool:
 
 
 def _is_dap(scheme: str, rest: str) -> bool:
-    return scheme in _SCHEMES or (scheme in ("http", "https") and any(part in f"/{rest}".lower() for part in SERVERS))
+    return scheme in _SCHEMES or (scheme in ("http", "https") and any(part in f"/{rest}".lower() for part in _SERVERS))
 
 
 def _is_file(rest: str) -> bool:

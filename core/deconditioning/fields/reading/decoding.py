@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from xarray.backends import AbstractDataStore
 
-NETCDF3, CDF5, HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
+_NETCDF3, _CDF5, HDF5 = (b"CDF\x01", b"CDF\x02"), b"CDF\x05", b"\x89HDF\r\n\x1a\n"
 _KINDS = {
     b"PK\x03\x04": "a zip archive (unpack it with `unzip`)", b"\x1f\x8b": "a gzip archive (unpack it with `gunzip`)",
     b"BZh": "a bzip2 archive (unpack it with `bunzip2`)",
@@ -36,16 +36,16 @@ _KINDS = {
 _MOST_TIMES = 1_000_000
 
 
-def engine_of(path: Path) -> str:
+def _engine_of(path: Path) -> str:
     """The xarray engine for a file by its first bytes: scipy for NetCDF 3, h5netcdf for NetCDF 4, netcdf4 for CDF-5.
 
     GRIB is no engine of xarray's here: "eccodes".
     """
     with open(path, "rb") as file:
         head = file.read(8)
-    if head[:4] in NETCDF3:
+    if head[:4] in _NETCDF3:
         return "scipy"
-    if head[:4] == CDF5:
+    if head[:4] == _CDF5:
         return "netcdf4"
     if head == HDF5:
         return "h5netcdf"
@@ -110,7 +110,7 @@ def decode(path: Path) -> Iterator[Decoded]:
     """
     import xarray as xr
 
-    engine = engine_of(path)
+    engine = _engine_of(path)
     with warnings.catch_warnings(), contextlib.ExitStack() as stack:
         warnings.simplefilter("ignore")
         if engine == "eccodes":

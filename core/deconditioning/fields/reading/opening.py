@@ -33,13 +33,13 @@ def open_fields(path: str | Path) -> Fields:
     NetCDF or holds no gridded field.
     """
     found = places(str(path))
-    return open_one(found[0]) if len(found) == 1 else together([open_one(one) for one in found])
+    return _open_one(found[0]) if len(found) == 1 else together([_open_one(one) for one in found])
 
 
-def open_one(path: str | Path) -> Fields:
+def _open_one(path: str | Path) -> Fields:
     """The fields of one trusted file, store or address."""
     if is_address(path):
-        return open_address(str(path), open_one, lazily_decoded)
+        return open_address(str(path), _open_one, lazily_decoded)
     if is_store(path):
         return open_store(path)
     path = Path(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deconditioning.sandbox import serve
 
-DATA_SHARE = 0.3  # of the memory: values are held, decoded and written
+_DATA_SHARE = 0.3  # of the memory: values are held, decoded and written
 
 
 def read(source: Path, target: Path, name: str, memory: int) -> None:
@@ -21,7 +21,7 @@ def read(source: Path, target: Path, name: str, memory: int) -> None:
     from deconditioning.fields.store import write_fields
 
     with decode(source) as decoded:
-        size, most = decoded.dataset.nbytes, int(DATA_SHARE * memory)
+        size, most = decoded.dataset.nbytes, int(_DATA_SHARE * memory)
         if size > most:
             raise InputError(
                 f"{name} declares {_words(size)} of data; the limit here is {_words(most)}. Extract the region, times "

@@ -28,7 +28,7 @@ def plain_text(value: Any) -> Any:
     return value
 
 
-def plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, Any]:
+def _plain_attributes(attributes: Mapping[Any, Any]) -> dict[str, Any]:
     """Attributes with texts that can be printed, by names that can be."""
     return {plain_text(str(name)): plain_text(value) for name, value in attributes.items()}
 
@@ -37,9 +37,9 @@ def readable(dataset: "xr.Dataset") -> "xr.Dataset":
     """The dataset with texts, in names and attributes too, that can be printed and written."""
     odd = {name: plain_text(str(name)) for name in [*dataset.variables, *dataset.dims] if plain_text(name) != name}
     found = dataset.rename(odd) if odd else dataset.copy(deep=False)
-    found.attrs = plain_attributes(dataset.attrs)
+    found.attrs = _plain_attributes(dataset.attrs)
     for variable in found.variables.values():
-        variable.attrs = plain_attributes(variable.attrs)
+        variable.attrs = _plain_attributes(variable.attrs)
     return found
 
 

@@ -72,7 +72,7 @@ def attributes_of_text(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def parts_of(dataset: "xr.Dataset", delivery: Delivery) -> "dict[str, xr.Dataset]":
+def _parts_of(dataset: "xr.Dataset", delivery: Delivery) -> "dict[str, xr.Dataset]":
     """The datasets to write, by what is added to the file's name: "" for all, or for the fine grid, and "_coarse"."""
     whole = dataset.assign_attrs(delivery.attributes)
     if not delivery.apart:
@@ -118,7 +118,7 @@ def to_netcdf_bytes(dataset: "xr.Dataset", *, single: bool = False) -> bytes:
     return buffer.getvalue()
 
 
-def to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) -> None:
+def _to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) -> None:
     """The dataset as a Zarr store of format 2 with consolidated metadata, which every reader of Zarr opens.
 
     Raises ``InputError`` where something is there already or nothing can be written.
@@ -135,10 +135,10 @@ def to_zarr_folder(dataset: "xr.Dataset", path: Path, *, single: bool = False) -
 def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Path]:
     """Write what is asked for to ``path``, whose ending counts for nothing, and beside it; the files written."""
     written = []
-    for more, part in parts_of(dataset, delivery).items():
+    for more, part in _parts_of(dataset, delivery).items():
         place = path.with_name(f"{path.stem}{more}{'.zarr' if delivery.store else '.nc'}")
         if delivery.store:
-            to_zarr_folder(part, place, single=delivery.single)
+            _to_zarr_folder(part, place, single=delivery.single)
         else:
             try:
                 place.write_bytes(to_netcdf_bytes(part, single=delivery.single))
@@ -151,7 +151,7 @@ def delivered(dataset: "xr.Dataset", delivery: Delivery, path: Path) -> list[Pat
 def packed(dataset: "xr.Dataset", delivery: Delivery, stem: str) -> tuple[bytes, str]:
     """One file to download and its name: NetCDF, or a zip of several files or of a store."""
     if not delivery.store and not delivery.apart:
-        return to_netcdf_bytes(parts_of(dataset, delivery)[""], single=delivery.single), f"{stem}.nc"
+        return to_netcdf_bytes(_parts_of(dataset, delivery)[""], single=delivery.single), f"{stem}.nc"
     buffer = BytesIO()
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         delivered(dataset, delivery, Path(folder) / f"{stem}.x")

@@ -15,7 +15,7 @@ from deconditioning.fields.writing.citation import citation, references_of
 if TYPE_CHECKING:
     import xarray as xr
 
-NATIVE = {
+_NATIVE = {
     "latlon": (("lat", "latitude", "degrees_north"), ("lon", "longitude", "degrees_east")),
     "rotated": (("rlat", "grid_latitude", "degrees"), ("rlon", "grid_longitude", "degrees")),
     "projected": (("y", "projection_y_coordinate", "m"), ("x", "projection_x_coordinate", "m")),
@@ -90,7 +90,7 @@ def to_dataset(
 
 def fine_dimensions(problem: DownscalingProblem) -> tuple[tuple[str, str], dict[str, str]]:
     """The dimensions of a field (H, W) in the file, and what it says of the grid."""
-    (y, *_), (x, *_) = NATIVE[problem.grid.kind]
+    (y, *_), (x, *_) = _NATIVE[problem.grid.kind]
     return (y, x), {"grid_mapping": "crs"} if problem.grid.mapping else {}
 
 
@@ -166,7 +166,7 @@ def grid_coordinates(
     dims: list[str] = []
     found: dict[str, Any] = {}
     for (name, standard, units), values, edges, axis in zip(
-        NATIVE[grid.kind], (grid.y, grid.x), (grid.y_edges, grid.x_edges), "YX", strict=True
+        _NATIVE[grid.kind], (grid.y, grid.x), (grid.y_edges, grid.x_edges), "YX", strict=True
     ):
         name = prefix + name
         attributes = {"units": units, "axis": axis, "long_name": standard.replace("_", " ") or f"{axis} position"}

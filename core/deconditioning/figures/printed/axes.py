@@ -17,7 +17,7 @@ from deconditioning.figures.style import uncompacted
 #: Points of one of the screen's pixels.
 PX = 0.8
 #: Below so many decades a log axis has ticks between powers of ten.
-FEW_DECADES = 2
+_FEW_DECADES = 2
 _RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _RAISE = re.compile("<sup>([^<]*)</sup>")
 _TAG = re.compile(r"<[^>]+>")
@@ -79,19 +79,19 @@ def set_axis(axes: Any, name: str, told: Mapping[str, Any], *, shown: bool = Tru
         axis.set_inverted(True)
     axes.tick_params(axis=name, length=0, labelsize=9, colors=ink, labelbottom=shown)
     if told.get("showgrid", True):
-        axis.grid(color=clear_ink(), linewidth=0.6)
+        axis.grid(color=_clear_ink(), linewidth=0.6)
     axes.set_axisbelow(True)
     if shown:
         axis.set_label_text(plain_text((told.get("title") or {}).get("text") or ""), fontsize=10, color=ink)
     if told.get("visible") is False:
         axis.set_visible(False)
     for side in axes.spines.values():
-        side.set(color=clear_ink(), linewidth=0.6)
+        side.set(color=_clear_ink(), linewidth=0.6)
     if told.get("scaleanchor"):
         axes.set_aspect("equal", adjustable="box" if given else "datalim")
 
 
-def clear_ink() -> tuple[float, ...]:
+def _clear_ink() -> tuple[float, ...]:
     """The faint ink of grids and frames."""
     return tuple(part / 255 for part in four_numbers(clear(hue("ink", False), 0.14)))
 
@@ -109,7 +109,7 @@ def set_ticks(axis: Any, told: Mapping[str, Any], places: Places) -> None:
         axis.set_ticks(range(len(places.words)), labels=[plain_text(word) for word in places.words])
     elif told.get("type") == "log":
         low, high = np.log10(np.sort(axis.get_view_interval()))
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < FEW_DECADES else (1,), numticks=8))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < _FEW_DECADES else (1,), numticks=8))
         axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
         axis.set_minor_locator(NullLocator())
     elif told.get("nticks"):

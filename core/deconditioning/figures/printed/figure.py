@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Plotly's symbols as Matplotlib's; others are circles.
-SYMBOLS = {"diamond": "D", "square": "s", "x": "X", "cross": "P", "star": "*", "triangle-up": "^", "line-ew": "_"}
+_SYMBOLS = {"diamond": "D", "square": "s", "x": "X", "cross": "P", "star": "*", "triangle-up": "^", "line-ew": "_"}
 DASHES = {"dot": (0, (1, 1.6)), "dash": (0, (4, 2.4)), "dashdot": (0, (4, 2, 1, 2))}
 GREY = "0.72"
 #: Letters that fit side by side into a legend, and those that a line or mark takes.
-LEGEND, HANDLE = 100, 8
+_LEGEND, _HANDLE = 100, 8
 
 
 def paper_figure(figure: Mapping[str, Any], *, size: tuple[float, float] = (7.6, 5.5), dpi: int = 200) -> bytes:
@@ -116,7 +116,7 @@ def _marks(axes: Any, marker: Mapping[str, Any], at: tuple[np.ndarray, ...], ord
     rim = marker.get("line") or {}
     for symbol in dict.fromkeys(symbols.tolist()):
         mine, hollow = symbols == symbol, symbol.endswith("-open")
-        shape = SYMBOLS.get(symbol.removesuffix("-open"), "o")
+        shape = _SYMBOLS.get(symbol.removesuffix("-open"), "o")
         look = {"s": (PX * sizes[mine]) ** 2, "marker": shape, "zorder": order, "alpha": marker.get("opacity"), **more}
         thick = PX * rim.get("width", 1.5 if hollow or shape == "_" else 0)
         points = [values[mine] for values in at]
@@ -222,7 +222,7 @@ def _legend(page: "Figure", figure: Mapping[str, Any]) -> None:
     if handles:
         told = figure["layout"].get("legend") or {}
         ground, ink = told.get("bgcolor"), (told.get("font") or {}).get("color", hue("ink", False))
-        columns = max(1, LEGEND // (max(map(len, handles)) + HANDLE))
+        columns = max(1, _LEGEND // (max(map(len, handles)) + _HANDLE))
         page.legend(
             handles.values(), handles.keys(), loc="outside upper left", ncols=columns, fontsize=9,
             frameon=bool(ground), facecolor=paint(ground) if ground else "none", labelcolor=ink,
@@ -243,6 +243,6 @@ def _handle(trace: Mapping[str, Any]) -> Any:
     return Line2D(
         [], [], color=paint(ink), linewidth=PX * line.get("width", 2) if lines else 0,
         linestyle=DASHES.get(line.get("dash", "solid"), "-") if lines else "none",
-        marker=SYMBOLS.get(symbol.removesuffix("-open"), "o") if "markers" in trace.get("mode", "lines") else None,
+        marker=_SYMBOLS.get(symbol.removesuffix("-open"), "o") if "markers" in trace.get("mode", "lines") else None,
         markersize=5, markerfacecolor="none" if symbol.endswith("-open") else paint(ink),
     )  # fmt: skip

@@ -14,7 +14,7 @@ SIZES: dict[str, tuple[tuple[float, float], ...]] = {
 }
 PAGES: tuple[Page, ...] = ("fit", "slide", "sheet")
 #: Inches: a panel that fits its map, what stands around the map in it, a line of the caption, a heading.
-PANEL, BESIDE, AROUND, LINE, HEADING = 3.4, 0.4, 1.05, 0.15, 0.32
+_PANEL, BESIDE, AROUND, LINE, HEADING = 3.4, 0.4, 1.05, 0.15, 0.32
 MARGIN = 0.2
 #: Characters of the caption in an inch.
 LETTERS = 17.5
@@ -49,9 +49,9 @@ def page_layout(
         raise InputError(f"The page '{page}' is unknown: choose one of {', '.join(PAGES)}.")
     if page == "fit":
         wide = min(places, columns or 3)
-        width, rows = PANEL * wide + MARGIN, -(-places // wide)
+        width, rows = _PANEL * wide + MARGIN, -(-places // wide)
         beside = LINE * -(-caption // int(width * LETTERS)) + HEADING * heading
-        map_width = PANEL - BESIDE
+        map_width = _PANEL - BESIDE
         return PageLayout(width, rows * (map_width * aspect + AROUND) + beside + MARGIN, rows, wide, map_width)
     found = []
     for width, height in SIZES[page]:

@@ -28,7 +28,7 @@ MISSING = "0.82"
 Format = Literal["png", "pdf", "svg"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 Projection = Literal["auto", "native", "platecarree", "robinson", "orthographic", "lambert"]
-PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robinson", "orthographic", "lambert")
+_PROJECTIONS: tuple[Projection, ...] = ("auto", "native", "platecarree", "robinson", "orthographic", "lambert")
 
 
 #: Labels of the graticule.
@@ -69,7 +69,7 @@ def publication_figure(
     """
     panels = [panel for panel in panels if np.isfinite(panel.values).any()]
     _check(panels, grid, projection, format)
-    places, aspect = len(panels) + (trust is not None), _aspect(grid, target_projection(grid, projection))
+    places, aspect = len(panels) + (trust is not None), _aspect(grid, _target_projection(grid, projection))
     hatched = next((panel for panel in panels if panel.key == MEAN), None) if doubt is not None else None
     if doubt is not None and hatched is not None:
         caption = f"{caption.rstrip('.')}. {doubt.sentence(hatched.scale.units)}.".lstrip(". ")
@@ -77,7 +77,7 @@ def publication_figure(
     figure = _page(size, heading, _wrap(caption, size.letters))
     for index, panel in enumerate(panels):
         shown = grid if _meet(panel.grid, grid) else panel.grid
-        where = target_projection(shown, projection if shown is grid else "auto")
+        where = _target_projection(shown, projection if shown is grid else "auto")
         axes = figure.add_subplot(size.rows, size.columns, index + 1, projection=where)
         _draw(figure, axes, panel, shown, doubt if panel is hatched else None)
     if trust is not None:
@@ -118,10 +118,10 @@ def projections_for(grid: Grid) -> tuple[Projection, ...]:
     """The projections that can show a grid: Lambert's cone stands on one side of the equator."""
     low, high = float(grid.latitude.min()), float(grid.latitude.max())
     one_side = not grid.wraps and abs(low + high) > 5
-    return tuple(name for name in PROJECTIONS if one_side or name != "lambert")
+    return tuple(name for name in _PROJECTIONS if one_side or name != "lambert")
 
 
-def target_projection(grid: Grid, projection: Projection) -> "CRS":
+def _target_projection(grid: Grid, projection: Projection) -> "CRS":
     """The Cartopy projection of the printed map."""
     import cartopy.crs as ccrs
 
@@ -129,7 +129,7 @@ def target_projection(grid: Grid, projection: Projection) -> "CRS":
     middle = float(np.mean(grid.latitude))
     chosen = _suited(grid, middle) if projection == "auto" else projection
     if chosen == "native":
-        return native_crs(grid)
+        return _native_crs(grid)
     if chosen == "robinson":
         return ccrs.Robinson(central_longitude=0.0 if grid.wraps else central)
     if chosen == "orthographic":
@@ -149,7 +149,7 @@ def _suited(grid: Grid, middle: float) -> Projection:
     return "lambert" if wide and grid.kind != "projected" else "native"
 
 
-def native_crs(grid: Grid) -> "CRS":
+def _native_crs(grid: Grid) -> "CRS":
     """The grid's own coordinates as a Cartopy projection."""
     import cartopy.crs as ccrs
 
@@ -203,7 +203,7 @@ def _draw(figure: "Figure", axes: Any, panel: Panel, shown: Grid, doubt: Doubt |
     longitude, latitude = own.longitude, own.latitude
     place: Any = ccrs.PlateCarree()
     if own.kind in ("rotated", "projected"):
-        place, (longitude, latitude) = native_crs(own), np.meshgrid(own.x_edges, own.y_edges)
+        place, (longitude, latitude) = _native_crs(own), np.meshgrid(own.x_edges, own.y_edges)
     elif own.kind == "latlon":
         longitude, latitude = np.meshgrid(own.x_edges, own.y_edges)
     mesh = axes.pcolormesh(
@@ -261,7 +261,7 @@ def _frame(axes: Any, grid: Grid) -> None:
         return
     if grid.kind in ("rotated", "projected"):
         bounds = (grid.x_edges[0], grid.x_edges[-1], grid.y_edges[0], grid.y_edges[-1])
-        axes.set_extent(bounds, crs=native_crs(grid))
+        axes.set_extent(bounds, crs=_native_crs(grid))
         return
     import cartopy.crs as ccrs
 

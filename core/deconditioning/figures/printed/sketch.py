@@ -12,7 +12,7 @@ from deconditioning.figures.colours import GROUND, four_numbers
 from deconditioning.figures.style import uncompacted
 
 #: Width and height in pixels, drawn so many times larger, and marks drawn at most.
-SIZE, FINER, MOST_MARKS = (200, 125), 3, 800
+SIZE, _FINER, _MOST_MARKS = (200, 125), 3, 800
 _MISSING = (178, 184, 189)
 #: Where a view from the front, a little from above and from the right, puts a third coordinate.
 _LEAN, _RISE = 0.35, 0.18
@@ -67,7 +67,7 @@ def _drawn(traces: list[Any], layout: Mapping[str, Any]) -> Image.Image:
     if not placed or not np.isfinite(ends).all():
         raise InputError("The figure has no lines or marks: there is nothing to draw.")
     dark = sum(four_numbers((layout.get("font") or {}).get("color"))[:3]) > 3 * 128
-    size = (SIZE[0] * FINER, SIZE[1] * FINER)
+    size = (SIZE[0] * _FINER, SIZE[1] * _FINER)
     picture = Image.new("RGB", size, four_numbers(GROUND[dark])[:3])
     pen, below = ImageDraw.Draw(picture, "RGBA"), None
     for trace, x, y in placed:
@@ -123,15 +123,15 @@ def _draw(pen: ImageDraw.ImageDraw, trace: Mapping[str, Any], at: np.ndarray, be
         for part in np.split(at, np.flatnonzero(~good)):
             whole = part[np.isfinite(part).all(axis=1)]
             if len(whole) > 1:
-                width = max(1, round(FINER * min(float(line.get("width", 2)), 2.5)))
+                width = max(1, round(_FINER * min(float(line.get("width", 2)), 2.5)))
                 pen.line(
                     [tuple(point) for point in whole], fill=four_numbers(line.get("color")), width=width, joint="curve"
                 )
     if "markers" in mode:
-        step = max(1, -(-int(good.sum()) // MOST_MARKS))
+        step = max(1, -(-int(good.sum()) // _MOST_MARKS))
         colours = _marks(marker, len(at))[good][::step]
         for (x, y), colour in zip(at[good][::step], colours, strict=True):
-            pen.ellipse((x - 1.6 * FINER, y - 1.6 * FINER, x + 1.6 * FINER, y + 1.6 * FINER), fill=tuple(colour))
+            pen.ellipse((x - 1.6 * _FINER, y - 1.6 * _FINER, x + 1.6 * _FINER, y + 1.6 * _FINER), fill=tuple(colour))
 
 
 def _area(pen: ImageDraw.ImageDraw, outline: np.ndarray, trace: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from deconditioning.figures.studies.story import band
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal, log_axis
 
 #: How far a ridge reaches over the next one's base line.
-OVERLAP = 2.2
+_OVERLAP = 2.2
 DASHES = {
     "kde_narrow": "dot", "kde_cut": "dot", "landmark10": "dash", "landmark50": "dot", "landmark10_gp": "dash",
     "bdr10": "dash", "bdr50": "dot",
@@ -30,7 +30,7 @@ def ridge_plot(
     """
     scale = mark_scale("sequential", dark)
     low, high = float(outcomes.min()), float(outcomes.max())
-    tall = OVERLAP / max(float(densities.max()), 1e-300)
+    tall = _OVERLAP / max(float(densities.max()), 1e-300)
     traces: list[dict[str, Any]] = []
     for row in reversed(range(len(densities))):  # the lowest is drawn last, in front
         share = 0.08 + 0.84 * (outcomes[row] - low) / max(high - low, 1e-12)

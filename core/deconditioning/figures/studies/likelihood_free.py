@@ -21,7 +21,7 @@ from deconditioning.figures.style import (
 )
 
 #: Natural logarithms of q̄ around its best inside the guards that are told apart, at least and at most.
-LEAST_DEPTH, MOST_DEPTH = 0.5, 10.0
+_LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 
 
 def marginal_plot(
@@ -157,7 +157,7 @@ def q_surface_plot(
     in the guards, which are drawn as a box ((ℓ from, to), (other from, to)); ``now`` is the chosen (ℓ, other).
     """
     known = values[np.isfinite(values)] - inside
-    depth = float(np.clip(np.quantile(np.abs(known), 0.7) if known.size else 0.0, LEAST_DEPTH, MOST_DEPTH))
+    depth = float(np.clip(np.quantile(np.abs(known), 0.7) if known.size else 0.0, _LEAST_DEPTH, _MOST_DEPTH))
     finite = np.where(np.isfinite(values), values - inside, -depth)
     marks = depth * np.array([-1, -0.5, 0, 0.5, 1])
     trace = {

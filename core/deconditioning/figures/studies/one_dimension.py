@@ -11,7 +11,7 @@ from deconditioning.figures.style import DARK, INK, LIGHT, Figure, axis, compact
 
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
-DROPS, DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
+_DROPS, _DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
 
 
 def pairs_plot(
@@ -161,7 +161,7 @@ def surface_plot(
             "y": compact(np.log10(second), "f8"), "colorscale": colour_scale("sequential"),
             "contours": {"coloring": "fill", "showlines": False},
             "ncontours": 30, "customdata": _customdata(values),
-            "colorbar": _bar() | {"tickvals": [-np.log10(1 + d) for d in DROPS], "ticktext": list(DROP_NAMES)},
+            "colorbar": _bar() | {"tickvals": [-np.log10(1 + d) for d in _DROPS], "ticktext": list(_DROP_NAMES)},
             "hovertemplate": "log evidence %{customdata:.1f}<extra></extra>",
         }
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from deconditioning.figures.colours import clear, hue
 from deconditioning.figures.style import INK, Figure, axis, compact, layout, literal
 
 #: Sizes of words and of the marks of axes, in pixels, and the height of a large picture.
-WORDS, TICKS, TALL = 17, 15, 500
+WORDS, _TICKS, TALL = 17, 15, 500
 Trace = dict[str, Any]
 
 
@@ -93,10 +93,10 @@ def picture(
     """One large picture with its words above it."""
     found = layout("", height=height, dark=dark, showlegend=True, shapes=rules or [])
     found["margin"] = {"l": 66, "r": 12, "t": 46, "b": 58}
-    found["legend"] |= {"font": {"size": TICKS + 1}, "itemsizing": "constant"}
+    found["legend"] |= {"font": {"size": _TICKS + 1}, "itemsizing": "constant"}
     found["xaxis"] = large_axis(labels[0], dark) | ({"range": list(across)} if across else {})
     found["yaxis"] = large_axis(labels[1], dark) | ({"range": list(up)} if up else {})
-    found["hoverlabel"] = {"font": {"size": TICKS}}
+    found["hoverlabel"] = {"font": {"size": _TICKS}}
     found["meta"] |= {"alt": alt, "hall": True}
     return {"data": traces, "layout": found}
 
@@ -150,4 +150,4 @@ def large_axis(title: str, dark: bool) -> dict[str, Any]:
     """An axis that is read from far away."""
     found = axis(title, dark, automargin=False, zeroline=False, nticks=7)
     found["title"] |= {"font": {"size": WORDS, "color": INK[dark]}, "standoff": 10}
-    return found | {"tickfont": {"size": TICKS}}
+    return found | {"tickfont": {"size": _TICKS}}

@@ -32,7 +32,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 
 #: ``λ·B`` stays inside these bounds in stage one; towards zero the weights interpolate.
-REGULARISATION_TIMES_BAGS = (1e-8, 1e-1)
+_REGULARISATION_TIMES_BAGS = (1e-8, 1e-1)
 #: Prior variance (in units of the targets' variance) above which learning is said to have run away.
 RUNAWAY_VARIANCE = 100.0
 
@@ -208,7 +208,7 @@ def _stage_one(spec: ModelSpec, work: _Work) -> Stage:
         kernel = spec.kernel.build(columns.inputs).to(work.device)
         between = (work.bag_gram or over_pairs(data.bags, work.check))(kernel)
     ell = spec.mediator_kernel.build(columns.mediators).to(work.device)
-    low, high = (bound / data.bags.count for bound in REGULARISATION_TIMES_BAGS)
+    low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
     vector = ParameterVector((*kernel_parameters("ℓ", spec.mediator_kernel, ell, fix_first_scale=True), lam))
     nothing = data.targets.new_zeros(data.bags.count)

@@ -3,7 +3,7 @@
 #: Seconds of one evaluation of the loss with its gradient, on one core: however small the data; for every pair of
 #: points that an exact kernel is summed over, and of a point and an inducing point; for the number of targets cubed.
 #: From ``tests/benchmarks/results`` and runs of the bundled data: 0.02 s at 400 pairs on a line, 0.3 s at 4,950 points.
-STEP_S, PAIR_S, INDUCING_S, CUBE_S = 0.006, 1.3e-8, 4e-8, 1.5e-10
+_STEP_S, _PAIR_S, _INDUCING_S, _CUBE_S = 0.006, 1.3e-8, 4e-8, 1.5e-10
 #: Evaluations after which a start of L-BFGS has usually converged; 22 to 87 were seen.
 EVALUATIONS = 30
 
@@ -20,5 +20,5 @@ def expected_seconds(
     """
     evaluations = starts * (min(steps, EVALUATIONS) if converges else steps)
     if inducing is not None and inducing < points:
-        return evaluations * (STEP_S + INDUCING_S * points * inducing)
-    return evaluations * (STEP_S + PAIR_S * points**2 + CUBE_S * targets**3)
+        return evaluations * (_STEP_S + _INDUCING_S * points * inducing)
+    return evaluations * (_STEP_S + _PAIR_S * points**2 + _CUBE_S * targets**3)

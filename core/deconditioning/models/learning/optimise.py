@@ -12,7 +12,7 @@ from torch import Tensor
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.models.learning.parameters import ParameterVector
 
-Loss = Callable[[], Tensor]
+_Loss = Callable[[], Tensor]
 Report = Callable[[dict], None]
 
 #: Loss reported to the line search where a matrix is singular.
@@ -34,7 +34,7 @@ class Optimum:
 class _Search:
     """Evaluates, keeps the best point and reports every evaluation."""
 
-    loss: Loss
+    loss: _Loss
     vector: ParameterVector
     report: Report
     total: int
@@ -100,7 +100,7 @@ def _adam(search: _Search, start: np.ndarray, steps: int, rate: float = 0.1) -> 
 
 
 def minimise(
-    loss: Loss,
+    loss: _Loss,
     vector: ParameterVector,
     *,
     method: str = "lbfgs",

@@ -24,7 +24,7 @@ ESTIMATES = ("standard", "shrinkage")
 #: Regularisers that are tried, as many as needed to have the best ones inside.
 GRID = tuple(10.0**power for power in np.arange(-7.0, 0.1, 0.5))
 #: Size of the largest bag in units of the mean, where they are unequal.
-LARGEST_SHARE = 20.0
+_LARGEST_SHARE = 20.0
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class BagSizeSpec:
             return torch.full((self.bags,), self.per_bag)
         draws = torch.rand(self.bags, generator=generator, dtype=torch.float64)
         found = 1 + (draws.log() / math.log(1 - 1 / self.per_bag)).floor().long()
-        return found.clamp_max(int(LARGEST_SHARE * self.per_bag))
+        return found.clamp_max(int(_LARGEST_SHARE * self.per_bag))
 
 
 def bag_means(spec: BagSizeSpec, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:

@@ -26,7 +26,7 @@ CHUNK = 1 << 15
 #: By how much the coefficients of the range assumption decay faster than they must for their sum to stay finite.
 MARGIN = 0.1
 #: Frequencies of the circle: flat features (b infinite), and features of polynomial decay.
-FLAT, GRADED = 2, 16
+FLAT, _GRADED = 2, 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Circle:
     spread : sd of x around y.
     astray : the share of x that lie anywhere instead, where it is above 0; the rest are y itself. All frequencies are
         damped alike then, so that as many as one likes can be told.
-    most : the largest frequency, where it is not ``FLAT`` or ``GRADED``.
+    most : the largest frequency, where it is not ``FLAT`` or ``_GRADED``.
 
     Source: Chau et al. 2021, definition D.3 and theorem D.4; ℋ_ℓ is finite-dimensional, as the theorem asks.
     """
@@ -71,7 +71,7 @@ class Circle:
     @property
     def frequencies(self) -> int:
         """Largest frequency k."""
-        return self.most or (FLAT if math.isinf(self.b) else GRADED)
+        return self.most or (FLAT if math.isinf(self.b) else _GRADED)
 
     @cached_property
     def _orders(self) -> tuple[Tensor, Tensor]:

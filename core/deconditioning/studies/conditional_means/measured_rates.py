@@ -18,10 +18,10 @@ from deconditioning.studies.conditional_means.rates import (
 )
 
 #: The constant in front of the theorem's powers for λ and ε, which it leaves open, and the fewest M of a curve.
-CONSTANT = 0.1
+_CONSTANT = 0.1
 FEWEST = 20
 #: The most samples of one draw that a curve may ask for.
-MOST_SAMPLES = 5_000_000
+_MOST_SAMPLES = 5_000_000
 
 Check = Callable[[], None]
 
@@ -48,10 +48,10 @@ class RateSettings:
     astray: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (1 <= self.largest <= MOST_SAMPLES and 2 <= self.sizes <= 40 and 1 <= self.seeds <= 100):
+        if not (1 <= self.largest <= _MOST_SAMPLES and 2 <= self.sizes <= 40 and 1 <= self.seeds <= 100):
             raise InputError(
                 f"{self.largest:,} samples, {self.sizes} sizes and {self.seeds} seeds were asked for: give up to "
-                f"{MOST_SAMPLES:,} samples, 2 to 40 sizes and 1 to 100 seeds."
+                f"{_MOST_SAMPLES:,} samples, 2 to 40 sizes and 1 to 100 seeds."
             )
         if not (math.isfinite(self.a) and self.a > 0):
             raise InputError(f"a is {self.a}: the theorem asks for a positive number.")
@@ -75,8 +75,8 @@ class RateSettings:
 
     def regularisers(self, targets: float, samples: float) -> tuple[float, float]:
         """λ and ε at M = ``targets`` and N = ``samples``."""
-        lam = CONSTANT * samples ** -lambda_exponent(self.difficulty)
-        return lam, CONSTANT * targets ** -epsilon_exponent(self.a, self.difficulty)
+        lam = _CONSTANT * samples ** -lambda_exponent(self.difficulty)
+        return lam, _CONSTANT * targets ** -epsilon_exponent(self.a, self.difficulty)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

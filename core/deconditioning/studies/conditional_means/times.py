@@ -21,7 +21,7 @@ from deconditioning.studies.conditional_means.study import (
 
 ROUTES = ("standard, N×N", "standard, bag level", "shrinkage")
 #: Repeat a measurement until it has taken this long in all; the fastest counts.
-ENOUGH_S = 0.05
+_ENOUGH_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _cpu(work: Callable[[], Any], warm: bool = True) -> float:
     if warm:
         work()  # libraries are loaded, memory is there
     best, spent = math.inf, 0.0
-    while spent < ENOUGH_S:
+    while spent < _ENOUGH_S:
         begin = time.process_time()
         work()
         took = time.process_time() - begin

@@ -31,7 +31,7 @@ NARROW, CUT = "kde_narrow", "kde_cut"
 #: Few landmarks under GPDR's own prior of f.
 LANDMARKS_GP = "landmark10_gp"
 #: What stands beside the methods where it is asked for.
-FURTHER = (NARROW, CUT, LANDMARKS_GP)
+_FURTHER = (NARROW, CUT, LANDMARKS_GP)
 #: Number of landmarks, prior of their weights, and whether embeddings are uncertain.
 LANDMARKS = {
     "landmark10": (10, "weights", False), "landmark50": (50, "weights", False), LANDMARKS_GP: (10, "function", False),
@@ -42,7 +42,7 @@ NOISES = ("given", "learned", "gibbs")
 KERNELS = tuple(name for name, family in FAMILIES.items() if family.isotropic and family.order is not None)
 #: Nodes of the integral over [0, 1] in a posterior risk.
 NODES = 64
-GIBBS_DRAWS = 500
+_GIBBS_DRAWS = 500
 #: Subjects and measures of the largest simulation: smaller ones are its first.
 LARGEST = (400, 2000)
 
@@ -88,15 +88,15 @@ class MethodSettings:
         return RegressionSpec(KernelSpec((Term((factor,), self.variance),)), self.noise, self.intercept)
 
 
-def check_method(method: str) -> None:
+def _check_method(method: str) -> None:
     """``InputError`` for a method that has no f, or is unknown."""
-    if method not in (*METHODS, *FURTHER):
-        raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, *FURTHER))}.")
+    if method not in (*METHODS, *_FURTHER):
+        raise InputError(f"The method '{method}' is unknown: choose among {', '.join((*METHODS, *_FURTHER))}.")
 
 
 def sums_of(method: str, subjects: Subjects, settings: MethodSettings, base: KernelSums | None = None) -> Sums:
     """What a method takes for the subjects' distributions."""
-    check_method(method)
+    _check_method(method)
     if method in (NARROW, CUT):
         return DensitySums(subjects, "silverman_0.9", "cut" if method == CUT else settings.ends)
     if method == "kde":
@@ -127,7 +127,7 @@ def regress(
     if settings.noise_by == "learned":
         noise = learn_noise(found.spectrum)
         return replace(found, spec=replace(spec, noise=noise), noises=found.noises.new_tensor([noise])), None
-    drawn = draw_noise(found, NoisePrior.of(y.numpy(force=True)), GIBBS_DRAWS, seed=seed)
+    drawn = draw_noise(found, NoisePrior.of(y.numpy(force=True)), _GIBBS_DRAWS, seed=seed)
     return with_noise_draws(found, drawn), drawn
 
 
@@ -156,10 +156,10 @@ def posterior_risk(posterior: Posterior, truth: Callable[[np.ndarray], np.ndarra
 
     Source: Tang et al., eq. 9 and §5 (there by 100 draws).
     """
-    return sum(risk_parts(posterior, truth))
+    return sum(_risk_parts(posterior, truth))
 
 
-def risk_parts(
+def _risk_parts(
     posterior: Posterior, truth: Callable[[np.ndarray], np.ndarray] = regression_function
 ) -> tuple[float, float]:
     """The posterior risk's two parts: the squared error of the posterior mean, and the posterior variance."""
@@ -190,7 +190,7 @@ def risk_rows(
         posterior, drawn = regress(
             sums_of(method, subjects, settings, base), subjects, settings.regression(subjects.columns), settings, seed
         )
-        error, variance = risk_parts(posterior)
+        error, variance = _risk_parts(posterior)
         scores = {"posterior_risk": error + variance, "squared_error": error}
         seconds = {"cpu": time.process_time() - begun[0], "wall": time.perf_counter() - begun[1]}
         if draws:
@@ -228,7 +228,7 @@ def risk_sweep(
     base, rows = spec or SimulationSpec(), []
     settings.regression(("x",))  # refuse impossible settings before long work
     for method in methods:
-        check_method(method)
+        _check_method(method)
     for seed in seeds:
         largest = replace(base, subjects=max(subjects), measures=max(measures), seed=seed)
         whole = simulate(largest)

@@ -22,7 +22,7 @@ from deconditioning.studies.distribution_regression.study import METHODS, Method
 #: What predicts an outcome; "flr" takes the measures' order for time.
 PREDICTORS = (*METHODS, "flr")
 #: Gibbs draws and burn-in of a fold: a prediction needs the weights' mean alone.
-FOLD_DRAWS = (40, 10)
+_FOLD_DRAWS = (40, 10)
 
 
 class _Some:
@@ -141,7 +141,7 @@ def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, lea
             now = replace(now, noise=noise)
         design = design_matrix(subjects.covariates[others], spec.intercept)
         if isinstance(sums, UncertainSums):
-            draws, burn_in = FOLD_DRAWS
+            draws, burn_in = _FOLD_DRAWS
             uncertain = fit_bdr(now, sums, y, w, rows=rows, draws=draws, burn_in=burn_in, check=check)
             return uncertain.predict(sums.features(now.kernel)[others], design).numpy(force=True)
         fitted = fit(now, some, y, w, inside)

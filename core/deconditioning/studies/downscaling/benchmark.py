@@ -25,13 +25,13 @@ from deconditioning.models.catalogue import named
 from deconditioning.models.defaults import CANDIDATES
 
 EXACT = ("shrinkage_cmp", "cmp", "bag_gp", "centroid_gp")
-VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
+_VARIATIONAL = ("variational_cmp", "vbagg", "variational_gp")
 #: The shrinkage CMP with ℓ and λ learned by the evidence with everything else, not from the bags left out.
 JOINT = "shrinkage_joint"
 #: The same in the way that learning chooses.
 CHOSEN = "shrinkage_chosen"
 #: Name of a row → the model, and the settings that it changes.
-OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+_OTHER_WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     JOINT: ("shrinkage_cmp", {"stage_one": "joint"}),
     CHOSEN: ("shrinkage_cmp", {"stage_one": "choose"}),
 }
@@ -87,7 +87,7 @@ OWN = {"trust": TRUST, "mediation": MEDIATION}
 class DownscalingBenchmark:
     """What to run; ``settings`` change the model's defaults (``DownscaleSettings``)."""
 
-    models: tuple[str, ...] = (*CANDIDATES, *EXACT, *VARIATIONAL)
+    models: tuple[str, ...] = (*CANDIDATES, *EXACT, *_VARIATIONAL)
     cases: tuple[str, ...] = tuple(MEDIATED)
     seeds: tuple[int, ...] = tuple(range(10))
     settings: dict[str, Any] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class DownscalingBenchmark:
     def __post_init__(self) -> None:
         for model in self.models:
             if model != BOOSTING:
-                named(OTHER_WAYS.get(model, (model, {}))[0])
+                named(_OTHER_WAYS.get(model, (model, {}))[0])
         unknown = [case for case in self.cases if case not in CASES]
         if unknown:
             raise InputError(f"The case '{unknown[0]}' is unknown: choose among {', '.join(CASES)}.")
@@ -159,7 +159,7 @@ def _fit(item: dict[str, Any]) -> dict[str, Any]:
         scores = score_field(problem.truth, mean, sd, area=problem.grid.area)
         return {"status": "ok", "message": None, "warned": False, "scores": scores, "seconds": watch.seconds(),
                 "peak_mb": peak_mb(choose("cpu"))}  # fmt: skip
-    model, way = OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
+    model, way = _OTHER_WAYS.get(item["model"], (item["model"], {"stage_one": "leave_one_bag_out"}))
     settings = DownscaleSettings.from_dict({**way, **item["settings"], "model": model, "seed": item["seed"]})
     device = choose(settings.device)
     learned, guard = learn_model(problem, replace(settings, learn=True))

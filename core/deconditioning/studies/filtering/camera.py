@@ -49,9 +49,9 @@ PAPER = {
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
 SCALES, EPSILONS = (0.5, 1.0, 2.0), (1e-7, 1e-6, 1e-5, 1e-4)
 #: Steps of the second half that rank a candidate.
-VALIDATION_STEPS = 50
+_VALIDATION_STEPS = 50
 #: Of the states' factor: nothing of Tr(ABᵀ) is cut, next to nothing of a Gaussian.
-STATE_TOLERANCE = 1e-6
+_STATE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def camera_filter(
         raise InputError(f"The kernel Bayes filter '{method}' is unknown: choose {' or '.join(KERNELS)}.")
 
     on_states = median_kernel(states, scale) if method == "kbr_gauss" else _linear_kernel(states)
-    kept = STATE_TOLERANCE if tolerance else 0.0
+    kept = _STATE_TOLERANCE if tolerance else 0.0
     return KernelBayesFilter(
         states, frames, on_states, median_kernel(frames, scale), epsilon, 2 * epsilon, tolerance, kept, iterative
     )  # fmt: skip
@@ -209,7 +209,7 @@ def _validated(
 ) -> tuple[float, float]:
     """Candidates are ranked by the mean squared Frobenius distance on some steps of the second half (§5.3)."""
     half = half_of(len(y))
-    steps = slice(half, min(half + VALIDATION_STEPS, len(y)))
+    steps = slice(half, min(half + _VALIDATION_STEPS, len(y)))
     truth = x[steps].reshape(-1, 3, 3).cpu().numpy()
 
     def error(scale: float, epsilon: float) -> float:

@@ -15,7 +15,7 @@ _USUAL = RotationPath()
 
 
 @lru_cache(maxsize=2)
-def camera_at(spec: CameraSpec) -> CameraData:
+def _camera_at(spec: CameraSpec) -> CameraData:
     """The room and both series, kept while only the filters move."""
     return make_camera(spec)
 
@@ -24,7 +24,7 @@ def row(given: Settings) -> dict[str, Any]:
     """Mean angles of both kernel Bayes filters, the paper's squared distance, and the angles step by step."""
     path = RotationPath(given["speed"], _USUAL.piece, _USUAL.jitter, given["tilt"])
     spec = CameraSpec(given["train"], given["test"], given["noise"], given["seed"], path, room_seed=given["room"])
-    data = camera_at(spec)
+    data = _camera_at(spec)
     settings = FilterSettings(given["scale"], given["regularisation"], given["tolerance"])
     found = follow_camera(data, settings, KERNELS)
     scores = {name: estimates.scores(data.truth) for name, estimates in found.items()}

@@ -11,12 +11,12 @@ from deconditioning.studies.filtering.study import FilterProblem, FilterSettings
 
 #: δ of the smoother that are compared; the first is the filter's own, 2ε.
 OWN = "the filter's"
-DELTAS: tuple[str | float, ...] = (OWN, 1e-3, SMOOTHING, 1e-1)
+_DELTAS: tuple[str | float, ...] = (OWN, 1e-3, SMOOTHING, 1e-1)
 
 
 @one_thread()
 def compare_smoothers(
-    problem: FilterProblem, seed: int, settings: FilterSettings, deltas: Sequence[str | float] = DELTAS
+    problem: FilterProblem, seed: int, settings: FilterSettings, deltas: Sequence[str | float] = _DELTAS
 ) -> list[dict[str, Any]]:
     """Rows of ``kbr``, ``kbr_ahead`` and, for each of ``deltas``, ``kbr_smoothed``: mean square error over the steps.
 

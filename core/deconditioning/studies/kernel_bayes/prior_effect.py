@@ -28,7 +28,7 @@ STEPS = tuple(10.0 ** (-0.5 * i) for i in range(33))
 #: The first regularisation, ε of kernel Bayes' rule and λ of the DME.
 FIRST = 1e-3
 #: Below this sum of weights there is no mean to speak of.
-LEAST_MASS = 1e-3
+_LEAST_MASS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _mean(bayes: KernelBayes, rule: str, draws: torch.Tensor, at: torch.Tensor) 
     except InputError:
         return float("nan")
     total = float(found.weights.sum())
-    return float(found.weights @ found.points[:, 0]) / total if abs(total) > LEAST_MASS else float("nan")
+    return float(found.weights @ found.points[:, 0]) / total if abs(total) > _LEAST_MASS else float("nan")
 
 
 def _embedding(bayes: KernelBayes, rule: str, draws: torch.Tensor, at: torch.Tensor) -> KernelMean:

@@ -6,7 +6,7 @@ from deconditioning.settings.setting import Choice, Integer, Linear, Log
 from deconditioning.settings.settings import Settings
 
 #: Dimensions in which one chosen observation is answered and drawn; where the page opens; all others.
-FEW, SEVERAL = (1, 2), 6
+FEW, _SEVERAL = (1, 2), 6
 MANY = range(max(FEW) + 1, 10_000)
 #: Observations of one problem in several dimensions, each with its own exact posterior.
 OBSERVATIONS = 50
@@ -17,7 +17,7 @@ class KernelBayesSettings(Settings):
 
     prefix = "k"
 
-    dimension = Integer("Dimension", SEVERAL, offered=(*FEW, SEVERAL), least=1, symbol="d", sweep=False,
+    dimension = Integer("Dimension", _SEVERAL, offered=(*FEW, _SEVERAL), least=1, symbol="d", sweep=False,
                         address="k-dim", about="dimension of X and of Y", plain="How many unknown numbers",
                         plain_help="d, the dimension of X and of Y.")  # fmt: skip
     y1 = Linear("Observed y₁", 4.0, low=-8.0, high=8.0, step=0.1, only={"dimension": FEW}, address="k-y0",

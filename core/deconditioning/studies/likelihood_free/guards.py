@@ -10,7 +10,7 @@ from deconditioning.likelihood_free.simulators import Problem, Simulations, simu
 from deconditioning.studies.likelihood_free.study import infer, rows_of
 
 #: How wide ε (in sd of the summaries) and ℓ (in spreads) may be where they are free.
-FREE_EPSILON, FREE_LENGTH = (0.005, 2.0), (0.1, 10.0)
+_FREE_EPSILON, _FREE_LENGTH = (0.005, 2.0), (0.1, 10.0)
 GIVEN, NO_EPSILON, NO_LIMITS, NARROW, MANY = (
     "as given", "ε free", "ε and ℓ free", "k half as wide", "1,000 herded samples",
 )  # fmt: skip
@@ -23,14 +23,14 @@ def guard_rows(
     """Rows of ``rows_of`` for every way on the same simulations, each with its ``way`` in ``more``."""
     runs = simulate(problem, simulations, seed)
     for way in ways:
-        learned = learned_by(way, problem, runs, seed)
+        learned = _learned_by(way, problem, runs, seed)
         herded = 1000 if way == MANY else HERDED
         found = infer(problem, runs, seed=seed, settings=learned.settings, methods=methods, herded=herded)
         for row in rows_of(found, seed):
             yield {**row, "more": {**row["more"], "way": way, "kernel_scale": learned.settings.kernel_scale}}
 
 
-def learned_by(way: str, problem: Problem, runs: Simulations, seed: int) -> Learned:
+def _learned_by(way: str, problem: Problem, runs: Simulations, seed: int) -> Learned:
     """Hyperparameters of the largest q̄, with limits widened or k narrowed where the way says so."""
     guards = find_guards(runs, problem.observed)
     learned = learn(problem.prior, runs, problem.observed, seed=seed, guards=_widened(guards, way))
@@ -42,5 +42,5 @@ def learned_by(way: str, problem: Problem, runs: Simulations, seed: int) -> Lear
 
 def _widened(guards: Guards, way: str) -> Guards:
     if way == NO_LIMITS:
-        return replace(guards, epsilon=FREE_EPSILON, length=FREE_LENGTH)
-    return replace(guards, epsilon=FREE_EPSILON) if way == NO_EPSILON else guards
+        return replace(guards, epsilon=_FREE_EPSILON, length=_FREE_LENGTH)
+    return replace(guards, epsilon=_FREE_EPSILON) if way == NO_EPSILON else guards

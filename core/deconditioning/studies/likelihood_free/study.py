@@ -107,8 +107,8 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
 
     ``scores`` hold those of the first parameter; ``parameters`` all of them. ``error`` is the distance of the mean from
     the exact one, ``width`` the interval's width in exact widths, ``covers`` whether it holds the exact mean (or, where
-    no posterior is known, the true parameter), each averaged over the parameters; ``against_truth`` adds more. ``used``
-    are the runs of the simulator, discarded ones too.
+    no posterior is known, the true parameter), each averaged over the parameters; ``_against_truth`` adds more.
+    ``used`` are the runs of the simulator, discarded ones too.
     """
     exact, truth = found.exact, found.problem.truth
     centre = exact.mean if exact else truth
@@ -125,7 +125,7 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
         if centre is not None:
             inside = (answer.interval[:, 0] <= centre) & (centre <= answer.interval[:, 1])
             scores["covers"] = float(inside.mean())
-        scores |= against_truth(found, answer)
+        scores |= _against_truth(found, answer)
         used = answer.used or runs + found.simulations.discarded
         parts = {**more, "used": used, "parameters": _parameters(found, answer.mean, answer.interval)}
         yield _row(method, seed, scores, parts, seconds={"cpu": answer.seconds, "wall": wall})
@@ -133,7 +133,7 @@ def rows_of(found: Inference, seed: int, wall: float | None = None) -> Iterator[
         yield _row(method, seed, {}, more, message=sentence)
 
 
-def against_truth(found: Inference, answer: Answer) -> dict[str, float]:
+def _against_truth(found: Inference, answer: Answer) -> dict[str, float]:
     """Of the samples in u, where the true u* is known, averaged over the parameters: ``distance`` |mean − u*|,
     ``holds`` u* inside the middle 95 % interval, ``share`` of the prior's such interval that is as wide."""
     prior, truth = found.problem.prior, found.problem.truth
@@ -232,7 +232,7 @@ class Calibration:
 
 
 #: Data y (q,), a number S and randomness → posterior samples (S, p) in u.
-Sampler = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
+_Sampler = Callable[[np.ndarray, int, np.random.Generator], np.ndarray]
 
 
 def rank_of(value: np.ndarray, samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -242,7 +242,7 @@ def rank_of(value: np.ndarray, samples: np.ndarray, rng: np.random.Generator) ->
 
 
 def calibrate(
-    problem: Problem, sampler: Sampler, repeats: int, samples: int, seed: int = 0, *,
+    problem: Problem, sampler: _Sampler, repeats: int, samples: int, seed: int = 0, *,
     check: Callable[[int], None] = lambda done: None,
 ) -> np.ndarray:  # fmt: skip
     """Ranks (repeats, p): θ from the prior, data from the simulator, rank of θ among ``sampler(data)``.

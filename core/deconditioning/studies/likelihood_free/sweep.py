@@ -31,7 +31,7 @@ LEVELS = np.linspace(0.02, 0.98, 49)
 NUMBERS = dict(
     zip(PROBLEMS, (("observed", "shape", "rate"), ("dimension", "noise", "sd"), ("low", "high")), strict=True)
 )
-GAMMA, NORMAL, PREDATORS = ({"problem": (name,)} for name in PROBLEMS)
+_GAMMA, _NORMAL, PREDATORS = ({"problem": (name,)} for name in PROBLEMS)
 
 
 def _problem(name: str, numbers: tuple[float, ...]) -> Problem:
@@ -107,12 +107,12 @@ SWEEP = Study(
         "problem": Setting("Simulator", PROBLEMS[0]),
         "simulations": Setting("Simulations", 100, 20, 2000, whole=True, draws=True),
         "seed": Setting("Seed", 0),
-        "observed": Setting("Observed mean", 9.42, 1.25, 75.0, only=GAMMA, draws=True),
-        "shape": Setting("Prior: shape", 0.1, 0.01, 100.0, only=GAMMA, draws=True),
-        "rate": Setting("Prior: rate", 0.1, 0.01, 100.0, only=GAMMA, draws=True),
-        "dimension": Setting("Parameters", 2, 1, 5, log=False, whole=True, only=NORMAL, draws=True),
-        "noise": Setting("Noise σ of the simulator", 0.5, 0.05, 2.0, only=NORMAL, draws=True),
-        "sd": Setting("Prior: sd", 1.0, 0.1, 5.0, only=NORMAL, draws=True),
+        "observed": Setting("Observed mean", 9.42, 1.25, 75.0, only=_GAMMA, draws=True),
+        "shape": Setting("Prior: shape", 0.1, 0.01, 100.0, only=_GAMMA, draws=True),
+        "rate": Setting("Prior: rate", 0.1, 0.01, 100.0, only=_GAMMA, draws=True),
+        "dimension": Setting("Parameters", 2, 1, 5, log=False, whole=True, only=_NORMAL, draws=True),
+        "noise": Setting("Noise σ of the simulator", 0.5, 0.05, 2.0, only=_NORMAL, draws=True),
+        "sd": Setting("Prior: sd", 1.0, 0.1, 5.0, only=_NORMAL, draws=True),
         "low": Setting("Prior: log θ from", -5.0, only=PREDATORS),
         "high": Setting("Prior: log θ to", 2.0, only=PREDATORS),
         "method": Setting("Samples of", METHODS[0]),

@@ -21,7 +21,7 @@ from deconditioning.studies.one_dimension.problem import COLUMNS, START, gaussia
 SHIFTS = (0.0, 1.0, 2.0, 3.0, 4.0)
 #: How ℓ comes about: learned by leaving pairs out, or held at this multiple of the start's lengthscale.
 WAYS: dict[str, float | None] = {"learned": None, "held, far too smooth": 8.0}
-COUNT, QUESTIONS = 100, 200
+COUNT, _QUESTIONS = 100, 200
 _BAGS_SD, _TARGETS_SD = 2.0, 1.0
 
 
@@ -38,7 +38,7 @@ def shifted_line(shift: float, seed: int) -> Line:
 def one_shift(shift: float, seed: int, way: str) -> dict[str, Any]:
     """RMSE of f without and with weights, the effective share of the bags and the targets reached, of one draw."""
     line = shifted_line(shift, seed)
-    questions = np.random.default_rng([seed, 1]).normal(shift, _TARGETS_SD, QUESTIONS)
+    questions = np.random.default_rng([seed, 1]).normal(shift, _TARGETS_SD, _QUESTIONS)
     at = line.spec.r(questions)
     truth, found = line.spec.f(at), mediator_shift(line.data.mediators, line.data.query_mediators)
     row: dict[str, Any] = {"effective": found.effective, "reached": found.reached}

@@ -13,7 +13,7 @@ from deconditioning.errors import InputError
 
 FOLDER = bundled("benchmarks")
 #: What tells one draw from another, beside its model.
-ABOUT = ("case", "matching", "seed", "dimension", "size", "way", "observed", "simulations", "system", "train")
+_ABOUT = ("case", "matching", "seed", "dimension", "size", "way", "observed", "simulations", "system", "train")
 Row = Mapping[str, Any]
 _OF_VALUES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": mean,
@@ -57,7 +57,7 @@ def _read(path: Path, changed: float) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
+def _stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
     """The rows that a query is about; ``InputError`` where its file is missing or none fits."""
     path = folder / f"{query.file}.json"
     if not path.is_file():
@@ -72,7 +72,7 @@ def stored_rows(query: Query, folder: Path = FOLDER) -> list[Row]:
 
 def stored_number(query: Query, folder: Path = FOLDER) -> float:
     """The number; ``InputError`` where nothing is stored that it could come from."""
-    found = stored_rows(query, folder)
+    found = _stored_rows(query, folder)
     if query.take == "count":
         return len(found)
     if query.take in _OF_VALUES:
@@ -92,7 +92,7 @@ def _pairs(found: Sequence[Row], query: Query) -> list[tuple[float, float]]:
     by_draw: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in found:
         if row["model"] in query.models and row["scores"]:
-            by_draw.setdefault(tuple(row.get(key) for key in ABOUT), {})[row["model"]] = _inside(row, query.value)
+            by_draw.setdefault(tuple(row.get(key) for key in _ABOUT), {})[row["model"]] = _inside(row, query.value)
     first, second = query.models
     return [(both[first], both[second]) for both in by_draw.values() if len(both) == 2]
 

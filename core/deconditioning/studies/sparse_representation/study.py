@@ -34,7 +34,7 @@ VERSIONS = {
 #: Where points may stand that nothing has learned.
 PLACES = ("random", "even")
 #: An exact GP beyond this many data would take minutes.
-MOST_EXACT = 2000
+_MOST_EXACT = 2000
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def places_of(toy: Toy, count: int, places: str) -> np.ndarray:
     if places not in PLACES:
         raise InputError(f"Points stand '{places}': choose one of {', '.join(PLACES)}.")
     even = np.linspace(-0.85 * HALF_WIDTH, 0.85 * HALF_WIDTH, count) if count > 1 else np.zeros(1)
-    return even if places == "even" else random_points(count, toy.spec.seed)
+    return even if places == "even" else _random_points(count, toy.spec.seed)
 
 
 def at_hyperparameters(toy: Toy, at: np.ndarray, scale: float, variance: float, noise: float) -> SparseRepresentation:
@@ -99,7 +99,7 @@ def at_hyperparameters(toy: Toy, at: np.ndarray, scale: float, variance: float, 
                    noise=noise)  # fmt: skip
 
 
-def random_points(count: int, seed: int) -> np.ndarray:
+def _random_points(count: int, seed: int) -> np.ndarray:
     """Uniform places, their own draw."""
     return np.random.default_rng([seed, 11]).uniform(-HALF_WIDTH, HALF_WIDTH, count)
 
@@ -111,7 +111,7 @@ def represent(toy: Toy, settings: SparseSettings, context: Any = None) -> Repres
     context = context or Quiet()
     device = choose(settings.device)
     inputs, targets = toy.inputs.to(device), toy.targets.to(device)
-    spec, more = true_model(toy, random_points(settings.points, settings.seed)), {}
+    spec, more = true_model(toy, _random_points(settings.points, settings.seed)), {}
     if settings.version != "random":
         learned = learn_sparse(
             spec,
@@ -156,8 +156,8 @@ def _tell(context: Any, event: dict[str, Any]) -> None:
 def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
     """Gaussian process regression with the toy's own hyperparameters, exact or by the collapsed bound."""
     exact = settings.version == "exact_gp"
-    if exact and len(toy.targets) > MOST_EXACT:
-        raise InputError(f"An exact GP of {len(toy.targets)} data is left out: at most {MOST_EXACT}.")
+    if exact and len(toy.targets) > _MOST_EXACT:
+        raise InputError(f"An exact GP of {len(toy.targets)} data is left out: at most {_MOST_EXACT}.")
     data = IndirectData(singletons(toy.inputs), toy.inputs, toy.inputs, toy.targets)
     noise = max(toy.spec.noise**2, 1e-6)
     count = min(settings.points, len(toy.targets))
@@ -172,14 +172,14 @@ def _yardstick(toy: Toy, settings: SparseSettings) -> Represented:
     return Represented(mean.numpy(), variance.sqrt().numpy(), places, None, None)
 
 
-def spec_to_dict(spec: SparseRepresentation) -> dict[str, Any]:
+def _spec_to_dict(spec: SparseRepresentation) -> dict[str, Any]:
     """A JSON-able description of a learned representation, inverse of ``spec_from_dict``."""
     ell = spec.mediator_kernel.to_dict() if spec.mediator_kernel else None
     return {**asdict(spec), "kernel": spec.kernel.to_dict(), "mediator_kernel": ell}
 
 
 def spec_from_dict(value: dict[str, Any]) -> SparseRepresentation:
-    """From ``spec_to_dict``."""
+    """From ``_spec_to_dict``."""
     from deconditioning.kernels.spec import KernelSpec
 
     ell = value.get("mediator_kernel")
@@ -207,7 +207,7 @@ def summary_of(toy: Toy, settings: SparseSettings, context: Any = None) -> dict[
         "cancelled": found.cancelled,
         "model": settings.version,
         "scores": found.scores(toy),
-        "learned": spec_to_dict(found.spec) if found.spec else None,
+        "learned": _spec_to_dict(found.spec) if found.spec else None,
         "evidence": found.evidence,
         "warnings": list(found.warnings),
         "seconds": watch.seconds(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from deconditioning.fields.problem.problem import DownscalingProblem
 
-ALTITUDE = "surface_altitude"
+_ALTITUDE = "surface_altitude"
 #: The row of the UKV example that crosses Snowdonia, at 53° N.
 ROW = 31
 EARTH_KM = 6371.229
@@ -35,7 +35,7 @@ class Transect:
 def transect_of(problem: DownscalingProblem, row: int = ROW) -> Transect:
     """A row of a problem with a known truth and an altitude among its covariates; distances along the row's circle."""
     assert problem.truth is not None
-    grid, column = problem.grid, problem.columns.index(ALTITUDE)
+    grid, column = problem.grid, problem.columns.index(_ALTITUDE)
     altitude = problem.on_grid(problem.input_scaling.scales[column].backward(problem.inputs[:, column].numpy()))
     along = np.deg2rad(grid.x - grid.x[0]) * np.cos(np.deg2rad(grid.y[row]))
     ends = tuple((float(grid.latitude[row, at]), float(grid.longitude[row, at])) for at in (0, -1))

@@ -30,8 +30,8 @@ from deconditioning.plain_data import check_seed, from_known
 COLUMNS = Columns(INPUTS, MEDIATORS)
 #: λ to start from and width of the priors. Matched slices ask for W near the identity; between slices of the other half
 #: W must smooth, and half as many targets hold the kernels less firmly (ablation: docs/swiss_roll.md).
-START_REGULARISATION = {"direct": 1e-5, "indirect": 1e-2}
-PRIOR_SD = {"direct": 1.5, "indirect": 1.0}
+_START_REGULARISATION = {"direct": 1e-5, "indirect": 1e-2}
+_PRIOR_SD = {"direct": 1.5, "indirect": 1.0}
 START_NOISE = 0.1
 
 
@@ -93,7 +93,7 @@ class RollSettings:
 
     def learning(self, matching: str) -> LearningOptions:
         """The options of learning."""
-        return LearningOptions.of(self, prior_sd=PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd)
+        return LearningOptions.of(self, prior_sd=_PRIOR_SD[matching] if self.prior_sd is None else self.prior_sd)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def starting_spec(roll: SwissRoll, settings: RollSettings) -> ModelSpec:
         settings.kind,
         KernelSpec.from_dict(settings.kernel) if settings.kernel else k,
         KernelSpec.from_dict(settings.mediator_kernel) if settings.mediator_kernel else ell,
-        START_REGULARISATION[roll.spec.matching] if settings.regularisation is None else settings.regularisation,
+        _START_REGULARISATION[roll.spec.matching] if settings.regularisation is None else settings.regularisation,
         settings.noise,
         settings.point_noise,
         inducing=Inducing(_inducing_count(roll, settings), learned=settings.inducing_learned, seed=settings.seed),

@@ -10,7 +10,7 @@ from deconditioning.cli.talk import say
 
 HELP = "measure how fast the deconditional mean operator is learned, beside the theorem's rate"
 TARGETS = [30, 100, 300, 1000, 3000]
-SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+_SAMPLES = [300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     more: dict[str, Any] = {"curves": curves}
     if options.grid:
         say("all M and N")
-        samples = [n for n in SAMPLES if n <= options.largest]
+        samples = [n for n in _SAMPLES if n <= options.largest]
         middle = all_settings[len(all_settings) // 2]
         rows = measure_grid(middle, TARGETS, samples)
         more["grid"] = {"settings": middle.to_dict(), "rows": [asdict(row) for row in rows]}
