@@ -153,7 +153,9 @@ def test_what_one_module_alone_uses_is_private() -> None:
     code = files(*CODE, "tests/**/*.py")
     words = {path: set(re.findall(r"\w+", path.read_text())) for path in code}
     times = Counter(word for found in words.values() for word in found)
-    prose = set(re.findall(r"\w+", "\n".join(path.read_text() for path in files(*PROSE, "docs/**/*"))))
+    prose = set(
+        re.findall(r"\w+", "\n".join(path.read_text() for path in files(*PROSE, "docs/**/*.md", "docs/**/*.ipynb")))
+    )
     lone = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in files("core/deconditioning/**/*.py", "pages/**/*.py")
