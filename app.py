@@ -4,8 +4,8 @@ import streamlit as st
 
 from deconditioning.sandbox import ADDRESS, WHOSE
 from pages.kit.chart.warm_up import wait_for_arrays, warm_up
-from pages.kit.controls.address import told_address
-from pages.kit.controls.program_values import count_asked
+from pages.kit.controls.address import show_address_notes
+from pages.kit.controls.program_values import count_requests
 from pages.kit.pages import FAVICON, listed_pages
 from pages.kit.record import begin
 from pages.kit.tools.toolbar import finish
@@ -19,7 +19,7 @@ page = st.navigation(listed_pages(), expanded=True)
 if page.url_path:
     wait_for_arrays()
 begin(page.url_path)
-with told_address(page.url_path):
+with show_address_notes(page.url_path):
     page.run()
     finish()
-    count_asked()
+    count_requests()

@@ -116,7 +116,7 @@ def rows_of(
             yield {"values": values, "message": str(error)}
 
 
-def kept_as_they_come(
+def saved_rows(
     rows: Iterator[dict[str, Any]], told: dict[str, Any], count: int, context: Any,
     small: Callable[[Sequence[Row]], bytes], file: str,
 ) -> dict[str, Any]:  # fmt: skip

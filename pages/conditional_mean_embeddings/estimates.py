@@ -20,7 +20,7 @@ from deconditioning.studies.conditional_means.study import (
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
 from deconditioning.wording import duration, signed
 from pages.conditional_mean_embeddings.sweep import at_layout
-from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -254,7 +254,7 @@ def _measure_dense(layout: BagLayout) -> Cost | None:
 
     @st.fragment(run_every=0.5)
     def wait() -> None:
-        running = get_background().request(key, own_lane("dense-cost"), lambda check: dense_cost(timed))
+        running = get_background().request(key, session_lane("dense-cost"), lambda check: dense_cost(timed))
         if running.done():
             st.rerun()
         st.caption("Measuring the N×N estimator …")

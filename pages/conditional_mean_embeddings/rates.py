@@ -28,7 +28,7 @@ from deconditioning.studies.conditional_means.rates import (
 )
 from deconditioning.wording import signed
 from pages.conditional_mean_embeddings import beyond
-from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import sentence_of
@@ -130,7 +130,7 @@ def _stored_curve(settings: RateSettings) -> tuple[RateSettings, list[Measured]]
 
 def _job(settings: RateSettings) -> "Future[list[Measured]]":
     key = f"rates-{settings}"
-    return get_background().request(key, own_lane("rates"), lambda check: measure(settings, check))
+    return get_background().request(key, session_lane("rates"), lambda check: measure(settings, check))
 
 
 def _curve(settings: RateSettings, kind: str) -> None:

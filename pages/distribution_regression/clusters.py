@@ -11,7 +11,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import saw_numbers
+from pages.kit.record import record_numbers
 from pages.kit.runs.stored_results import stored
 
 STORED = "clustered_regression.json"
@@ -48,10 +48,10 @@ def show() -> None:
     with right:
         plotly_live(clusters_plot(curves, truths, height=340, dark=is_dark()), "d-clusters", later=True)
     with left:
-        st.markdown(said(found, way, apart))
-    saw_numbers(cluster_risk=float(found.risks[way].mean()))
+        st.markdown(summary(found, way, apart))
+    record_numbers(cluster_risk=float(found.risks[way].mean()))
     explain(
-        told(stored(STORED)["results"]),
+        correlation_summary(stored(STORED)["results"]),
         r"""
 $$y_{ic} \sim N\big(\beta'W_i + E_{z_i} f_c,\ \sigma^2\big),\qquad f_c = \bar f + g_c,\qquad
 \bar f \sim GP(0, \rho K),\quad g_c \sim GP(0, (1-\rho) K)$$
@@ -62,7 +62,7 @@ $$\mathrm{Cov}\big(f_c(s), f_{c'}(t)\big) = K(s, t)\,\big(\rho + (1-\rho)\,[c = 
     )
 
 
-def said(found: Clustered, way: str, apart: float) -> str:
+def summary(found: Clustered, way: str, apart: float) -> str:
     """Risks of the ways at these settings."""
     risk = {name: float(each.mean()) for name, each in found.risks.items()}
     best = min(risk, key=risk.__getitem__)
@@ -74,7 +74,7 @@ def said(found: Clustered, way: str, apart: float) -> str:
     )
 
 
-def told(results: list[dict]) -> str:
+def correlation_summary(results: list[dict]) -> str:
     """What the stored runs say: where borrowing pays."""
     means = _means(results)
     apart = sorted({row["apart"] for row in results})

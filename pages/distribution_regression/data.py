@@ -14,9 +14,9 @@ from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.study import LARGEST, part
 from deconditioning.studies.distribution_regression.tables import keep_table, kept_tables, table_columns, table_subjects
 from pages.kit.controls import widgets
-from pages.kit.controls.essential import called, group
+from pages.kit.controls.essential import group, labelled
 from pages.kit.controls.missing_switch import table_missing
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content_bytes, deletable, discard
@@ -122,7 +122,7 @@ def _own() -> Chosen:
 def _upload() -> None:
     """Keep a new file; a bad one is refused with its sentence and changes nothing."""
     limits = f"One row per measurement. At most {MOST_ROWS:,} rows and {MOST_BYTES / 1e6:,.0f} MB."
-    name, about = called("d-file", "Long table (CSV)", limits)
+    name, about = labelled("d-file", "Long table (CSV)", limits)
     file = st.file_uploader(name, type=None, key="d-file", help=about)
     deletable(kept_tables, "d-table")
     if file is None:
@@ -139,7 +139,7 @@ def _upload() -> None:
             discard(file)
         else:
             discard(file)
-            ask({"d-table": key})
+            set_on_next_run({"d-table": key})
             st.session_state[mark] = None
             st.rerun()
     if st.session_state.get(mark):

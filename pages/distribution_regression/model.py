@@ -15,10 +15,10 @@ from deconditioning.studies.distribution_regression.compare import learn_setting
 from deconditioning.studies.distribution_regression.study import KERNELS, MethodSettings
 from deconditioning.wording import signed
 from pages.distribution_regression.data import Chosen, start_values
-from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.session import Key
 from pages.kit.state import forget, log_slider, on_sliders
@@ -110,7 +110,7 @@ def learning(chosen: Chosen, model: Model) -> None:
 
 def _job(chosen: Chosen, model: Model, key: str) -> "Future[tuple[MethodSettings, Learned]]":
     return get_background().request(
-        key, own_lane("distribution"), lambda check: learn_settings(chosen.prepared, model.settings, check)
+        key, session_lane("distribution"), lambda check: learn_settings(chosen.prepared, model.settings, check)
     )
 
 
@@ -134,7 +134,7 @@ def _await(chosen: Chosen, model: Model, key: str) -> None:
 def _stop() -> None:
     """Nothing of this lane is wanted any more: the job ends at its next check."""
     forget(Key.DISTRIBUTION_LEARNING)
-    get_background().drop(own_lane("distribution"), unless="")
+    get_background().drop(session_lane("distribution"), unless="")
 
 
 def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None:
@@ -150,4 +150,4 @@ def _take(chosen: Chosen, job: "Future[tuple[MethodSettings, Learned]]") -> None
         st.session_state.setdefault(Key.DISTRIBUTION_LEARNED, {})[chosen.key] = (said, *found.warnings)
         values = {"scale": settings.lengthscale, "size": settings.variance, "noise": settings.noise}
         sliders = on_sliders({f"d-{kind}-{name}": value for name, value in values.items()})
-        ask(sliders | {"d-noise-by": "given"})
+        set_on_next_run(sliders | {"d-noise-by": "given"})

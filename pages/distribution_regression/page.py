@@ -54,7 +54,7 @@ def body() -> None:
     with right:
         picture.predictions(chosen, scores)
     with above:
-        picture.said(chosen, found, scores)
+        picture.summary(chosen, found, scores)
     picture.remark(chosen)
     picture.table(found, scores, repeats, nested)
     picture.link(chosen, model)

@@ -81,7 +81,7 @@ def _ridges(key: str, _subjects: Subjects) -> tuple[np.ndarray, np.ndarray, np.n
     return ridges(_subjects)
 
 
-def said(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> None:
+def summary(chosen: Chosen, found: Comparison, scores: dict[str, Validated]) -> None:
     """The result in a sentence."""
     risks = {name: curve.risk for name, curve in found.curves.items() if curve.risk is not None}
     r2 = {name: float(v.r2.mean()) for name, v in scores.items()}

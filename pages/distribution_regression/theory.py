@@ -19,7 +19,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import saw_numbers
+from pages.kit.record import record_numbers
 from pages.kit.state import log_slider
 
 #: Concentrations that the curve goes through; distributions drawn at each.
@@ -114,7 +114,7 @@ def _invariance() -> None:
         name="GPDR on h(x) ±2 sd", height=400, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "d-invariance", later=True)
-    saw_numbers(transformed_apart=found.apart["gpdr"])
+    record_numbers(transformed_apart=found.apart["gpdr"])
     st.markdown(_invariance_said(found))
 
 

@@ -20,7 +20,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from pages.kit.controls import widgets
 from pages.kit.controls.address import LONGEST
-from pages.kit.controls.program_values import ask, wanted
+from pages.kit.controls.program_values import requested_value, set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.session import Key
 
@@ -156,7 +156,7 @@ def mode() -> str:
 
 
 def _put(values: dict[str, Any]) -> None:
-    ask(values)
+    set_on_next_run(values)
 
 
 def _done(problem: DownscalingProblem) -> str:
@@ -225,7 +225,7 @@ def pointed(problem: DownscalingProblem, events: Iterable[list[float]]) -> None:
         return
     values: dict[str, Any] = {}
     try:  # of two quick clicks the second comes before the first has made a problem
-        hide, reveal = (cells_of_text(wanted(key, "")) for key in (HIDE, REVEAL))
+        hide, reveal = (cells_of_text(requested_value(key, "")) for key in (HIDE, REVEAL))
         problem = replace(problem, spec=replace(problem.spec, hide=hide, reveal=reveal))
         for event in new:
             if len(event) == 3:
@@ -237,7 +237,7 @@ def pointed(problem: DownscalingProblem, events: Iterable[list[float]]) -> None:
     except InputError as error:
         st.session_state[Key.CELL_REFUSALS] = [str(error)]
     st.session_state[Key.CELL_EVENT] = max(event[0] for event in new)
-    ask(values)
+    set_on_next_run(values)
 
 
 def _turned(problem: DownscalingProblem, x: float, y: float) -> DownscalingProblem:

@@ -24,7 +24,7 @@ from pages.downscaling.missing import counted_missing
 from pages.downscaling.picked import begin, pick, several
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.runs.uploaded import content, deletable, discard
@@ -115,7 +115,7 @@ def _upload() -> None:
             refused.append(f"{file.name}: {error}")
             continue
         fields_of(key, fields)
-        ask({"data": key})
+        set_on_next_run({"data": key})
         st.session_state[mark] = True
         st.rerun()
     for sentence in refused:

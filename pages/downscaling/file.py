@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.downscaling.draws import Draws, exact_draws
-from deconditioning.downscaling.result_dataset import Leaving
+from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery, attributes_of_text, packed
@@ -26,7 +26,7 @@ _NETCDF, _ZARR = "NetCDF", "Zarr"
 DRAWS = (0, 10, 20, 50, 100)
 
 
-def offer(choice: Choice, leaving: Leaving, name: str, place: DeltaGenerator) -> None:
+def offer(choice: Choice, leaving: ResultDataset, name: str, place: DeltaGenerator) -> None:
     """The button in its place; what the file is to hold in an expander below."""
     with group("What the file holds"):
         delivery, by_standard = _asked()
@@ -99,6 +99,6 @@ def _drawn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, count: 
     return awaited(key, "members", work, f"Drawing {count} fields for the file …")
 
 
-def _made(leaving: Leaving, delivery: Delivery, drawn: Draws | None, stem: str) -> Any:
+def _made(leaving: ResultDataset, delivery: Delivery, drawn: Draws | None, stem: str) -> Any:
     drawing = None if drawn is None else lambda count, seed: drawn
     return packed(leaving.dataset(delivery, drawing), delivery, stem)[0]

@@ -30,10 +30,10 @@ from pages.downscaling.picture import View, quick_view
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group
-from pages.kit.controls.program_values import ask, set_values
+from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
-from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, take_once, tell_time, trace_charts
+from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration, take_once, trace_charts
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 
@@ -131,7 +131,7 @@ def learn_button(
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
     start = replace(spec_to_settings(settings, spec), learn=True, seed=choice.spec.seed, **how)
-    tell_time("Learning", about_seconds(problem, start))
+    show_duration("Learning", about_seconds(problem, start))
     if not pressed:
         return
     task = RunSpec(
@@ -284,7 +284,7 @@ def _switch_model(run: Run, shown: str, chosen: str) -> None:
     switched = st.session_state.setdefault(Key.SWITCHED_RUNS, set())
     if run.spec.settings["model"] != shown or run.id in switched:
         return
-    ask({"model": chosen, "local": "own", **OWN_FAMILIES})
+    set_on_next_run({"model": chosen, "local": "own", **OWN_FAMILIES})
     switched.add(run.id)
     st.rerun()
 

@@ -11,7 +11,7 @@ from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.validity import suspicion
 from deconditioning.missing_marks import Mark, checked_missing, marked, marks_of
 from pages.downscaling.picked import several
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 
 #: More sentences on doubtful numbers are left to the notes.
@@ -50,7 +50,7 @@ def _ask(doubt: str, entry: str, chosen: tuple[str, ...]) -> None:
     """A doubt with its answer, which sets the control also where the level hides that."""
     st.warning(sentence_of(doubt))
     st.button(
-        f"Count {_words(entry)} as missing", key=f"lab-missing-{entry}", width="stretch", on_click=ask,
+        f"Count {_words(entry)} as missing", key=f"lab-missing-{entry}", width="stretch", on_click=set_on_next_run,
         args=({_KEY: [*chosen, entry]},),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ from pages.downscaling.data import Choice
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import aside, group
 from pages.kit.layout.escaping import plain
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.runs.mediated import lost
 from pages.kit.session import Key
 from pages.kit.state import log_slider, offer_only, on_sliders
@@ -206,7 +206,7 @@ def _agree(now: dict[str, float], other: dict[str, float]) -> bool:
 
 def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
     """The sliders; returns the model at their values."""
-    if seen().shows_all:
+    if page_record().shows_all:
         st.markdown("**Hyperparameters**")
     model = start.model
     bags = problem.data.bags.count

@@ -30,7 +30,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
 from pages.kit.layout.page_layout import score_table
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import saw_numbers
+from pages.kit.record import record_numbers
 from pages.kit.session import Key
 
 #: Mean and sd (H, W) of a baseline that learns.
@@ -80,7 +80,7 @@ def scores(key: str, problem: DownscalingProblem, spec: ModelSpec, view: View) -
     others = [name for name in fields if name != spec.model.name]
     rows |= {n: _baseline_scores(key, n, truth, fields[n], sds.get(n), problem) for n in others}
     if view.exact:
-        saw_numbers(exact=1.0)
+        record_numbers(exact=1.0)
     score_table(rows, units=problem.units, caption=_caption(rows, waiting, view))
     _coarse_table(problem, view)
     for name in waiting:

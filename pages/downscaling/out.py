@@ -9,7 +9,7 @@ import streamlit as st
 from deconditioning import __version__
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
-from deconditioning.downscaling.result_dataset import Leaving
+from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.settings import DownscaleSettings, spec_to_settings
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -88,8 +88,8 @@ def _predict_command(file: str) -> str:
 def _leaving(
     problem: DownscalingProblem, spec: ModelSpec, view: View, settings: dict, baselines: dict[str, np.ndarray],
     checked: OneScaleUp | None,
-) -> Leaving:  # fmt: skip
-    return Leaving(
+) -> ResultDataset:  # fmt: skip
+    return ResultDataset(
         problem,
         spec,
         view.mean,

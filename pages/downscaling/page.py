@@ -23,7 +23,7 @@ from pages.downscaling import (
 from pages.downscaling.essentials import ESSENTIALS
 from pages.downscaling.presets import PRESETS
 from pages.kit.layout.page_layout import notes, page_header, refusals
-from pages.kit.record import seen
+from pages.kit.record import page_record
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
         PRESETS,
         ESSENTIALS,
     )
-    seen().presents_itself = True
+    page_record().presents_itself = True
     run = learn.current_run()
     if run is not None:
         learn.open_run(run)

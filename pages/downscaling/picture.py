@@ -30,7 +30,7 @@ from deconditioning.figures.downscaled_maps import (
     TRUTH,
     Reaches,
     all_panels,
-    by_hand_marks,
+    chosen_cell_marks,
     field_scale,
     keys_of,
     mean_panel,
@@ -43,7 +43,7 @@ from deconditioning.observations import IndirectData
 from pages.downscaling import by_hand
 from pages.downscaling.data import Choice, problem_of
 from pages.downscaling.model import begin, hyperparameters
-from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.chart.prepared import Prepared, prepare
@@ -139,7 +139,7 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
         more: dict[str, Any] = {"left_out": found.left_out, "sd_latent": latent, "scale": scale}
         return View(mean, Later(lambda: sd), found.told, found.evidence, found.jitter, exact=True, **more)
 
-    return get_background().request(spec_key(choice, spec), own_lane("exact"), work)
+    return get_background().request(spec_key(choice, spec), session_lane("exact"), work)
 
 
 def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> View:
@@ -175,7 +175,7 @@ def _current_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) 
     job = get_background().known(key)
     if job is not None and job.done() and job.exception() is None:
         return job.result()
-    get_background().drop(own_lane("exact"), unless=key)
+    get_background().drop(session_lane("exact"), unless=key)
     name, view = st.session_state.get(Key.PREVIEW, ("", None))
     if name != key:
         view = quick_view(choice, problem, spec)
@@ -266,7 +266,7 @@ def _look(dark: bool) -> dict[str, Any]:
 def _given(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
     figures = {panel.key: field_map(panel, **_look(dark)) for panel in _panels if panel.key in (OBSERVED, TRUTH)}
-    figures[OBSERVED]["data"] += by_hand_marks(_problem)
+    figures[OBSERVED]["data"] += chosen_cell_marks(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
 
 

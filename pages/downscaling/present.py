@@ -14,7 +14,7 @@ from deconditioning.slides.deck import Shown, downscaling_deck
 from pages.downscaling.data import Choice, fields_of
 from pages.downscaling.picture import View
 from pages.kit.controls import level
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.tools import present
 from pages.kit.tools.link import own_address
 
@@ -30,7 +30,7 @@ def shown_now(
 
 
 def _scores(model: str) -> Mapping[str, Mapping[str, float | None]]:
-    return next((table.rows for table in seen().tables.values() if model in table.rows), {})
+    return next((table.rows for table in page_record().tables.values() if model in table.rows), {})
 
 
 def show(shown: Shown, view: View) -> None:

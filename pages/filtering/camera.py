@@ -47,7 +47,7 @@ def show() -> None:
         spec, settings, shown = _choose_camera(), _choose_filters(), _choose_shown()
     data = _made(spec)
     found = {name: _followed(spec, name, settings if name in KERNELS else None) for name in METHODS}
-    said(data, found)
+    summary(data, found)
     player(len(data.truth), lambda step: _draw(data, found, shown, step), key="fc")
     table(data, found)
     equation(spec, found)
@@ -122,7 +122,7 @@ def _panorama(spec: CameraSpec) -> np.ndarray:
     return _made(spec).room.panorama()
 
 
-def said(data: CameraData, found: Found) -> None:
+def summary(data: CameraData, found: Found) -> None:
     """Who comes nearest, and what the filters say of themselves."""
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in found.items()}
     best = min(errors, key=errors.__getitem__)

@@ -15,7 +15,7 @@ from deconditioning.tables.table import Table, open_table
 from pages.filtering import words
 from pages.filtering.player import player
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls.essential import called
+from pages.kit.controls.essential import labelled
 from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
@@ -64,7 +64,7 @@ def show() -> None:
 
 def _choose_table() -> Table:
     """An uploaded file, or the example; a bad file is refused and the last good table stays."""
-    name, about = called("f-file", "CSV or NetCDF, one step per row")
+    name, about = labelled("f-file", "CSV or NetCDF, one step per row")
     file = st.file_uploader(name, key="f-file", help=about)
     if file is not None:
         try:

@@ -30,7 +30,7 @@ from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import score_table
 from pages.kit.layout.theme import is_dark
-from pages.kit.layout.weight_words import weights_said
+from pages.kit.layout.weight_words import weights_sentence
 
 
 def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
@@ -45,7 +45,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, dict[str, Answer]]:
     if form not in found:
         raise InputError("This rule has no solution at these values: raise ε or δ, or choose another form.")
     mean, _ = problem.posterior(y)
-    said(found, form, mean, y)
+    summary(found, form, mean, y)
     (line if spec.dimension == 1 else plane)(problem, found[form], y, shown.herded)
     return settings, found
 
@@ -57,13 +57,13 @@ def _answers(
     return answers(problem_of(spec), np.array(y), bandwidth=bandwidth, **rule)
 
 
-def said(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
+def summary(found: dict[str, Answer], form: str, exact: np.ndarray, y: np.ndarray) -> None:
     """What the rule says, beside the exact mean."""
     sample = found[form].sample
     assert sample is not None
     st.markdown(
         f"Given y = {_vector(y)} the exact posterior mean is {_vector(exact)}; {TITLES[form]} gives "
-        f"**{_vector(found[form].mean)}**. {weights_said(sample)}"
+        f"**{_vector(found[form].mean)}**. {weights_sentence(sample)}"
     )
 
 

@@ -88,7 +88,7 @@ class Tool(Protocol):
 
 
 @dataclass
-class Seen:
+class PageRecord:
     """One page at one state of its controls; a fragment that runs alone renews its part."""
 
     page: str = ""
@@ -123,57 +123,57 @@ class Seen:
 
 def begin(page: str) -> None:
     """A run of the whole page begins."""
-    st.session_state[Key.PAGE] = Seen(page)
+    st.session_state[Key.PAGE] = PageRecord(page)
 
 
-def seen() -> Seen:
+def page_record() -> PageRecord:
     """What this run has shown so far; empty where no page is run by the router."""
-    found: Seen = st.session_state.setdefault(Key.PAGE, Seen())
+    found: PageRecord = st.session_state.setdefault(Key.PAGE, PageRecord())
     return found
 
 
-def saw_control(
+def record_control(
     key: str, label: str, value: Any, default: Any, text: str, words: Sequence[str], read: Reader, **more: bool
 ) -> None:
     """A control has been drawn; the arguments are those of `Control`."""
     if key.startswith(_OF_TOOLS):
         return
-    seen().controls[key] = Control(key, label, value, default, text, tuple(words), read, **more)
+    page_record().controls[key] = Control(key, label, value, default, text, tuple(words), read, **more)
 
 
-def saw_figure(key: str, figure: Prepared) -> None:
+def record_figure(key: str, figure: Prepared) -> None:
     """A picture has been drawn."""
-    seen().figures[key] = figure
+    page_record().figures[key] = figure
 
 
-def saw_title(title: str, question: str) -> None:
+def record_title(title: str, question: str) -> None:
     """The page's title and the question that it answers."""
-    seen().title, seen().question = title, question
+    page_record().title, page_record().question = title, question
 
 
-def saw_method(sentence: str, source: str) -> None:
+def record_method(sentence: str, source: str) -> None:
     """A sentence on the method and its source, both Markdown; the first of a page stands for it."""
-    if not seen().method[0]:
-        seen().method = (sentence, source)
+    if not page_record().method[0]:
+        page_record().method = (sentence, source)
 
 
-def saw_scores(
+def record_scores(
     caption: str, rows: Scores, names: Mapping[str, str], units: str, written: Sequence[Sequence[str]] = ()
 ) -> None:
     """A table of scores has been drawn."""
     table = Table(caption, rows, names, units, tuple(map(tuple, written)))
-    seen().tables[re.sub(r"[\W\d_]+", " ", caption)[:_SAME_TABLE]] = table
+    page_record().tables[re.sub(r"[\W\d_]+", " ", caption)[:_SAME_TABLE]] = table
 
 
-def saw_numbers(**numbers: float) -> None:
+def record_numbers(**numbers: float) -> None:
     """Numbers that the page says in a sentence or picture, for exercises to be checked against."""
-    seen().numbers.update(numbers)
+    page_record().numbers.update(numbers)
 
 
 def pin() -> None:
     """What the page shows now is A, until another state is pinned."""
-    now = seen()
-    st.session_state[Key.PINNED] = Seen(now.page, dict(now.controls), dict(now.figures), dict(now.tables))
+    now = page_record()
+    st.session_state[Key.PINNED] = PageRecord(now.page, dict(now.controls), dict(now.figures), dict(now.tables))
 
 
 def unpin() -> None:
@@ -181,10 +181,10 @@ def unpin() -> None:
     st.session_state.pop(Key.PINNED, None)
 
 
-def pinned() -> Seen | None:
+def pinned() -> PageRecord | None:
     """A, where this page is the one that was pinned."""
-    found: Seen | None = st.session_state.get(Key.PINNED)
-    return found if found is not None and found.page == seen().page else None
+    found: PageRecord | None = st.session_state.get(Key.PINNED)
+    return found if found is not None and found.page == page_record().page else None
 
 
 def pinned_figure(key: str) -> Prepared | None:

@@ -12,8 +12,8 @@ import streamlit as st
 from deconditioning.errors import InputError
 from deconditioning.wording import slider_text
 from pages.kit.controls.address import correct
-from pages.kit.controls.essential import called
-from pages.kit.record import saw_control
+from pages.kit.controls.essential import labelled
+from pages.kit.record import record_control
 from pages.kit.session import Key
 from pages.kit.visitor import address, is_shared, keeps_cookie, sees_everything, visitor_mark
 
@@ -93,7 +93,7 @@ def log_slider(
     own = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
     texts = log_stops(low, high, own)
     begin = own[slider_text(ends_and_default[2])]
-    name, help = called(key, label, help)
+    name, help = labelled(key, label, help)
     value = st.select_slider(
         name,
         list(texts),
@@ -107,7 +107,7 @@ def log_slider(
     if value in own.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
-    saw_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
+    record_control(key, label, float(value), begin, text, [text], lambda words: _inside(words, low, high))
     return float(value)
 
 

@@ -12,7 +12,7 @@ from pages.likelihood_free.controls import choose, choose_settings, gap_of, infe
 from pages.likelihood_free.essentials import ESSENTIALS
 from pages.likelihood_free.presets import PRESETS
 from pages.likelihood_free.sweep import of_problem
-from pages.likelihood_free.words import equation, said, table
+from pages.likelihood_free.words import equation, summary, table
 
 SHORT = {"dme": "DME", "kbr": "KBR", "cme": "CME", "abc": "ABC"}
 
@@ -48,7 +48,7 @@ def body() -> None:
         raise InputError(found.refused.get(method, "This method has no solution here: choose another."))
     with st.container():
         found = beside.joined(choice, found, other)
-    said(found, method)
+    summary(found, method)
     picture.player(found, method)
     table(found)
     equation(found, gap_of(choice, settings))

@@ -27,7 +27,7 @@ TITLES = {
 }
 
 
-def said(found: Inference, method: str) -> None:
+def summary(found: Inference, method: str) -> None:
     """What the shown method says of the first parameter, beside the exact posterior or the true value."""
     name, answer = picture.variables(found)[0], found.answers[method]
     lines, ratio = picture.intervals(found, 0), 1.0

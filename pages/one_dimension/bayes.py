@@ -21,7 +21,7 @@ from pages.kit.controls.program_values import set_values
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
-from pages.kit.layout.weight_words import weights_said
+from pages.kit.layout.weight_words import weights_sentence
 from pages.kit.state import log_slider
 from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
@@ -79,7 +79,7 @@ def _said(found: Posterior, at: float) -> None:
         words += f"; {len(found.herded)} herded samples give **{mean:.2f}** and **{sd:.2f}**"
     st.markdown(
         f"{words}. The embedding differs from the exact one by {found.distance:.2g} of its norm. "
-        f"{weights_said(found.mean)}"
+        f"{weights_sentence(found.mean)}"
     )
     if found.lost:
         st.warning(f"No samples can be herded here. {sentence_of(found.lost)}")

@@ -25,15 +25,15 @@ from deconditioning.studies.one_dimension.problem import (
 )
 from deconditioning.studies.run_content import hyperparameters
 from deconditioning.wording import signed
-from pages.kit.chart.background import get_background, own_lane
+from pages.kit.chart.background import get_background, session_lane
 from pages.kit.chart.picture_first import part_first, picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, score_table
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import saw_numbers
+from pages.kit.record import record_numbers
 from pages.kit.runs import run_panel
-from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, show_duration
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 from pages.kit.tools import study_sweep
@@ -111,7 +111,7 @@ def _window(line: Line) -> tuple[float, float]:
 
 def _sentence(method: str, found: LineFit, scores: dict[str, float]) -> None:
     if found.evidence is not None:
-        saw_numbers(evidence=found.evidence)
+        record_numbers(evidence=found.evidence)
     st.markdown(
         f"x and z are never observed together; y connects them. {TITLES[method]} recovers f with RMSE "
         f"**{scores['rmse']:.3f}**, {100 * scores['coverage_2sd']:.0f} % of f lies inside ±2 sd (nominal: 95 %), log "
@@ -125,7 +125,7 @@ def _learn_button(line: LineSpec, settings: LineSettings) -> None:
         given = {"line": line.to_dict(), "settings": vars(settings), "model": settings.method}
         begin_run(RunSpec(TASK, given, line.seed, f"{TITLES[settings.method]}: one dimension"))
     pairs = line.n + line.m
-    tell_time("Learning", expected_seconds(pairs, pairs, settings.restarts, settings.steps))
+    show_duration("Learning", expected_seconds(pairs, pairs, settings.restarts, settings.steps))
 
 
 def _watch(line: LineSpec, method: str) -> None:
@@ -141,7 +141,7 @@ def _watch(line: LineSpec, method: str) -> None:
 
 def _naive(spec: LineSpec) -> dict[str, LineFit] | None:
     """Impute and cascade of this problem, learned in the background; None until they are there."""
-    get_background().request(f"naive-{spec}", own_lane("line-naive"), lambda check: _fit_naive(spec, check))
+    get_background().request(f"naive-{spec}", session_lane("line-naive"), lambda check: _fit_naive(spec, check))
     return _known_naive(spec)
 
 
@@ -228,7 +228,7 @@ def _requested(line: Line, model: ModelSpec, across: str, up: str, size: int) ->
     key = "surface-" + hashlib.blake2b(frozen.encode(), digest_size=12).hexdigest()
     job = get_background().request(
         key,
-        own_lane(f"line-surface-{size}"),
+        session_lane(f"line-surface-{size}"),
         lambda check: evidence_surface(line, model, across, up, size, check=check),
     )
     if not job.done() or isinstance(job.exception(), Cancelled):
@@ -249,7 +249,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, fresh: bo
     )  # fmt: skip
     plotly_live(figure, "o-surface", later=True)
     if fresh:
-        saw_numbers(best_evidence=float(np.nanmax(shown.values)))
+        record_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
         f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders; "
         "line: the path of learning."

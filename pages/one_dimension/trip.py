@@ -23,7 +23,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.theme import is_dark
-from pages.kit.record import saw_numbers
+from pages.kit.record import record_numbers
 from pages.kit.state import log_slider
 from pages.kit.tools import study_sweep
 from pages.one_dimension import controls, sweep
@@ -83,7 +83,7 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
         else (spec.f(line.inputs.numpy()), line.truth.numpy())
     )  # fmt: skip
     found = round_trip(operators, *values)
-    saw_numbers(comes_back=_share_back(found))
+    record_numbers(comes_back=_share_back(found))
     st.markdown(there_and_back(found))
     _pictures(line, found, which == FUNCTIONS[0])
     return operators, texts, lam, epsilon, at

@@ -21,10 +21,10 @@ from pages.kit.layout.page_layout import notes, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
 from pages.kit.pages import PAGES, SNAPSHOT, page_link
-from pages.kit.runs.run_panel import tell_whose
+from pages.kit.runs.run_panel import show_owner
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
-from pages.runs.names import STATES, described, name_of, said, units_of
+from pages.runs.names import STATES, described, name_of, setting_text, units_of
 from pages.runs.overview import going_on
 from pages.runs.pictures import maps, tests
 from pages.runs.sweeps import open_sweep, sweeps
@@ -79,7 +79,7 @@ def heading(engine: Visitor, run: Run) -> None:
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
     took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
     st.caption(f"{run.id} · begun {begun}{took} · seed {run.spec.seed} · version {plain(run.version)}")
-    tell_whose(run)
+    show_owner(run)
     if run.active:
         going_on(engine, run, "detail")
         return
@@ -135,7 +135,7 @@ def _settings_table(runs: Sequence[Run]) -> None:
     label = f"Settings ({differ} differ, listed first)" if len(runs) > 1 else "Settings"
     with st.expander(label, expanded=len(runs) > 1):
         heads = [name_of(run) if len(runs) == 1 else described(run) for run in runs]
-        table = [{"Setting": name, **dict(zip(heads, map(said, values), strict=True))} for name, values in rows]
+        table = [{"Setting": name, **dict(zip(heads, map(setting_text, values), strict=True))} for name, values in rows]
         st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
 
 

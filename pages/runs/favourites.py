@@ -95,7 +95,7 @@ def _page_of(favourite: Favourite) -> Listed | None:
 def _open(favourite: Favourite, page: Listed) -> None:
     """Go to its page, which then takes its settings as those of an address; Undo there goes back."""
     query = query_of(favourite)
-    history.wish_address(query, page.url_path)
+    history.request_address(query, page.url_path)
     st.switch_page(page.path, query_params=query)
 
 

@@ -48,6 +48,6 @@ def described(run: Run) -> str:
     return f"{star}{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
 
 
-def said(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """A setting's value as text."""
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from deconditioning.downscaling.saved_map import FILE, KeptMap, kept_map
+from deconditioning.downscaling.saved_map import FILE, SavedMap, saved_map
 from deconditioning.engine.compare import over_seeds
 from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
@@ -22,13 +22,13 @@ _A_ROW = 3
 
 
 @st.cache_data(show_spinner="Reading the map …", max_entries=12)
-def _kept(run_id: str, ended: float, _engine: Visitor) -> KeptMap:
-    return kept_map(_engine.file(run_id, FILE))
+def _kept(run_id: str, ended: float, _engine: Visitor) -> SavedMap:
+    return saved_map(_engine.file(run_id, FILE))
 
 
 def maps(engine: Visitor, runs: Sequence[Run]) -> None:
     """Mean (and sd, of a single run) of those that keep a map; of one unit on one scale."""
-    found: list[tuple[Run, KeptMap]] = []
+    found: list[tuple[Run, SavedMap]] = []
     for run in runs:
         if FILE in run.files:
             try:
@@ -54,7 +54,7 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
                 )
 
 
-def _panel(kept: KeptMap, title: str, alike: Sequence[KeptMap]) -> Panel:
+def _panel(kept: SavedMap, title: str, alike: Sequence[SavedMap]) -> Panel:
     """The mean on the scale of all runs in its units."""
     ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in alike if each.units == kept.units]
     low, high = (float(f"{end:.4g}") for end in (min(end[0] for end in ends), max(end[1] for end in ends)))

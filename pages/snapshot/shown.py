@@ -16,9 +16,9 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.theme import is_dark
 from pages.kit.pages import page_link
-from pages.kit.runs.run_panel import tell_version
+from pages.kit.runs.run_panel import show_version
 from pages.runs.detail import scores, trace_plots
-from pages.runs.names import STATES, said
+from pages.runs.names import STATES, setting_text
 from pages.runs.pictures import maps
 from pages.runs.sweeps import open_sweep, sweeps
 from pages.snapshot.run_address import page_of_run
@@ -33,7 +33,7 @@ def show(engine: Visitor, run: Run) -> None:
         st.info(f"The run has not ended yet ({STATES[run.status][0].lower()}{share}): open this page again later.")
     elif run.status == "failed" and run.message:
         st.warning(sentence_of(run.message))
-    tell_version(run)
+    show_version(run)
     _way_on(engine, run)
     maps(engine, [run])
     sweeps([run])
@@ -81,7 +81,8 @@ def _settings(run: Run) -> None:
     rows = settings_beside_usual(run)
     differ = sum(value != usual for _, value, usual in rows if usual is not None)
     body = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(said(value))}</td><td>{escape(said(usual))}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(setting_text(value))}</td>'
+        f"<td>{escape(setting_text(usual))}</td></tr>"
         for name, value, usual in rows
     )
     table = f"<table><thead><tr><th></th><th>Value</th><th>Usually</th></tr></thead><tbody>{body}</tbody></table>"

@@ -17,7 +17,7 @@ from deconditioning.studies.sparse_representation.study import VERSIONS, SparseS
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs import run_panel
-from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time, trace_charts
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, show_duration, trace_charts
 from pages.kit.runs.stored_results import stored
 from pages.kit.state import get_engine, on_sliders
 from pages.kit.visitor import visitor_mark
@@ -42,7 +42,9 @@ def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
         given = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
         begin_run(RunSpec(TASK, given, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
     targets = len(toy_of(toy).targets)
-    tell_time("Learning", expected_seconds(targets, targets, settings.starts, settings.steps, inducing=settings.points))
+    show_duration(
+        "Learning", expected_seconds(targets, targets, settings.starts, settings.steps, inducing=settings.points)
+    )
 
 
 def learned_specs(toy: ToySpec, count: int) -> dict[str, SparseRepresentation]:

@@ -18,7 +18,7 @@ from deconditioning.figures.style import Figure
 from deconditioning.metrics.trusting import RIGHT, trust
 from deconditioning.studies.story.whole_map import Solved, one_scale_above, solve
 from deconditioning.teaching.lesson import ANSWERS
-from pages.kit.chart.background import awaited, get_background, own_lane
+from pages.kit.chart.background import awaited, get_background, session_lane
 from pages.story.fields import KEY, problem_of
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
 
@@ -49,7 +49,7 @@ def _work(kind: str, key: str) -> Callable[[Callable[[], None]], Any]:
 
 def begin(kind: str, key: str) -> "Future[Any]":
     """Start work in the background, for a step that comes later."""
-    return get_background().request(f"story-{kind}-{key}", own_lane(f"story-{kind}-{key}"), _work(kind, key))
+    return get_background().request(f"story-{kind}-{key}", session_lane(f"story-{kind}-{key}"), _work(kind, key))
 
 
 def ahead(at: int) -> None:

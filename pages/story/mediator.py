@@ -12,14 +12,14 @@ from deconditioning.figures.style import INK
 from deconditioning.studies.one_dimension.problem import LineFit
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.mediated import NEAR
-from pages.kit.controls.edits import HINT, ByHand
+from pages.kit.controls.edits import HINT, EditedPoints
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 
 #: The input at which the hidden function is to be guessed.
 AT = 2.0
 #: Height of both scatters: alone, and above another picture.
 TALL, _UPPER = 400, 330
-BY_HAND = ByHand(
+BY_HAND = EditedPoints(
     {"first": ("s5-first", "first table"), "second": ("s5-second", "second table")}, "s5-as-generated", upright=True
 )
 

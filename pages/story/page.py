@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.kit.controls import widgets
-from pages.kit.controls.program_values import apply_values, ask
+from pages.kit.controls.program_values import apply_values, set_on_next_run
 from pages.kit.layout.page_layout import page_header, refusals
 from pages.story import guesses, maps
 from pages.story.showing import show
@@ -56,7 +56,7 @@ def _leaf(steps: tuple[Step, ...], at: int) -> None:
 
 
 def _to(step: int) -> None:
-    ask({"step": step})
+    set_on_next_run({"step": step})
 
 
 main()

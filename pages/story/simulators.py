@@ -14,7 +14,7 @@ from deconditioning.likelihood_free.simulators import Exact, simulate
 from deconditioning.metrics.trusting import RIGHT
 from deconditioning.studies.likelihood_free.study import Inference, infer, make_problem
 from deconditioning.studies.story.checked import LEVEL, SECRETS, Checked, check_secrets
-from pages.kit.chart.background import awaited, get_background, own_lane
+from pages.kit.chart.background import awaited, get_background, session_lane
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent
 
 NAME, OBSERVED, RUNS = "exponential-gamma", 9.42, 100
@@ -180,7 +180,7 @@ def secret(count: int, guess: Guess | None, dark: bool) -> Shown:
     found = _inferred(OBSERVED, count)
     said = f"From {count} runs only. The same can be tried on {SECRETS} secret rates whose data the simulator makes."
     if "found" not in _kept(count):
-        get_background().request(f"story-secrets-{count}", own_lane("story-secrets"), partial(_check, count))
+        get_background().request(f"story-secrets-{count}", session_lane("story-secrets"), partial(_check, count))
     checked = _kept(count).get("found") if guess is not None else None
     if guess is not None and checked is None:
         return Shown((_intervals(found, ("dme",), dark),), said, wait=lambda: _secrets(count))

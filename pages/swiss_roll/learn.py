@@ -10,7 +10,7 @@ from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.study import RollSettings
 from pages.kit.runs import run_panel
-from pages.kit.runs.run_panel import begin_run, is_busy, run_of, tell_time
+from pages.kit.runs.run_panel import begin_run, is_busy, run_of, show_duration
 from pages.swiss_roll import controls
 
 TASK = "swiss-roll"
@@ -26,7 +26,7 @@ def learn_button(roll: RollSpec, settings: RollSettings) -> None:
     inducing = settings.inducing if settings.kind.uses("inducing") else None
     looked_at = min(roll.points, settings.points * roll.bags)
     seconds = expected_seconds(looked_at, roll.bags, settings.restarts, settings.steps, inducing=inducing)
-    tell_time("Learning", seconds)
+    show_duration("Learning", seconds)
 
 
 def watch(roll: RollSpec, spec: ModelSpec) -> None:

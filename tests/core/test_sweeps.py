@@ -12,9 +12,9 @@ from deconditioning.sweeps import (
     check_axes,
     choosing,
     erring,
-    kept_as_they_come,
     optimum,
     rows_of,
+    saved_rows,
     settings_of,
 )
 
@@ -85,7 +85,7 @@ def test_only_what_is_missing_is_computed_and_a_refusal_is_a_row() -> None:
 
 def test_a_result_holds_all_rows_and_the_last_picture() -> None:
     context = Context()
-    found = kept_as_they_come(iter(ROWS), {"axes": []}, 3, context, lambda rows: bytes([len(rows)]), "small.png")
+    found = saved_rows(iter(ROWS), {"axes": []}, 3, context, lambda rows: bytes([len(rows)]), "small.png")
     assert found == {"axes": [], "cells": ROWS, "cancelled": False} and context.files == {"small.png": b"\x03"}
     assert context.best_result == found | {"cancelled": True} and context.trace[-1]["step"] == 3
 

@@ -80,7 +80,7 @@ def test_what_is_pointed_at_is_put_onto_the_controls_each_event_once():
         from deconditioning.fields.problem.coarsened import make_problem
         from deconditioning.fields.spec import DownscalingSpec
         from pages.downscaling.by_hand import HIDE, ROWS, pointed
-        from pages.kit.controls.program_values import wanted
+        from pages.kit.controls.program_values import requested_value
         from tests.core.fields.samples import fields, region
 
         problem = make_problem(fields(region()), DownscalingSpec("t", block=(4, 6), withhold=0.0))
@@ -88,9 +88,11 @@ def test_what_is_pointed_at_is_put_onto_the_controls_each_event_once():
         first, second = [1.0, x[2], y[1]], [2.0, x[3], y[1]]
         for events in ([first], [first, second], [second], [[3.0, x[0], y[0], x[4], y[1]]]):
             pointed(problem, events)  # always the problem of before: no run has ended since
-            st.text(f"{wanted(HIDE, '')} {wanted(ROWS, None)} {st.session_state.get('_by-hand-refused')}")
+            st.text(
+                f"{requested_value(HIDE, '')} {requested_value(ROWS, None)} {st.session_state.get('_by-hand-refused')}"
+            )
         pointed(problem, [[4.0, x[0], y[0], x[4], y[5]], [5.0, x[2], y[1]]])
-        st.text(f"{wanted(HIDE, '')} {wanted(ROWS, None)}")
+        st.text(f"{requested_value(HIDE, '')} {requested_value(ROWS, None)}")
 
     page = AppTest.from_function(shown).run(timeout=120)
     assert not page.exception

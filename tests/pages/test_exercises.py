@@ -61,7 +61,7 @@ def test_an_exercise_opens_undone_and_its_documented_solution_does_it(open_page,
 def move(page: AppTest, settings: Address) -> None:
     """Move the page's controls to these settings."""
     words = {key: [word] for key, word in settings.items()}
-    page.session_state["_wish"] = history.Wish(
+    page.session_state["_wish"] = history.Request(
         page.session_state["_seen"].page,
         lambda controls: {key: each.asked(words[key]) for key, each in controls.items() if key in words},
     )

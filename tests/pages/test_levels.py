@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.distribution_regression.tables import keep_table
 from pages.kit.controls import level
-from pages.kit.controls.essential import Essential, called, essential, name_of
+from pages.kit.controls.essential import Essential, essential, labelled, name_of
 from pages.kit.pages import PAGES
 from tests.pages.sliders import log_slider, moved
 from tests.waiting import wait_for
@@ -175,20 +175,20 @@ def test_pins_call_controls_as_the_level_does(open_page: Opens) -> None:
 
 def test_stars_in_keys_stand_for_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     from pages.kit.controls import essential as module
-    from pages.kit.record import Control, Seen
+    from pages.kit.record import Control, PageRecord
 
-    now = Seen("p", essentials={"a-*-b": Essential("Plain", "help")}, shows_all=False)
+    now = PageRecord("p", essentials={"a-*-b": Essential("Plain", "help")}, shows_all=False)
     monkeypatch.setattr(module, "seen", lambda: now)
-    assert essential("a-1-b") and not essential("a-b") and called("a-1-b", "λ", "x") == ("Plain", "help")
-    assert called("other", "λ", "x") == ("λ", "x") and name_of(Control("a-2-b", "λ", 1, 1, "1")) == "Plain"
+    assert essential("a-1-b") and not essential("a-b") and labelled("a-1-b", "λ", "x") == ("Plain", "help")
+    assert labelled("other", "λ", "x") == ("λ", "x") and name_of(Control("a-2-b", "λ", 1, 1, "1")) == "Plain"
     now.shows_all = True
-    assert called("a-1-b", "λ", "x") == ("λ", "x")
+    assert labelled("a-1-b", "λ", "x") == ("λ", "x")
 
 
 def test_the_style_sheet_hides_what_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pages.kit.record import Seen
+    from pages.kit.record import PageRecord
 
-    now = Seen("p", essentials={"a": Essential("A", ""), "b-*-c": Essential("B", "")}, shows_all=False)
+    now = PageRecord("p", essentials={"a": Essential("A", ""), "b-*-c": Essential("B", "")}, shows_all=False)
     monkeypatch.setattr(level, "seen", lambda: now)
     kept = level.style().partition(":not(")[2]
     assert ".st-key-a, " in kept and '[class*="st-key-b-"][class*="-c"]' in kept and ".st-key-level" in kept

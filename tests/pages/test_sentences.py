@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.kit.layout.weight_words import weights_said
+from pages.kit.layout.weight_words import weights_sentence
 from pages.one_dimension import bayes, trip
 
 
@@ -15,9 +15,11 @@ def sample(*weights: float) -> Any:
 
 
 def test_weights_are_probabilities_only_where_they_are() -> None:
-    assert weights_said(sample(0.6, 0.6, -0.2)).endswith("the negative ones to −0.2, so they are not probabilities.")
-    assert "sum to 0.800, none is negative: scaled" in weights_said(sample(0.5, 0.3))
-    assert "can be read as probabilities" in weights_said(sample(0.5, 0.5))
+    assert weights_sentence(sample(0.6, 0.6, -0.2)).endswith(
+        "the negative ones to −0.2, so they are not probabilities."
+    )
+    assert "sum to 0.800, none is negative: scaled" in weights_sentence(sample(0.5, 0.3))
+    assert "can be read as probabilities" in weights_sentence(sample(0.5, 0.5))
 
 
 def test_hills_of_a_density() -> None:

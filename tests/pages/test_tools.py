@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.kit import record
 from pages.kit.pages import PAGES
-from pages.kit.record import Control, Seen, Table, same
+from pages.kit.record import Control, PageRecord, Table, same
 from pages.kit.tools import compared, history
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
@@ -104,14 +104,14 @@ def test_undo_and_redo_go_through_what_was_done(open_page: Callable[..., AppTest
 
 
 def test_a_second_press_before_the_page_has_settled_goes_on_from_the_first(open_page: Callable[..., AppTest]) -> None:
-    """As two fast presses do: the first one's wish still stands when the second is taken."""
+    """As two fast presses do: the first one's request still stands when the second is taken."""
     page = open_page("one_dimension")
     first = log_slider(page, "o-k-scale").value
     for step in (3, 2):
         moved(page, "o-k-scale", step)
     kept = page.session_state["_history"][page.session_state["_seen"].page]
     assert len(kept.states) == 3 and kept.at == 2
-    page.session_state["_wish"] = history.Wish(page.session_state["_seen"].page, lambda controls: {}, -1)
+    page.session_state["_wish"] = history.Request(page.session_state["_seen"].page, lambda controls: {}, -1)
     press(page, "undo")
     assert kept.at == 0 and log_slider(page, "o-k-scale").value == first and page.button(key="lab-undo").disabled
 
@@ -153,8 +153,8 @@ def table(model: str, rmse: float, coverage: float) -> Table:
     return Table("t", {model: {"rmse": rmse, "coverage95": coverage}}, {}, "K")
 
 
-def state(**values: object) -> Seen:
-    return Seen("p", {k: Control(k, k.upper(), v, v, str(v)) for k, v in values.items()})
+def state(**values: object) -> PageRecord:
+    return PageRecord("p", {k: Control(k, k.upper(), v, v, str(v)) for k, v in values.items()})
 
 
 def test_settings_that_one_state_lacks_are_named_where_they_are_no_defaults() -> None:
@@ -195,4 +195,4 @@ def test_nothing_is_pinned_on_another_page(open_page: Callable[..., AppTest]) ->
     assert page.session_state["_pinned"].page == "line"
     page.switch_page(str(PAGES[4].path)).run()
     assert not [box for box in page.markdown if "is pinned" in box.value]
-    assert record.Seen().values() == {}
+    assert record.PageRecord().values() == {}

@@ -9,7 +9,7 @@ from deconditioning.cli.talk import say
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
-    from deconditioning.downscaling.result_dataset import Leaving
+    from deconditioning.downscaling.result_dataset import ResultDataset
     from deconditioning.fields.writing.delivery import Delivery
 
 
@@ -39,6 +39,7 @@ def add_delivery_options(group: Any) -> None:
 
 def delivery_of(options: argparse.Namespace) -> "Delivery":
     """What is asked for; ``InputError`` where it cannot be, before hours of work."""
+    from deconditioning.downscaling.result_dataset import ResultDataset
     from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
     from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 
@@ -57,7 +58,7 @@ def delivery_of(options: argparse.Namespace) -> "Delivery":
     return asked
 
 
-def save(options: argparse.Namespace, delivery: "Delivery", leaving: "Leaving", seed: int, count: int) -> None:
+def save(options: argparse.Namespace, delivery: "Delivery", leaving: "ResultDataset", seed: int, count: int) -> None:
     """Write the result of one of ``count`` seeds and say where it is; nothing without ``--output``."""
     if not options.output:
         return

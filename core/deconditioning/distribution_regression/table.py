@@ -11,7 +11,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.sandbox import read_apart
 from deconditioning.tables.cells import MISSING
-from deconditioning.tables.gaps import said_of_marks, without_marks
+from deconditioning.tables.gaps import mark_notes, without_marks
 
 if TYPE_CHECKING:
     from deconditioning.distribution_regression.subjects import Subjects
@@ -230,7 +230,7 @@ class _Gathering:
         bad = ~np.isfinite(frame[numbers].to_numpy(dtype=float))
         empty = frame[roles.subject].isna().to_numpy() | bad.any(1)
         if empty.any() and not roles.drop_missing:
-            raise InputError(_missing(frame, bad, empty, roles, numbers, lines) + said_of_marks(self.notes))
+            raise InputError(_missing(frame, bad, empty, roles, numbers, lines) + mark_notes(self.notes))
         names = frame[roles.subject][~frame[roles.subject].isna()]
         for name in names.unique():
             self.number.setdefault(name, len(self.number))

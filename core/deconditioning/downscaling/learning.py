@@ -8,13 +8,13 @@ import torch
 
 from deconditioning.bag_sums.distances import over_many
 from deconditioning.device import choose
-from deconditioning.downscaling.checks.learning_check import Guard, better_of
+from deconditioning.downscaling.checks.learning_check import LearningCheck, better_of
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, one_scale_up
 from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings, columns_of, completed, other_candidate, starting_spec
 from deconditioning.downscaling.stages import choose_stage, ran_away
-from deconditioning.engine.reporting import Quiet
+from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.learning import Learned, learn
@@ -24,25 +24,27 @@ from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import Bags
 
 
-def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None) -> tuple[Learned, Guard]:
+def learn_model(
+    problem: DownscalingProblem, settings: DownscaleSettings, context: Any = None
+) -> tuple[Learned, LearningCheck]:
     """Learn on a coreset of each bag; returns the better of what was learned and the start, and how both did.
 
     Better at predicting the visible cells, each from the others (`guard`); then the whole way is checked one scale up,
     or before it where that chooses the model (``settings.choose``).
     """
-    context, settings = context or Quiet(), completed(problem, settings)
+    context, settings = context or NoReport(), completed(problem, settings)
     checked: _Checked = _Checked()
     if settings.choose and (other := other_candidate(problem, settings)) is not None:
         context.report(message="Choosing the model by a test one scale up")
         checked = _look(problem, settings, context)
         if checked.cancelled:
-            return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+            return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
         if checked.found is not None and checked.found.model != settings.model:
             settings = other
     try:
         stage = choose_stage(problem, settings, context)
     except Cancelled:
-        return Learned(starting_spec(problem, settings), math.nan, (), True), Guard.of(problem)
+        return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
     settings = replace(settings, stage_one=stage.way)
     checked = checked if stage.found is None else _Checked(True, stage.found)
     learned, guard = _learned(problem, settings, context)
@@ -62,7 +64,7 @@ def learn_model(problem: DownscalingProblem, settings: DownscaleSettings, contex
     return learned, replace(guard, one_scale_up=checked.found)
 
 
-def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, Guard]:
+def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, LearningCheck]:
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     matched = matched_data(problem, start, context.check)
     small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
@@ -79,11 +81,11 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
         start, small, columns, options, report=report, check=context.check, bag_gram=every, held_to=centre
     )  # fmt: skip
     if learned.cancelled:  # at once: whether it is better than the start is not looked at
-        return learned, Guard.of(problem)
+        return learned, LearningCheck.of(problem)
     try:
         return better_of(problem, start, learned, small, every)
     except Cancelled:
-        return replace(learned, cancelled=True), Guard.of(problem)
+        return replace(learned, cancelled=True), LearningCheck.of(problem)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import beside, seen_through
+from deconditioning.models.term_bags import bags_of_terms, beside
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
@@ -67,7 +67,7 @@ def learning_gram(
         table = distances_of(problem, data.bags, pixels_of_bags(problem), small.targets.device, check)
         found = on_every_pixel(problem, spec, small.bags, table, check)
         return found, found is not None and all(found.tabulated)
-    rest, own = seen_through(spec, small, columns_of(problem).place)
+    rest, own = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=own.of(spec.kernel))
     table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)

@@ -29,7 +29,7 @@ from deconditioning.models.posterior_moments import Moments, read_moments
 from deconditioning.models.pseudo_targets import with_pseudo_targets
 from deconditioning.models.sparse.sparse_gp import SparsePosterior, bound_and_error
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import seen_apart
+from deconditioning.models.term_bags import separate_bags
 from deconditioning.observations import Bags, IndirectData
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
@@ -279,7 +279,7 @@ def _whole_sums(
         return [(1.0, picture_sums(spec.kernel, picture, check=check))]
     place, footprints = columns_of(problem).place, problem.data.footprints
     assert footprints is not None
-    parts = [part.of(spec.kernel) for part in seen_apart(spec, place, problem.data.bags, footprints)]
+    parts = [part.of(spec.kernel) for part in separate_bags(spec, place, problem.data.bags, footprints)]
     return [
         (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
         for part in parts

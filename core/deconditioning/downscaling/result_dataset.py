@@ -27,7 +27,7 @@ Drawing = Callable[[int, int], Draws]
 
 
 @dataclass(frozen=True)
-class Leaving:
+class ResultDataset:
     """A map (H, W) with what goes along, in the target's units; see `deconditioning.fields.to_dataset`."""
 
     problem: DownscalingProblem

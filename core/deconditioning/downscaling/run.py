@@ -9,10 +9,10 @@ import numpy as np
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.checks.assumptions import Assumption, assumptions, refused
-from deconditioning.downscaling.checks.learning_check import Guard, beside_bilinear, bilinear_error
+from deconditioning.downscaling.checks.learning_check import LearningCheck, beside_bilinear, bilinear_error
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.prediction import Prediction, matched_data, predict
-from deconditioning.downscaling.result_dataset import Leaving
+from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import (
     DownscaleSettings,
@@ -21,7 +21,7 @@ from deconditioning.downscaling.settings import (
     spec_to_settings,
     starting_spec,
 )
-from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Cancelled, Check, never
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -40,7 +40,7 @@ class DownscalingResult:
     where it is the same (ς² = 0); ``local_scale`` κ (H, W) that is in both, None where the model has none. ``scores``
     and ``fields`` by model, baselines included; ``coarse_scores`` of withheld cells and of re-aggregation where they
     exist; ``spec`` the model used; ``settings`` that reproduce it; ``seconds``
-    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `Guard`),
+    (cpu, wall), ``peak_mb``; ``warnings`` sentences; ``diagnostics``, with ``leave_one_out`` (a `LearningCheck`),
     ``one_scale_up`` (`OneScaleUp`, None where it was not looked), ``explained_share`` and ``assumptions`` in them.
     """
 
@@ -64,7 +64,7 @@ def downscale(
     settings: DownscaleSettings | dict[str, Any],
     context: Any = None,
     *,
-    learned: tuple[Learned, Guard] | None = None,
+    learned: tuple[Learned, LearningCheck] | None = None,
 ) -> DownscalingResult:
     """Downscale a problem: learn (if asked, and not ``learned`` already), predict every pixel, score all methods.
 
@@ -72,7 +72,7 @@ def downscale(
     learning that is cancelled here goes on to nothing more: ``Cancelled``. Raises ``InputError`` with a sentence.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    context, settings = context or Quiet(), completed(problem, settings)
+    context, settings = context or NoReport(), completed(problem, settings)
     watch, device = Stopwatch(), choose(settings.device)
     if settings.learn and learned is None:
         learned = learn_model(problem, settings, context)
@@ -106,7 +106,9 @@ def downscale(
     )
 
 
-def _diagnostics(problem: DownscalingProblem, found: Prediction, best: Learned | None, guard: Guard) -> dict[str, Any]:
+def _diagnostics(
+    problem: DownscalingProblem, found: Prediction, best: Learned | None, guard: LearningCheck
+) -> dict[str, Any]:
     """The numbers behind a result, as plain data."""
     return {
         "log_evidence": found.evidence,
@@ -199,9 +201,9 @@ def withheld_scores(problem: DownscalingProblem, fields: dict[str, np.ndarray]) 
     return {n: {k: v for k, v in scores.items() if not k.startswith("ssim")} for n, scores in found.items()}
 
 
-def leaving(problem: DownscalingProblem, result: DownscalingResult) -> Leaving:
+def leaving(problem: DownscalingProblem, result: DownscalingResult) -> ResultDataset:
     """The result as it leaves: mean, sds, coarse, error, baselines, with settings and seed."""
-    return Leaving(
+    return ResultDataset(
         problem,
         result.spec,
         result.mean,

@@ -14,7 +14,7 @@ FILE, THUMBNAIL = "downscaled.nc", "thumbnail.png"
 
 
 @dataclass(frozen=True)
-class KeptMap:
+class SavedMap:
     """Mean and sd (H, W) of a run in its target's ``units``, on their grid; ``name`` is the target's."""
 
     grid: Grid
@@ -24,7 +24,7 @@ class KeptMap:
     units: str
 
 
-def kept_map(data: bytes) -> KeptMap:
+def saved_map(data: bytes) -> SavedMap:
     """What the bytes of a run's file hold. Raises ``InputError`` where they are no such file."""
     import xarray as xr
 
@@ -38,6 +38,6 @@ def kept_map(data: bytes) -> KeptMap:
             mean = fields.dataset["mean"]
             sd = fields.dataset["sd"].values if "sd" in fields.dataset else None
             name = str(mean.attrs.get("long_name") or "mean").removeprefix("posterior mean of ")
-            return KeptMap(fields.grid, mean.values, sd, name, str(mean.attrs.get("units") or ""))
+            return SavedMap(fields.grid, mean.values, sd, name, str(mean.attrs.get("units") or ""))
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"The run's file cannot be read ({type(error).__name__}): run it again.") from None

@@ -25,8 +25,8 @@ from deconditioning.sweeps import (
     cells_of,
     check_axes,
     choosing,
-    kept_as_they_come,
     rows_of,
+    saved_rows,
     settings_of,
 )
 
@@ -136,4 +136,4 @@ def sweep_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     def small(cells: Sequence[Row]) -> bytes:
         return sweep_thumbnail(cells, choosing(cells, SCORES) or "")
 
-    return kept_as_they_come(rows, told, cells_of(axes), context, small, THUMBNAIL)
+    return saved_rows(rows, told, cells_of(axes), context, small, THUMBNAIL)

@@ -11,7 +11,7 @@ from typing import Any
 from deconditioning.engine.cluster import Cluster
 
 
-class LettingGo:
+class CancelledTasks:
     """Futures of such tasks, each with what is to be done once its worker is free; ``len`` counts those workers.
 
     Parameters

@@ -15,7 +15,7 @@ from deconditioning.engine.labels import Label
 from deconditioning.engine.live import Live
 from deconditioning.engine.owner import Owner, is_alive
 from deconditioning.engine.records import Run, RunSpec
-from deconditioning.engine.run_thread import APP_GONE, Keeper
+from deconditioning.engine.run_thread import APP_GONE, RunThread
 from deconditioning.engine.store import Store
 from deconditioning.engine.tasks import task_path
 from deconditioning.errors import InputError
@@ -49,7 +49,7 @@ class Engine:
         where = os.environ.get("DASK_SCHEDULER_ADDRESS") if address is None else address
         self._store = Store(Path(folder).resolve())
         self._owner = Owner.here()
-        self._keeper = Keeper(self._store, Cluster(where or None, workers, encrypted=encrypted), limit_s)
+        self._keeper = RunThread(self._store, Cluster(where or None, workers, encrypted=encrypted), limit_s)
         self._lock = threading.Lock()
 
     @property

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import torch
 
 
-class Quiet:
+class NoReport:
     """A context for callers that give none."""
 
     def report(self, **event: Any) -> None:

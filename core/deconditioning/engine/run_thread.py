@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from deconditioning.engine.cancelled_tasks import LettingGo
+from deconditioning.engine.cancelled_tasks import CancelledTasks
 from deconditioning.engine.cluster import Cluster
 from deconditioning.engine.context import check_file_name
 from deconditioning.engine.live import Live
@@ -39,12 +39,12 @@ _NOTHING_YET = "Cancelled before there was a first result."
 _CANCELLED = "Cancelled; the best result so far is kept."
 
 
-class Keeper:
+class RunThread:
     """Keeps this engine's active runs. All writing is done by one thread, in the order of events."""
 
     def __init__(self, store: Store, cluster: Cluster, limit_s: float | None = None) -> None:
         self.cluster = cluster
-        self._letting_go = LettingGo(cluster)
+        self._letting_go = CancelledTasks(cluster)
         self._limit_s = limit_s
         self._served: dict[str, int] = {}
         self._durations: deque[float] = deque(maxlen=10)

@@ -13,7 +13,7 @@ from deconditioning.downscaling import run
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.settings import DownscaleSettings, completed
-from deconditioning.engine.reporting import Quiet
+from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.estimators.base import Estimator
 from deconditioning.estimators.inputs import DataSettings, Gridded, problem_of
@@ -111,7 +111,7 @@ class ModelEstimator(Estimator):
         settings = self._settings()
         problem = problem_of(coarse, covariates, mediator, self.seed, data)
         start = completed(problem, settings)
-        learned = learn_model(problem, start, Quiet()) if start.learn else None
+        learned = learn_model(problem, start, NoReport()) if start.learn else None
         self.problem_ = problem
         self._learned = learned
         self._result: run.DownscalingResult | None = None

@@ -98,7 +98,7 @@ def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     return Panel(OBSERVED, title, values, grid, scale)
 
 
-def by_hand_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
+def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
     """Traces for the map of the observation: × on cells hidden by hand, ○ on those revealed."""
     marks = ((problem.spec.hide, "hidden by hand", "x", DARK), (problem.spec.reveal, "revealed", "circle", LIGHT))
     found = []

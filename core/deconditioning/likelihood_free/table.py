@@ -12,7 +12,7 @@ from deconditioning.likelihood_free.prior import Marginal, Prior
 from deconditioning.likelihood_free.simulators import Problem, Simulations
 from deconditioning.sandbox import read_apart
 from deconditioning.tables.cells import MISSING
-from deconditioning.tables.gaps import Missing, said_of_marks
+from deconditioning.tables.gaps import Missing, mark_notes
 from deconditioning.wording import at_start
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _refuse_gaps(values: np.ndarray, found: "TextTable", partly: np.ndarray, nam
     column = list(found.columns)[int(np.flatnonzero(np.isnan(values[first]))[0])]
     raise InputError(
         f"{len(partly)} rows of {name} have missing cells, the first in row {found.lines[first]} under '{column}': "
-        f"fill or remove them; only the observed row may leave its parameters empty.{said_of_marks(found.notes)}"
+        f"fill or remove them; only the observed row may leave its parameters empty.{mark_notes(found.notes)}"
     )
 
 

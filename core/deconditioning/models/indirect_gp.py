@@ -19,7 +19,7 @@ from deconditioning.models.conditioning import Conditioning, condition, observat
 from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.posterior_moments import POINTS, Moments, read_moments, tile_points
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import bag_gram_of, seen_apart
+from deconditioning.models.term_bags import bag_gram_of, separate_bags
 from deconditioning.observations import Bags, IndirectData
 
 #: The most points a dense covariance is given for.
@@ -114,7 +114,7 @@ class IndirectPosterior:
     """Posterior of ``f`` given aggregated targets; read at any inputs, tile by tile.
 
     ``mean(x) = m + c(x)ᵀ W S⁻¹ (z̃ − Wᵀm̄)``, ``cov(x, x′) = k(x, x′) − c(x)ᵀ W S⁻¹ Wᵀ c(x′)``
-    (Chau et al. 2021, eq. 8-10). Terms of k may go through ``footprints`` instead of ``bags`` (`seen_through`).
+    (Chau et al. 2021, eq. 8-10). Terms of k may go through ``footprints`` instead of ``bags`` (`term_bags`).
     """
 
     spec: ModelSpec
@@ -136,7 +136,7 @@ class IndirectPosterior:
         """The parts of k with the bags that each is seen through."""
         if self.footprints is None:
             return [(self.spec.kernel, self.bags)]
-        pairs = seen_apart(self.spec, self.columns.place, self.bags.bags, self.footprints.bags)
+        pairs = separate_bags(self.spec, self.columns.place, self.bags.bags, self.footprints.bags)
         ordered = (self.bags, self.footprints)
         return [(part.of(self.spec.kernel), bags) for part, bags in zip(pairs, ordered, strict=True)]
 

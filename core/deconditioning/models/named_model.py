@@ -175,7 +175,7 @@ class NamedModel:
 
     @property
     def looks_at_footprints(self) -> bool:
-        """Whether terms of the place alone are averaged over the targets' own footprints (`models.seen_through`)."""
+        """Whether terms of the place alone are averaged over the targets' own footprints (`models.term_bags`)."""
         return self.partial
 
     def has_local_scale(self, matched: bool) -> bool:

@@ -21,7 +21,7 @@ from deconditioning.observations import Bags, IndirectData
 
 
 @dataclass(frozen=True)
-class Seen:
+class TermBags:
     """Bags, and the terms of a kernel that go through them, by their places in it."""
 
     bags: Bags
@@ -41,7 +41,7 @@ def of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(index for index, term in enumerate(kernel.terms) if sees_only(term, place))
 
 
-def seen_apart(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[Seen, Seen]:
+def separate_bags(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: Bags) -> tuple[TermBags, TermBags]:
     """What goes through the bags, and the terms of the place, which go through the footprints; ``InputError`` where
     either is nothing."""
     own = of_place(spec.kernel, place)
@@ -51,15 +51,15 @@ def seen_apart(spec: ModelSpec, place: tuple[str, ...], bags: Bags, footprints: 
             f"The model '{spec.model.name}' needs a term in location alone and a mediated term in the covariates: use "
             "both and add their kernels, or choose another model."
         )
-    return Seen(bags, rest), Seen(footprints, own)
+    return TermBags(bags, rest), TermBags(footprints, own)
 
 
-def seen_through(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[Seen, ...]:
+def bags_of_terms(spec: ModelSpec, data: IndirectData, place: tuple[str, ...]) -> tuple[TermBags, ...]:
     """The bags with the terms of ``spec.kernel`` seen through them, in the order of the rows of W."""
     if not spec.model.partial:
-        return (Seen(data.bags, tuple(range(len(spec.kernel.terms)))),)
+        return (TermBags(data.bags, tuple(range(len(spec.kernel.terms)))),)
     assert data.footprints is not None, "`check_matching` asks for footprints"
-    return seen_apart(spec, place, data.bags, data.footprints)
+    return separate_bags(spec, place, data.bags, data.footprints)
 
 
 def bag_gram_of(
@@ -67,10 +67,10 @@ def bag_gram_of(
     over: Callable[[Bags, Check], BagGram] = over_pairs,
 ) -> BagGram:  # fmt: skip
     """K̄ over every pair of points, for a kernel like that of ``spec`` at any hyperparameters; a part by ``over``."""
-    return beside([(part, over(part.bags, check)) for part in seen_through(spec, data, place)])
+    return beside([(part, over(part.bags, check)) for part in bags_of_terms(spec, data, place)])
 
 
-def beside(parts: list[tuple[Seen, BagGram]]) -> BagGram:
+def beside(parts: list[tuple[TermBags, BagGram]]) -> BagGram:
     """K̄ of independent parts of a kernel, each with its own K̄, as blocks."""
     if len(parts) == 1:
         return parts[0][1]

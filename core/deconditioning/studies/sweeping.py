@@ -20,8 +20,8 @@ from deconditioning.sweeps import (
     check_axes,
     choosing,
     erring,
-    kept_as_they_come,
     rows_of,
+    saved_rows,
     settings_of,
 )
 
@@ -177,4 +177,4 @@ def study_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     def small(cells: Sequence[Row]) -> bytes:
         return sweep_thumbnail(cells, choosing(cells, study.scores) or erring(cells, study.scores) or "")
 
-    return kept_as_they_come(rows, told, cells_of(whole), context, small, THUMBNAIL)
+    return saved_rows(rows, told, cells_of(whole), context, small, THUMBNAIL)

@@ -39,7 +39,7 @@ def without_marks(columns: Mapping[str, Any], missing: Missing) -> tuple[dict[st
     return kept, notes
 
 
-def said_of_marks(notes: Collection[str]) -> str:
+def mark_notes(notes: Collection[str]) -> str:
     """What a sentence on missing cells adds where some of them hold a number, and how to keep that as data."""
     taken = [note for note in notes if _TAKEN in note]
     return f" {taken[0]} To keep it as data, turn '{SWITCH}' off, or give `--missing` alone." if taken else ""

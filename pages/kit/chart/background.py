@@ -99,7 +99,7 @@ def get_background() -> Background:
     return Background()
 
 
-def own_lane(name: str) -> str:
+def session_lane(name: str) -> str:
     """A lane of this session alone: what another session asks for does not stop its work."""
     mine = st.session_state.setdefault(Key.BACKGROUND_LANES, f"{time.time_ns()}")
     return f"{name}-{mine}"
@@ -107,7 +107,7 @@ def own_lane(name: str) -> str:
 
 def awaited(key: str, lane: str, work: Callable[[Callable[[], None]], Any], words: str) -> Any:
     """The result of background work; None, and a caption that redraws the page at its end, until it is there."""
-    job = get_background().request(key, own_lane(lane), work)
+    job = get_background().request(key, session_lane(lane), work)
     if job.done():
         error = job.exception()
         if error is None:

@@ -15,7 +15,7 @@ from pages.kit.chart.picture_first import ahead_of_page
 from pages.kit.chart.plotly_asset import ensure_plotly
 from pages.kit.chart.points import Points
 from pages.kit.chart.prepared import Prepared, prepare
-from pages.kit.record import pinned_figure, saw_figure
+from pages.kit.record import pinned_figure, record_figure
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -71,7 +71,7 @@ def plotly_live(
     points : lets a person move, add and delete the points of a scatter; None leaves them as they are.
     """
     ready = figure if isinstance(figure, Prepared) else prepare(figure)
-    saw_figure(key, ready)
+    record_figure(key, ready)
     pinned = pinned_figure(key)
     if pinned is not None and pinned.stamp == ready.stamp:
         pinned = None

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.kit.layout.escaping import plain
 from pages.kit.pages import renamed_keys, with_current_keys
-from pages.kit.record import same, seen
+from pages.kit.record import page_record, same
 from pages.kit.session import Key
 
 #: Longer values are nobody's settings; the longest are edits of points (`deconditioning.datasets.edited`).
@@ -30,13 +30,13 @@ def forget_address(*keys: str) -> None:
         st.query_params.pop(key, None)
 
 
-def tell_of(page: str, address: Mapping[str, Sequence[str]]) -> None:
+def note_requests(page: str, address: Mapping[str, Sequence[str]]) -> None:
     """These settings, too, are asked of the page: what it does not take of them is said when it has run."""
     asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     asked[page] = {key: list(values) for key, values in address.items()}
 
 
-def leave_out_absurd() -> None:
+def drop_impossible() -> None:
     """Take values that no control survives out of the address and begin again; before a page's first control."""
     absurd = _absurd()
     if absurd:
@@ -45,7 +45,7 @@ def leave_out_absurd() -> None:
 
 
 @contextmanager
-def told_address(page: str) -> Iterator[None]:
+def show_address_notes(page: str) -> Iterator[None]:
     """Around the page of that name: above it stands what its address asked for and did not get."""
     asked = st.session_state.setdefault(Key.ADDRESS_REQUESTS, {})
     renamed = _redirect(page)
@@ -104,7 +104,7 @@ def complete() -> None:
     to begin with do with the cells that are told, it leaves out what stays, and what a person moves while the program
     writes is overwritten.
     """
-    controls = [each for each in seen().controls.values() if each.value is not None]
+    controls = [each for each in page_record().controls.values() if each.value is not None]
     wrong = [each for each in controls if not same(each.asked(st.query_params.get_all(each.key) or None), each.value)]
     with _parameters() as parameters:
         for each in wrong:
@@ -166,7 +166,7 @@ def _said(key: str, asked: Sequence[str]) -> str:
 def _not_offered(key: str, asked: list[str]) -> str:
     """A sentence where a control, which alone knows the words of its choices, knows none of these; a page may have
     translated a value's own name, such as that of a data set."""
-    control = seen().controls.get(key)
+    control = page_record().controls.get(key)
     try:
         if control is not None and asked != [str(control.value)]:
             control.read(asked)

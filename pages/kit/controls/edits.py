@@ -13,7 +13,7 @@ from deconditioning.datasets.one_dimension import LineSpec
 from deconditioning.errors import InputError
 from pages.kit.chart.points import Points
 from pages.kit.controls import widgets
-from pages.kit.controls.program_values import apply_values, ask
+from pages.kit.controls.program_values import apply_values, set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 
 HINT = (
@@ -23,7 +23,7 @@ HINT = (
 
 
 @dataclass(frozen=True)
-class ByHand:
+class EditedPoints:
     """Both scatters as a page shows them.
 
     Parameters
@@ -97,5 +97,5 @@ def read(text: str) -> tuple[Edits, InputError | None]:
 
 def _put(values: Mapping[str, Any]) -> None:
     """Set controls of a fragment now, and again if the browser sends what they held before."""
-    ask(values)
+    set_on_next_run(values)
     apply_values()

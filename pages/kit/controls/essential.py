@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 import streamlit as st
 
-from pages.kit.record import Control, seen
+from pages.kit.record import Control, page_record
 
 
 @dataclass(frozen=True)
@@ -27,27 +27,27 @@ Essentials = Mapping[str, Essential]
 
 def essential(key: str) -> Essential | None:
     """What the page that is shown declares of a control; None where it is not an essential one."""
-    declared: Essentials = seen().essentials
+    declared: Essentials = page_record().essentials
     return declared.get(key) or next((one for name, one in declared.items() if fnmatchcase(key, name)), None)
 
 
-def called(key: str, label: str, help: str | None = None) -> tuple[str, str | None]:
+def labelled(key: str, label: str, help: str | None = None) -> tuple[str, str | None]:
     """The label and help of a control at the level that is shown."""
-    declared = None if seen().shows_all else essential(key)
+    declared = None if page_record().shows_all else essential(key)
     return (label, help) if declared is None else (declared.label, declared.help)
 
 
 def name_of(control: Control) -> str:
     """The control's label at the level that is shown."""
-    return called(control.key, control.label)[0]
+    return labelled(control.key, control.label)[0]
 
 
 def group(label: str, *, expanded: bool = False) -> AbstractContextManager[object]:
     """An expander for controls that belong together; at the level Essential those of them that are left stand alone."""
-    return st.expander(label, expanded) if seen().shows_all else nullcontext()
+    return st.expander(label, expanded) if page_record().shows_all else nullcontext()
 
 
 def aside(text: str) -> None:
     """A caption beside controls that only those who see all of them need."""
-    if seen().shows_all:
+    if page_record().shows_all:
         st.caption(text)

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import Essentials, essential
-from pages.kit.controls.program_values import ask
-from pages.kit.record import Control, seen
+from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.record import Control, page_record
 from pages.kit.session import Key
 
 ESSENTIAL, ALL = LEVELS = ("Essential", "All")
@@ -25,7 +25,7 @@ _TOOLS = ("lab-", "sweep")
 
 def choose(essentials: Essentials) -> None:
     """The switch at the head of the controls; call it before the page's first control."""
-    now = seen()
+    now = page_record()
     _begin(now.page)
     with st.sidebar:
         found = st.segmented_control(
@@ -52,7 +52,7 @@ def _begin(page: str) -> None:
 
 def shown() -> str:
     """The level that the page has; empty where it has none."""
-    now = seen()
+    now = page_record()
     return "" if not now.essentials else ALL if now.shows_all else ESSENTIAL
 
 
@@ -69,7 +69,7 @@ def style() -> str:
     shown_ones = [
         f".st-key-{KEY}",
         *(f'[class*="st-key-{name}"]' for name in _TOOLS),
-        *map(_selector, seen().essentials),
+        *map(_selector, page_record().essentials),
     ]
     return (
         f'[data-testid="stElementContainer"][class*="st-key-"]:has({inputs}):not({", ".join(shown_ones)})'
@@ -86,12 +86,12 @@ def _selector(key: str) -> str:
 
 def beyond() -> list[Control]:
     """Controls that the level hides and that do not hold what the worked example has."""
-    now = seen()
+    now = page_record()
     hidden = [] if now.shows_all else [each for key, each in now.controls.items() if essential(key) is None]
     return [each for each in hidden if not each.in_picture and each.differs]
 
 
-def tell() -> None:
+def show_count_of_hidden() -> None:
     """How many hidden settings are not those of the worked example, as a button that shows them."""
     count = len(beyond())
     if count:
@@ -102,4 +102,4 @@ def tell() -> None:
 
 
 def _show_all() -> None:
-    ask({KEY: ALL})
+    set_on_next_run({KEY: ALL})

@@ -20,7 +20,7 @@ SEEN = "lab-seen"
 _KEPT = 8
 
 
-def ask(values: Mapping[str, Any]) -> None:
+def set_on_next_run(values: Mapping[str, Any]) -> None:
     """Set controls by their keys on the next run; what marks that this was done comes after it.
 
     Streamlit may end a run wherever its state is touched: a mark without its values would lose them.
@@ -34,11 +34,11 @@ def ask(values: Mapping[str, Any]) -> None:
 
 def set_values(values: Mapping[str, Any]) -> None:
     """Set controls by their keys on the next run, which begins now. The address follows."""
-    ask(values)
+    set_on_next_run(values)
     st.rerun()
 
 
-def wanted(key: str, default: Any) -> Any:
+def requested_value(key: str, default: Any) -> Any:
     """What a control is to hold: the last value asked for that the browser has not seen, else what it holds.
 
     For callbacks, which run before `apply_values`.
@@ -65,7 +65,7 @@ def apply_values() -> None:
     st.session_state[Key.PROGRAM_VALUES_SET] = newest
 
 
-def count_asked() -> None:
+def count_requests() -> None:
     """The hidden control that counts; call it behind the page's last control."""
     if st.session_state.get(Key.PROGRAM_VALUES_SET) is None:
         return

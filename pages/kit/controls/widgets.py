@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from pages.kit.controls.address import correct
-from pages.kit.controls.essential import called
-from pages.kit.record import Reader, saw_control
+from pages.kit.controls.essential import labelled
+from pages.kit.record import Reader, record_control
 
 _Limited = float | int
 _ADDRESS = "query-params"
@@ -31,9 +31,11 @@ def slider(
     """A slider over numbers, or with two values over a range of them."""
     default = low if value is None else value
     _clip(key, low, high, default)
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = place.slider(name, low, high, value, step, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default))
+    record_control(
+        key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default)
+    )
     return found
 
 
@@ -43,19 +45,21 @@ def number_input(
     """A box for a number between its limits."""
     default = low if value == "min" else value
     _clip(key, low, high, default)
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = place.number_input(name, low, high, value, key=key, bind=_ADDRESS, **more)
-    saw_control(key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default))
+    record_control(
+        key, label, found, default, _numbers(found), _number_words(found), _reads_numbers(low, high, default)
+    )
     return found
 
 
 def selectbox(label: str, options: Sequence[Any], *, key: str, index: int = 0, place: Any = st, **more: Any) -> Any:
     """One of several, from a list."""
     options = list(options)
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = place.selectbox(name, options, index=index, key=key, bind=_ADDRESS, **more)
     first, text = options[index] if options else None, _word(found, more)
-    saw_control(key, label, found, first, text, [text], _reads_choice(options, more))
+    record_control(key, label, found, first, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -63,10 +67,10 @@ def segmented_control(
     label: str, options: Sequence[Any], *, key: str, default: Any = None, place: Any = st, **more: Any
 ) -> Any:
     """One of a few, side by side."""
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = place.segmented_control(name, options, default=default, key=key, bind=_ADDRESS, **more)
     text = _word(default if found is None else found, more)
-    saw_control(key, label, found, default, text, [text], _reads_choice(options, more))
+    record_control(key, label, found, default, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -75,11 +79,11 @@ def select_slider(
 ) -> Any:
     """One of several in order."""
     options = list(options)
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = place.select_slider(name, options, value, key=key, bind=_ADDRESS, **more)
     default = options[0] if value is None else value
     text = _word(found, more)
-    saw_control(key, label, found, default, text, [text], _reads_choice(options, more))
+    record_control(key, label, found, default, text, [text], _reads_choice(options, more))
     return found
 
 
@@ -87,27 +91,27 @@ def multiselect(
     label: str, options: Sequence[Any], default: Any = None, *, key: str, place: Any = st, **more: Any
 ) -> list[Any]:
     """Any of several."""
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = list(place.multiselect(name, options, default, key=key, bind=_ADDRESS, **more))
     words = [_word(one, more) for one in found]
     text = ", ".join(words) or "none"
-    saw_control(key, label, found, list(default or []), text, words or [""], _reads_choices(options, more))
+    record_control(key, label, found, list(default or []), text, words or [""], _reads_choices(options, more))
     return found
 
 
 def toggle(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A switch."""
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = bool(place.toggle(name, value, key=key, bind=_ADDRESS, **more))
-    saw_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
+    record_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
     return found
 
 
 def checkbox(label: str, value: bool = False, *, key: str, place: Any = st, **more: Any) -> bool:
     """A box with a tick."""
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = bool(place.checkbox(name, value, key=key, bind=_ADDRESS, **more))
-    saw_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
+    record_control(key, label, found, value, "on" if found else "off", [str(found).lower()], _reads_switch)
     return found
 
 
@@ -122,9 +126,9 @@ def text_input(
     **more: Any,
 ) -> str:
     """A line of text; ``said`` is how it reads beside other settings; ``in_picture`` is it moved and told there."""
-    name, more["help"] = called(key, label, more.get("help"))
+    name, more["help"] = labelled(key, label, more.get("help"))
     found = str(place.text_input(name, value, key=key, bind=_ADDRESS, **more) or "")
-    saw_control(
+    record_control(
         key, label, found, value, said(found) or "empty", [found], lambda words: words[0], in_picture=in_picture
     )
     return found

@@ -10,7 +10,7 @@ import streamlit as st
 from deconditioning.errors import InputError
 from pages.kit.chart.warm_up import is_warm, warm_up
 from pages.kit.controls import level
-from pages.kit.controls.address import leave_out_absurd
+from pages.kit.controls.address import drop_impossible
 from pages.kit.controls.essential import Essentials
 from pages.kit.controls.program_values import apply_values
 from pages.kit.layout.escaping import sentence_of
@@ -18,7 +18,7 @@ from pages.kit.layout.frame import frame
 from pages.kit.layout.glossary import explain_words
 from pages.kit.layout.mathematics import in_parts
 from pages.kit.layout.theme import palette_css
-from pages.kit.record import saw_method, saw_scores, saw_title
+from pages.kit.record import record_method, record_scores, record_title
 from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 from pages.kit.tools.toolbar import Preset, reserve
 
@@ -41,14 +41,14 @@ def page_header(
     switch between its ``essentials`` and all of them at their head (`pages.kit.controls.level`).
     """
     warm_up()
-    leave_out_absurd()
+    drop_impossible()
     apply_values()
     if essentials:
         level.choose(essentials)
     frame(level.shown())
     explain_words()
     st.html(f"<style>{palette_css()}{_CSS}{level.style()}</style>")
-    saw_title(title, sentence)
+    record_title(title, sentence)
     st.title(title, anchor=False)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="lab-head"):
         st.markdown(sentence, width="content")
@@ -106,7 +106,7 @@ def explain(sentence: str, equation: str = "", source: str = "", *, label: str =
     """
     st.markdown(sentence)
     if source:
-        saw_method(sentence, source)
+        record_method(sentence, source)
     if equation or source:
         with st.expander(label):
             for part in in_parts(equation):
@@ -149,7 +149,7 @@ def score_table(
     labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
     written = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
     written += [[labels[model], *(_cell(row.get(name), digits) for name in shown)] for model, row in scores.items()]
-    saw_scores(caption, scores, names or {}, units, written)
+    record_scores(caption, scores, names or {}, units, written)
     head = "".join(
         f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if _by_area(name) else ""}</th>' for name in shown
     )

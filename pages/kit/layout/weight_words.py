@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-3
 
 
-def weights_said(sample: "KernelMean") -> str:
+def weights_sentence(sample: "KernelMean") -> str:
     """What the weights sum to, and whether they may be read as probabilities."""
     if sample.negative > _ROUNDING:
         return (

@@ -17,7 +17,7 @@ from deconditioning.studies.run_content import benchmark_rows
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, sentence_of
 from pages.kit.layout.theme import is_dark
-from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, tell_time
+from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration
 from pages.kit.runs.stored_results import FOLDER, stored
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
@@ -48,7 +48,7 @@ def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
     seeds = int(left.number_input("Seeds", 1, 50, 2, key=f"seeds-{table.task}"))
     one = _seed_seconds(_stored_rows(table)[0], settings)
     if one is not None:
-        tell_time("The benchmark", seeds * one)
+        show_duration("The benchmark", seeds * one)
     if middle.button("Run the benchmark here", disabled=is_busy(run), key=f"begin-{table.task}", width="stretch"):
         given = {**settings, "seeds": list(range(seeds))}
         begin_run(RunSpec(table.task, given, title=f"{table.task.replace('-', ' ').capitalize()}, {seeds} seeds"))

@@ -15,7 +15,7 @@ from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 from deconditioning.versions import difference
 from deconditioning.wording import about, duration
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.page_layout import refusal
 from pages.kit.layout.theme import is_dark
@@ -39,7 +39,7 @@ def begin_run(spec: RunSpec) -> None:
     st.rerun()
 
 
-def tell_time(doing: str, seconds: float) -> None:
+def show_duration(doing: str, seconds: float) -> None:
     """Say, beside the button that begins it, about how long something takes: "Learning takes about 40 s"."""
     st.caption(f"{doing} takes {about(seconds)}, longer if others are computing too.")
 
@@ -64,17 +64,17 @@ def is_busy(run: Run | None) -> bool:
     return run is not None and run.active and get_engine().is_mine(run)
 
 
-def tell_whose(run: Run) -> None:
+def show_owner(run: Run) -> None:
     """A sentence above a run that is somebody else's, and one where its version gave other numbers."""
     if not get_engine().is_mine(run):
         st.info(
             "Someone else started this run and you opened it by its link. You can look at it; pressing Learn "
             "starts a run of your own."
         )
-    tell_version(run)
+    show_version(run)
 
 
-def tell_version(run: Run) -> None:
+def show_version(run: Run) -> None:
     """A sentence above a run whose version gave other numbers."""
     if problem := difference(run.version):
         st.info(
@@ -104,7 +104,7 @@ def take_once(run: Run, values: Callable[[Any], Mapping[str, Any] | None]) -> No
         return
     asked = values(learned)
     if asked is not None:
-        ask(asked)
+        set_on_next_run(asked)
     taken.add(run.id)
     if asked is not None:
         st.rerun()
@@ -129,7 +129,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         if stopping and not engine.wait(run.id, _SOON_S).active:
             st.rerun(scope="app")
 
-    tell_whose(run)
+    show_owner(run)
     live()
 
 
@@ -186,7 +186,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     ``done`` begins that of a run that came to its end, ``cancelled`` says what is shown of one that did not; ``more``
     follows.
     """
-    tell_whose(run)
+    show_owner(run)
     took = duration(run.ended - run.started) if run.ended and run.started else ""
     if run.status == "done":
         said = f"{done} in {took}" if took else done

@@ -15,7 +15,7 @@ import streamlit as st
 from deconditioning.engine.visitors.upload_quota import EXPIRY_S, limits, used
 from deconditioning.engine.visitors.uploads import UPLOAD, delete
 from deconditioning.errors import InputError
-from pages.kit.controls.program_values import ask
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import refusal
 from pages.kit.visitor import is_shared, visitor_mark
@@ -86,5 +86,5 @@ def _delete(key: str, name: str, mark: str, instead: Mapping[str, str]) -> None:
         return
     st.toast(f"{plain(name)} is deleted.")
     if shown := {control: other for control, other in instead.items() if st.session_state.get(control) == key}:
-        ask(shown)
+        set_on_next_run(shown)
     st.rerun()

@@ -10,7 +10,7 @@ from deconditioning.figures.difference import difference_map
 from pages.kit import record
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import name_of
-from pages.kit.record import Seen, Table, same, seen
+from pages.kit.record import PageRecord, Table, page_record, same
 from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES
 from pages.kit.tools import history
 
@@ -30,7 +30,7 @@ def tools() -> None:
 
 def show() -> None:
     """What differs between A and B, below the page's pictures, which stay where they are."""
-    first, second = record.pinned(), seen()
+    first, second = record.pinned(), page_record()
     if first is None:
         return
     with st.container(border=True, key="lab-compared"):
@@ -46,17 +46,17 @@ def show() -> None:
 def _back() -> None:
     first = record.pinned()
     if first is not None:
-        history.wish_values(first.values())
+        history.request_values(first.values())
 
 
 def _swap() -> None:
     first = record.pinned()
     if first is not None:
         record.pin()
-        history.wish_values(first.values())
+        history.request_values(first.values())
 
 
-def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
+def changed(first: PageRecord, second: PageRecord) -> list[tuple[str, str, str]]:
     """What differs: the control's label, its text in A and in B.
 
     Controls come and go with the model, and those of files with the picture they are made of: one that A or B lacks is
@@ -72,7 +72,7 @@ def changed(first: Seen, second: Seen) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _settings(first: Seen, second: Seen) -> None:
+def _settings(first: PageRecord, second: PageRecord) -> None:
     rows = changed(first, second)
     if not rows:
         st.caption("No setting differs yet: move a slider.")
@@ -88,7 +88,7 @@ def _table(name: str, head: str, body: str) -> None:
     st.html(f'<div class="lab-table"><div class="lab-scroll" data-name="{name}" tabindex="0">{table}</div></div>')
 
 
-def _scores(first: Seen, second: Seen) -> None:
+def _scores(first: PageRecord, second: PageRecord) -> None:
     """For the tables of both, in order: every model that both name, and the first ones that only one does."""
     body = ""
     for a, b in zip(first.tables.values(), second.tables.values(), strict=False):
@@ -130,7 +130,7 @@ def _arrow(name: str, difference: float) -> str:
     return f"{'▲' if difference > 0 else '▼'} {_short(difference)}{word}"
 
 
-def _difference(first: Seen, second: Seen) -> None:
+def _difference(first: PageRecord, second: PageRecord) -> None:
     """B − A of the map that is chosen among those that differ."""
     maps = {
         key: json.loads(figure.text)

@@ -9,7 +9,7 @@ from deconditioning.teaching.exercises import ASKED, Exercise, in_address
 from deconditioning.teaching.tasks import EXERCISES, exercise_of
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.pages import PAGES, page_link
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 from pages.kit.tools.history import State, is_shown
@@ -20,7 +20,7 @@ from pages.kit.tools.history import State, is_shown
 def asked() -> Exercise | None:
     """The exercise in the address, where it belongs to the page that is shown."""
     found = exercise_of(st.query_params.get(ASKED, ""))
-    return found if found is not None and _address(found) == seen().page else None
+    return found if found is not None and _address(found) == page_record().page else None
 
 
 def show() -> None:
@@ -53,7 +53,7 @@ def opening_query(exercise: Exercise) -> dict[str, str]:
 
 def _verdict(exercise: Exercise) -> None:
     """The sentence with the page's numbers and the tick, which is kept."""
-    found = exercise.verdict(seen().said())
+    found = exercise.verdict(page_record().said())
     if found is None:
         state, mark, words = "open", "…", "The page is still computing the result to check."
     elif found.done and _earned(exercise):
@@ -79,7 +79,7 @@ def _has_moved(exercise: Exercise) -> bool:
     """Whether the page stands, or stood, elsewhere than where this session opened the exercise."""
     opened: dict[str, State] = st.session_state.setdefault(Key.EXERCISES_OPENED, {})
     moved: set[str] = st.session_state.setdefault(Key.EXERCISES_MOVED, set())
-    if not is_shown(opened.setdefault(exercise.key, seen().words())):
+    if not is_shown(opened.setdefault(exercise.key, page_record().words())):
         moved.add(exercise.key)
     return exercise.key in moved
 

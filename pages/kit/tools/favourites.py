@@ -13,7 +13,7 @@ from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.unfold import fold, unfold
 from pages.kit.pages import page_link
-from pages.kit.record import Control, Seen, same, seen
+from pages.kit.record import Control, PageRecord, page_record, same
 from pages.kit.state import get_engine
 from pages.kit.tools import history
 from pages.kit.visitor import UPLOADS
@@ -37,7 +37,7 @@ def query_of(favourite: Favourite) -> dict[str, list[str]]:
     return found
 
 
-def told(favourite: Favourite) -> str:
+def summary_of(favourite: Favourite) -> str:
     """What differs from the worked example, as Markdown."""
     return ", ".join(f"{plain(key)} {plain(value)}" for key, value in favourite.told) or "the worked example"
 
@@ -51,16 +51,16 @@ def _of_this_page() -> None:
     """A name for the settings that are shown; below it those that are kept."""
     try:
         with st.form("lab-favourite", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-            name = st.text_input("Save these settings as", _usual_name(seen()), max_chars=LONGEST_NAME)
+            name = st.text_input("Save these settings as", _usual_name(page_record()), max_chars=LONGEST_NAME)
             if st.form_submit_button("Keep", type="primary"):
-                get_engine().favourites.keep(_favourite(seen(), name))
+                get_engine().favourites.keep(_favourite(page_record(), name))
                 st.caption("Kept.")
         kept, damaged = get_engine().favourites.all()
     except InputError as error:
         st.error(sentence_of(error))
         return
     for one in kept:
-        if one.page == seen().page:
+        if one.page == page_record().page:
             _row(one)
     if damaged:
         st.caption(f"{len(damaged)} more cannot be read: page Runs lists them.")
@@ -71,7 +71,7 @@ def _row(favourite: Favourite) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if picture := picture_of(favourite):
             st.image(picture, width=72, alt=f"The picture saved as {plain(favourite.name)}")
-        more = "" if told(favourite) == plain(favourite.name) else f"  \n{told(favourite)}"
+        more = "" if summary_of(favourite) == plain(favourite.name) else f"  \n{summary_of(favourite)}"
         st.markdown(f"**{plain(favourite.name)}**{more}")
         shown = _is_shown(query_of(favourite))
         name = plain(favourite.name)
@@ -86,26 +86,26 @@ def _take(favourite: Favourite) -> None:
     query = query_of(favourite)
     if uploads := query.get(UPLOADS):
         st.query_params[UPLOADS] = uploads
-    history.wish_address(query)
+    history.request_address(query)
 
 
 def _is_shown(query: Mapping[str, list[str]]) -> bool:
     """Whether the page stands there already."""
-    return all(same(each.asked(query.get(key)), each.value) for key, each in seen().controls.items())
+    return all(same(each.asked(query.get(key)), each.value) for key, each in page_record().controls.items())
 
 
-def _differing(page: Seen) -> list[Control]:
+def _differing(page: PageRecord) -> list[Control]:
     """Every control that does not hold what it would by itself."""
     return [each for each in page.controls.values() if each.differs]
 
 
-def _usual_name(page: Seen) -> str:
+def _usual_name(page: PageRecord) -> str:
     words = [f"{name_of(each)} {each.text}" for each in _differing(page)]
     more = " …" if len(words) > _IN_A_NAME else ""
     return (", ".join(words[:_IN_A_NAME]) or "Worked example")[: LONGEST_NAME - len(more)] + more
 
 
-def _favourite(page: Seen, name: str) -> Favourite:
+def _favourite(page: PageRecord, name: str) -> Favourite:
     differing = _differing(page)
     query = [(each.key, word) for each in differing for word in each.words]
     query += [(UPLOADS, word) for word in st.query_params.get_all(UPLOADS)]
@@ -114,7 +114,7 @@ def _favourite(page: Seen, name: str) -> Favourite:
     )
 
 
-def _sketch(page: Seen) -> bytes:
+def _sketch(page: PageRecord) -> bytes:
     """The page's mean map, else the first of its pictures that can be drawn small; empty where none can."""
     first = {key: figure for key, figure in page.figures.items() if key == "map-mean"}
     for figure in (first | page.figures).values():

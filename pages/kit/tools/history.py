@@ -1,6 +1,6 @@
 """Undo and redo of a page's settings, and settings that the program puts back as a whole.
 
-Setting one control may change what others hold or offer, so a wish (earlier settings, a preset, the defaults) is put
+Setting one control may change what others hold or offer, so a request (earlier settings, a preset, the defaults) is put
 again at the end of a run until the page agrees with it. States are kept as an address says them, so that the browser's
 tab can hold them over a reload (`pages.kit.tools.tab`).
 """
@@ -11,13 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit.controls.address import complete, tell_of
-from pages.kit.controls.program_values import ask, set_values
+from pages.kit.controls.address import complete, note_requests
+from pages.kit.controls.program_values import set_on_next_run, set_values
 from pages.kit.pages import with_current_keys
-from pages.kit.record import Control, same, seen
+from pages.kit.record import Control, page_record, same
 from pages.kit.session import Key
 
-#: States that can be gone back to, and how often a wish is put again.
+#: States that can be gone back to, and how often a request is put again.
 KEPT, ROUNDS = 60, 4
 #: Controls' words by their keys.
 State = Mapping[str, Sequence[str]]
@@ -34,7 +34,7 @@ class History:
 
 
 @dataclass
-class Wish:
+class Request:
     """Settings that a page is to have; ``steps`` moves in the history at its end."""
 
     page: str
@@ -46,7 +46,7 @@ class Wish:
 def history() -> History:
     """That of the page that is shown."""
     kept: dict[str, History] = st.session_state.setdefault(Key.HISTORY, {})
-    return kept.setdefault(seen().page, History())
+    return kept.setdefault(page_record().page, History())
 
 
 def can_go(steps: int) -> bool:
@@ -63,29 +63,31 @@ def go(steps: int) -> None:
     if can_go(steps):
         found, every = history(), _under_way() + steps
         state = found.states[found.at + every]
-        wish(lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every)
+        request(
+            lambda controls: {key: controls[key].asked(state[key]) for key in controls.keys() & state.keys()}, every
+        )
 
 
 def _under_way() -> int:
     """Steps of a move that the page has not settled on yet."""
     wanted = st.session_state.get(Key.HISTORY_REQUEST)
-    return wanted.steps if wanted is not None and wanted.page == seen().page else 0
+    return wanted.steps if wanted is not None and wanted.page == page_record().page else 0
 
 
-def wish(asked: Asked, steps: int = 0) -> None:
+def request(asked: Asked, steps: int = 0) -> None:
     """Ask for settings of the page; call it in a button's callback."""
-    st.session_state[Key.HISTORY_REQUEST] = Wish(seen().page, asked, steps)
-    ask(asked(seen().controls))
+    st.session_state[Key.HISTORY_REQUEST] = Request(page_record().page, asked, steps)
+    set_on_next_run(asked(page_record().controls))
 
 
-def wish_values(values: Mapping[str, Any]) -> None:
+def request_values(values: Mapping[str, Any]) -> None:
     """Ask for these values of the page's controls."""
-    wish(lambda controls: {key: value for key, value in values.items() if key in controls})
+    request(lambda controls: {key: value for key, value in values.items() if key in controls})
 
 
-def wish_defaults() -> None:
+def request_defaults() -> None:
     """Ask for the page's worked example."""
-    wish(defaults)
+    request(defaults)
 
 
 def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
@@ -93,27 +95,27 @@ def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
     return {key: control.default for key, control in controls.items()}
 
 
-def wish_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
+def request_address(address: Mapping[str, Sequence[str]], page: str | None = None) -> None:
     """Ask for the settings of an address, of the page that is shown or of another one that is opened next.
 
     What the page cannot have is said above it, as of any address.
     """
-    now = with_current_keys(page or seen().page, address)
+    now = with_current_keys(page or page_record().page, address)
     words = {key: list(each) for key, each in now.items()}
 
     def asked(controls: Mapping[str, Control]) -> dict[str, Any]:
         return {key: control.asked(words.get(key)) for key, control in controls.items()}
 
     if page is None:
-        tell_of(seen().page, words)
-        wish(asked)
+        note_requests(page_record().page, words)
+        request(asked)
     else:
-        st.session_state[Key.HISTORY_REQUEST] = Wish(page, asked)
+        st.session_state[Key.HISTORY_REQUEST] = Request(page, asked)
 
 
 def moved_last(keys: Collection[str]) -> str | None:
     """The control among these that was changed last; None where none was."""
-    found, controls = history(), seen().controls
+    found, controls = history(), page_record().controls
     for before, after in zip(found.states[found.at - 1 :: -1], found.states[found.at : 0 : -1], strict=False):
         for key in before.keys() & after.keys() & controls.keys() & set(keys):
             if not same(controls[key].asked(before[key]), controls[key].asked(after[key])):
@@ -123,7 +125,7 @@ def moved_last(keys: Collection[str]) -> str | None:
 
 def settle() -> None:
     """At the end of a page: put again what it has not taken, then keep its state."""
-    now, wanted = seen(), st.session_state.get(Key.HISTORY_REQUEST)
+    now, wanted = page_record(), st.session_state.get(Key.HISTORY_REQUEST)
     if wanted is not None and wanted.page == now.page:
         missing = _missing(wanted)
         if missing and wanted.rounds < ROUNDS:
@@ -138,16 +140,16 @@ def settle() -> None:
     complete()
 
 
-def _missing(wanted: Wish) -> dict[str, Any]:
+def _missing(wanted: Request) -> dict[str, Any]:
     """What the page's controls are to hold and do not."""
-    controls = seen().controls
+    controls = page_record().controls
     return {key: value for key, value in wanted.asked(controls).items() if not same(value, controls[key].value)}
 
 
 def _moved(steps: int) -> None:
     found = history()
     found.at = min(max(found.at + steps, 0), len(found.states) - 1)
-    found.states[found.at] = seen().words()
+    found.states[found.at] = page_record().words()
 
 
 def _keep(state: State) -> None:
@@ -163,7 +165,7 @@ def _keep(state: State) -> None:
 def is_shown(state: State) -> bool:
     """Whether the page's controls agree with a state in all that it knows of them; others come and go with the
     model."""
-    controls = seen().controls
+    controls = page_record().controls
     return all(same(controls[key].asked(state[key]), controls[key].value) for key in controls.keys() & state.keys())
 
 

@@ -20,7 +20,7 @@ from pages.kit.chart.prepared import Prepared
 from pages.kit.controls import level
 from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import unformatted
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import forget
 from pages.kit.tools.deck import slides
@@ -41,13 +41,13 @@ def button() -> None:
 def _ask() -> None:
     """A number each time: a close that is heard of late closes no slides that were asked for after it."""
     st.session_state[Key.PRESENTATIONS] = st.session_state.get(Key.PRESENTATIONS, 0) + 1
-    st.session_state[Key.PRESENTING] = (seen().page, st.session_state.get(Key.PRESENTATIONS))
+    st.session_state[Key.PRESENTING] = (page_record().page, st.session_state.get(Key.PRESENTATIONS))
 
 
 def is_open() -> bool:
     """Whether slides of this page were asked for and not closed."""
     return bool(
-        st.session_state.get(Key.PRESENTING, ("", 0))[0] == seen().page and st.session_state.get(Key.PRESENTING)
+        st.session_state.get(Key.PRESENTING, ("", 0))[0] == page_record().page and st.session_state.get(Key.PRESENTING)
     )
 
 
@@ -71,7 +71,7 @@ def files(told: Presented, name: str, settings: Mapping[str, Any]) -> None:
 
 def exhibit() -> Exhibit:
     """What the page was seen to show in this run."""
-    now = seen()
+    now = page_record()
     figures = [figure for key, figure in now.figures.items() if not key.startswith(_OF_TOOLS)]
     differ = [control for control in now.controls.values() if control.differs]
     return Exhibit(
@@ -92,7 +92,7 @@ def _title_of(figure: Prepared) -> str:
 
 def take_home() -> None:
     """At the end of a page of a study: its slides as files."""
-    now = seen()
+    now = page_record()
     if now.presents_itself or not now.figures:
         return
     st.subheader("Download", anchor=False)
@@ -104,5 +104,5 @@ def take_home() -> None:
 
 def show_page() -> None:
     """The slides of a page of a study, where they were asked for."""
-    if not seen().presents_itself:
+    if not page_record().presents_itself:
         show(lambda: presented(exhibit()).deck())

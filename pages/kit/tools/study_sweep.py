@@ -7,7 +7,7 @@ from typing import Any
 from deconditioning.errors import InputError
 from deconditioning.studies.sweeping import Settings, study_of
 from pages.kit.controls.essential import name_of
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.tools import sweep
 from pages.kit.tools.sweep import Offer, Sweepable
 
@@ -52,7 +52,7 @@ def offer(page: OnPage) -> None:
 
 def sweepable(page: OnPage) -> Sweepable | None:
     """What can be swept at the page's controls; None where they make no settings."""
-    study, controls = study_of(page.study), seen().controls
+    study, controls = study_of(page.study), page_record().controls
     names_by_key = page.controls or study.held
     held = {key: control.value for key, control in controls.items()}
     numbers = {name: held[key] for key, name in names_by_key.items() if held.get(key) is not None}

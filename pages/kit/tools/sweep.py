@@ -17,8 +17,8 @@ from pages.kit.controls.essential import name_of
 from pages.kit.controls.level import KEY
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.page_layout import refusal
-from pages.kit.record import same, seen
-from pages.kit.runs.run_panel import follow, is_busy, tell_time, tell_whose
+from pages.kit.record import page_record, same
+from pages.kit.runs.run_panel import follow, is_busy, show_duration, show_owner
 from pages.kit.session import Key
 from pages.kit.state import get_engine, offer_only
 from pages.kit.tools import history
@@ -117,7 +117,7 @@ def _begin_with_last(found: Sweepable) -> None:
 
 def offer(make: Callable[[], Sweepable | None]) -> None:
     """Offer a sweep of this page in its line of tools; ``make`` is called when all controls have been drawn."""
-    seen().sweep = SweepTool(make)
+    page_record().sweep = SweepTool(make)
 
 
 def _panel(found: Sweepable) -> None:
@@ -125,7 +125,7 @@ def _panel(found: Sweepable) -> None:
     _buttons(found, axes, run)
     if run is None:
         return
-    tell_whose(run)
+    show_owner(run)
     if run.active:
         follow(run, lambda rows: None, doing="Sweeping")
         return
@@ -180,7 +180,7 @@ def _axis(name: str, given: Offer, which: str, place: Any) -> Axis:
 
 def _run(found: Sweepable) -> Run | None:
     """The sweep of the address or of this session, if it is about what the page shows."""
-    asked = st.query_params.get("swept") or st.session_state.get(Key.SWEEP_RUN.of(seen().page))
+    asked = st.query_params.get("swept") or st.session_state.get(Key.SWEEP_RUN.of(page_record().page))
     if not asked:
         return None
     try:
@@ -204,7 +204,7 @@ def _buttons(found: Sweepable, axes: Sequence[Axis], run: Run | None) -> None:
         ):
             _begin(found, run.spec.settings | {"rows": (run.result or {}).get("cells") or []})
     if count:
-        tell_time("The sweep", _BEGIN_S + count * (_took(run) or found.setting_s))
+        show_duration("The sweep", _BEGIN_S + count * (_took(run) or found.setting_s))
 
 
 def _took(run: Run | None) -> float | None:
@@ -218,7 +218,7 @@ def _took(run: Run | None) -> float | None:
 def _address() -> dict[str, str]:
     """Where page Runs finds this page as it is now."""
     own = {key: st.query_params.get_all(key) for key in st.query_params if key not in ("swept", "run", KEY)}
-    return {"url": seen().page, "query": urlencode(own, doseq=True)}
+    return {"url": page_record().page, "query": urlencode(own, doseq=True)}
 
 
 def _begin(found: Sweepable, settings: dict[str, Any]) -> None:
@@ -228,7 +228,7 @@ def _begin(found: Sweepable, settings: dict[str, Any]) -> None:
     except InputError as error:
         refusal(error)
         return
-    st.session_state[Key.SWEEP_RUN.of(seen().page)] = run_id
+    st.session_state[Key.SWEEP_RUN.of(page_record().page)] = run_id
     st.query_params["swept"] = run_id
     st.rerun()
 
@@ -238,7 +238,7 @@ def _found(found: Sweepable, run: Run, known: Swept) -> None:
     now = {name: given.now for name, given in found.offers.items() if name in known.rows[0]["values"]}
 
     def pick(row: Row) -> None:
-        history.wish_values(found.controls(run.spec.settings, row["values"]))
+        history.request_values(found.controls(run.spec.settings, row["values"]))
         st.rerun()
 
     _elsewhere(found, run, known)
@@ -250,7 +250,7 @@ def _elsewhere(found: Sweepable, run: Run, known: Swept) -> None:
     """Which settings the page shows otherwise than the sweep kept them."""
     kept = found.controls(run.spec.settings, {})
     swept_now = {found.offers[axis.name].key for axis in known.axes if axis.name in found.offers}
-    controls = seen().controls
+    controls = page_record().controls
     moved = [
         f"{plain(name_of(controls[key]))} = {slider_text(value) if isinstance(value, float) else value}"
         for key, value in kept.items()

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.kit.controls.address import LONGEST
-from pages.kit.record import seen
+from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.tools.history import KEPT, History, State, history, join
 
@@ -23,7 +23,7 @@ _TAB = st.components.v2.component(
 def keep() -> None:
     """Give the page's history to the tab, and take what the tab has kept when a session begins; at a page's end."""
     session = st.session_state.setdefault(Key.TAB_SESSION, secrets.token_hex(8))
-    data = {"page": seen().page, "session": session, "history": written(history())}
+    data = {"page": page_record().page, "session": session, "history": written(history())}
     _TAB(key=_KEY, data=data, on_before_change=_take)
 
 
@@ -31,8 +31,8 @@ def _take() -> None:
     """Join what the tab kept, once a page and session."""
     joined = st.session_state.setdefault(Key.TAB_JOINED, set())
     before = read(st.session_state.get(_KEY, {}).get("before"))
-    if before is not None and seen().page not in joined:
-        joined.add(seen().page)
+    if before is not None and page_record().page not in joined:
+        joined.add(page_record().page)
         join(before)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.kit import record
 from pages.kit.controls import level
 from pages.kit.layout.unfold import unfold
-from pages.kit.record import Control, same, seen
+from pages.kit.record import Control, page_record, same
 from pages.kit.tools import compared, exercises, favourites, history, present, tab
 from pages.kit.tools.link import own_address, show_link
 
@@ -54,7 +54,7 @@ def fixed(**values: Any) -> Callable[[Controls], Mapping[str, Any]]:
 
 def reserve(presets: Sequence[Preset]) -> None:
     """Keep places for the tools and for what they show; below a page's header, before its first control."""
-    now = seen()
+    now = page_record()
     now.presets = tuple(presets)
     keys = {"task": "lab-exercise", "tools": "lab-tools", "level": "lab-level"}
     now.places = {name: st.container(key=key) for name, key in keys.items()}
@@ -63,7 +63,7 @@ def reserve(presets: Sequence[Preset]) -> None:
 
 def finish() -> None:
     """At the end of a page's run: keep its state and draw the tools, if it has places for them."""
-    now = seen()
+    now = page_record()
     if not now.places:
         return
     history.settle()
@@ -81,7 +81,7 @@ def finish() -> None:
             now.sweep.switch()
         _presets()
     with now.places["level"]:
-        level.tell()
+        level.show_count_of_hidden()
     if now.sweep is not None:
         with now.places["sweep"]:
             now.sweep.panel()
@@ -113,19 +113,19 @@ def _pin() -> None:
 
 def _presets() -> None:
     """One button for each, and the worked example."""
-    for index, preset in enumerate(seen().presets):
+    for index, preset in enumerate(page_record().presets):
         st.button(preset.name, key=f"lab-preset-{index}", type="tertiary", help=preset.about, on_click=_take,
                   args=(preset,), disabled=not _changes(preset))  # fmt: skip
-    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary", on_click=history.wish_defaults,
-              help="Reset every control to the worked example")  # fmt: skip
+    st.button("Reset", key="lab-reset", icon=":material/restart_alt:", type="tertiary",
+              on_click=history.request_defaults, help="Reset every control to the worked example")  # fmt: skip
 
 
 def _take(preset: Preset) -> None:
-    history.wish(preset.asked)
+    history.request(preset.asked)
 
 
 def _changes(preset: Preset) -> bool:
     """Whether the page has the preset's controls and does not stand there already."""
-    controls = seen().controls
+    controls = page_record().controls
     asked = preset.asked(controls)
     return bool(preset.offered(controls)) and any(not same(controls[key].value, value) for key, value in asked.items())

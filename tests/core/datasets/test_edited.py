@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deconditioning.datasets.edited import LONGEST, MOST_EDITS, REACH, Edits, rounded
 from deconditioning.datasets.one_dimension import LineSpec, make_line
-from deconditioning.engine.reporting import Quiet
+from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.studies.one_dimension.problem import (
     LineSettings,
@@ -101,7 +101,7 @@ def test_a_run_learns_from_the_edited_data_and_plain_data_bring_them_back():
     assert LineSpec.from_dict(spec.to_dict()) == spec
     settings = LineSettings(restarts=1, steps=3)
     given = {"line": spec.to_dict(), "settings": vars(settings)}
-    ran, plain = line_task(given, Quiet()), summary_of(make_line(LineSpec(30, 30)), settings)
+    ran, plain = line_task(given, NoReport()), summary_of(make_line(LineSpec(30, 30)), settings)
     assert ran["scores"] == summary_of(make_line(spec), settings)["scores"] != plain["scores"]
 
 

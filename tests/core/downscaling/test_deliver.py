@@ -13,7 +13,7 @@ import yaml
 
 import deconditioning
 from deconditioning.downscaling.draws import exact_draws
-from deconditioning.downscaling.result_dataset import Leaving
+from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.run import DownscalingResult, downscale, leaving
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import InputError
@@ -188,7 +188,7 @@ def test_attributes_of_ones_own_are_checked():
 def test_noise_of_a_pixel_is_said_and_not_drawn(problem, result):
     from dataclasses import replace
 
-    noisy = Leaving(problem, replace(result.spec, point_noise=0.04), result.mean, result.sd, {})
+    noisy = ResultDataset(problem, replace(result.spec, point_noise=0.04), result.mean, result.sd, {})
     drawn = noisy.drawing()(3, 0)
     comment = noisy.dataset(Delivery(draws=3), lambda count, seed: drawn)["draws"].attrs["comment"]
     assert f"exclude the independent noise of each pixel, sd {0.2 * problem.target_scale.sd:.4g}" in comment

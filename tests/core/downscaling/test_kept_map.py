@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deconditioning.downscaling.run import downscale, export
-from deconditioning.downscaling.saved_map import kept_map
+from deconditioning.downscaling.saved_map import saved_map
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
 from deconditioning.fields.spec import DownscalingSpec
@@ -17,7 +17,7 @@ def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None
     default = next(entry.default for entry in catalogue() if entry.key == key)
     problem = build_problem(Source(key), DownscalingSpec.from_dict(default | {"region": region}))
     result = downscale(problem, {"model": "regression_kriging" if problem.matched else "bag_gp", "learn": False})
-    found = kept_map(export(problem, result))
+    found = saved_map(export(problem, result))
     np.testing.assert_allclose(found.mean, result.mean, atol=1e-4)
     np.testing.assert_allclose(found.sd, result.sd, atol=1e-4)
     np.testing.assert_allclose(found.grid.latitude, problem.grid.latitude, atol=1e-6)
@@ -27,4 +27,4 @@ def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None
 @pytest.mark.parametrize("data", [b"", b"CDF", b"\x89HDF\r\n\x1a\n" + b"0" * 99])
 def test_another_file_is_a_sentence(data: bytes) -> None:
     with pytest.raises(InputError, match="run it again"):
-        kept_map(data)
+        saved_map(data)

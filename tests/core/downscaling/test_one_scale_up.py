@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
-from deconditioning.downscaling.checks.problem_one_scale_up import scene_of
+from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
 from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
@@ -66,7 +66,7 @@ def dense(given: DownscalingProblem, spec, scene) -> tuple[np.ndarray, np.ndarra
 def test_it_is_the_posterior_of_cell_means_given_larger_cells(model, matching):
     given = problem(matching=matching, withhold=0.5 if matching == "indirect" else 0.3, block=(3, 3))
     settings = DownscaleSettings(model=model, points=ALL_POINTS, noise=0.02, point_noise=0.3, local_scale=False)
-    spec, scene = starting_spec(given, settings), scene_of(given, settings)
+    spec, scene = starting_spec(given, settings), problem_one_scale_up(given, settings)
     found = [each.numpy() for each in moments(scene, spec, scene.data, given, cells_of(scene, spec, given, never))]
     mean, variance, cells = dense(given, spec, scene)
     assert np.array_equal(given.target_cell[scene.targets.item][scene.joined], cells) and len(cells) > 30
@@ -75,7 +75,7 @@ def test_it_is_the_posterior_of_cell_means_given_larger_cells(model, matching):
 
 def test_larger_cells_hold_their_visible_members_and_nothing_else():
     given = problem()
-    joined, data = join_targets(given), scene_of(given, DownscaleSettings(points=ALL_POINTS)).data
+    joined, data = join_targets(given), problem_one_scale_up(given, DownscaleSettings(points=ALL_POINTS)).data
     cell, nx = given.target_cell[joined.item], given.coarse_shape[1]
     for group in range(joined.count):
         mine = cell[joined.group == group]

@@ -9,9 +9,9 @@ import torch
 from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.checks.learning_check import Guard
+from deconditioning.downscaling.checks.learning_check import LearningCheck
 from deconditioning.downscaling.checks.one_scale_up import OneScaleUp, moments, one_scale_up
-from deconditioning.downscaling.checks.problem_one_scale_up import scene_of
+from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
 from deconditioning.downscaling.checks.sums_one_scale_up import cells_of
 from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.learning_data import distances_of
@@ -97,7 +97,7 @@ def test_sums_of_other_models_are_not_taken(given):
 def test_one_scale_up_is_the_posterior_of_cell_means_given_larger_cells(given):
     """Second route: f₁ through the joined bags, f₂ through the joined targets, from the covariance of all pixels."""
     settings = replace(PARTIAL, points=9, noise=0.02, point_noise=0.3)
-    spec, scene = starting_spec(given, settings), scene_of(given, settings)
+    spec, scene = starting_spec(given, settings), problem_one_scale_up(given, settings)
     found = [each.numpy() for each in moments(scene, spec, scene.data, given, cells_of(scene, spec, given, never))]
     cell, area = given.cell.flat[given.pixel], given.grid.area.flat[given.pixel]
     nx = given.coarse_shape[1]
@@ -133,7 +133,7 @@ def test_one_scale_up_is_the_posterior_of_cell_means_given_larger_cells(given):
 def test_every_pixel_of_the_place_is_seen_one_scale_up(given):
     """By tables of distances, and pair by pair with as many points as there are pixels."""
     settings = replace(PARTIAL, points=9)
-    spec, scene = starting_spec(given, settings), scene_of(given, settings)
+    spec, scene = starting_spec(given, settings), problem_one_scale_up(given, settings)
     kernel = spec.kernel.build(given.columns)
     distances = distances_of(given, scene.bags, scene.points, torch.device("cpu"), never)
     assert distances() is distances()
@@ -191,7 +191,9 @@ def test_who_may_choose(given):
 
 def test_the_guard_leaves_pseudo_targets_alone(given):
     learned, guard = learn_model(given, DownscaleSettings("area_to_point_gp", **QUICK))
-    assert replace(guard, one_scale_up=None) == Guard.of(given) and learned.spec.model.name == "area_to_point_gp"
+    assert (
+        replace(guard, one_scale_up=None) == LearningCheck.of(given) and learned.spec.model.name == "area_to_point_gp"
+    )
 
 
 def test_matched_cells_and_local_scales_are_refused_where_they_cannot_be(given):

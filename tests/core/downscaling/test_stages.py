@@ -11,7 +11,7 @@ from deconditioning.downscaling.learning import learn_model
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import CHOOSE, DownscaleSettings, completed
 from deconditioning.downscaling.stages import WAYS, Stage, choose_stage, has_two_ways, ran_away
-from deconditioning.engine.reporting import Quiet
+from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Cancelled, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.catalogue import MODELS, named
@@ -68,7 +68,7 @@ def test_joint_learning_is_taken_unless_it_is_clearly_farther_one_scale_up(
     monkeypatch, given, apart, joint, way
 ) -> None:
     asked = pretend(monkeypatch, {WAYS[0]: apart, "joint": joint})
-    stage = choose_stage(given, SETTINGS, Quiet())
+    stage = choose_stage(given, SETTINGS, NoReport())
     assert asked == list(WAYS) and stage.way == way
     assert f"{apart:.3g} K" in stage.said and f"{joint:.3g} K" in stage.said and stage.found is not None
     assert stage.found.rmse["shrinkage_cmp"] == min(apart, joint) and stage.found.choice == stage.said
@@ -80,20 +80,20 @@ def test_what_is_asked_for_or_has_one_way_is_not_chosen(monkeypatch, given) -> N
     one_way = [replace(SETTINGS, model=name) for name in ("bag_gp", "task_transformed_gp", "partial_cmp")]
     for settings in (replace(SETTINGS, stage_one="joint"), *one_way):
         expected = "joint" if settings.stage_one == "joint" else WAYS[0]
-        assert choose_stage(given, settings, Quiet()) == Stage(expected)
+        assert choose_stage(given, settings, NoReport()) == Stage(expected)
     assert asked == []
 
 
 def test_where_one_scale_up_cannot_be_asked_bags_are_left_out(monkeypatch, given) -> None:
     asked = pretend(monkeypatch, {WAYS[0]: None})
-    stage = choose_stage(given, SETTINGS, Quiet())
+    stage = choose_stage(given, SETTINGS, NoReport())
     assert (stage.way, stage.found) == (WAYS[0], None) and "cannot compare" in stage.said and asked == [WAYS[0]]
 
     def refuses(*_):
         raise InputError("too few")
 
     monkeypatch.setattr(stages, "one_scale_up", refuses)
-    assert choose_stage(given, SETTINGS, Quiet()).way == WAYS[0]
+    assert choose_stage(given, SETTINGS, NoReport()).way == WAYS[0]
 
 
 def test_differences_are_counted_in_standard_errors_of_larger_cells(given) -> None:

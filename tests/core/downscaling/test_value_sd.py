@@ -12,7 +12,7 @@ import xarray as xr
 
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.checks.local_scale_inputs import surroundings
+from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import picture_of, predict, predict_tiled
 from deconditioning.downscaling.run import downscale, export
 from deconditioning.downscaling.settings import DownscaleSettings, starting_spec
@@ -100,7 +100,7 @@ def test_every_route_takes_the_sd_times_the_same_local_scale(problem):
     assert float(found.scale.max() / found.scale.min()) > 1.1
     for route, sd in route_sds(problem, spec).items():
         assert np.abs(sd**2 - (found.scale * plain.sd_latent).numpy() ** 2 - POINT).max() < 1e-5, route
-    where = surroundings(problem)
+    where = local_scale_inputs(problem)
     s = found_s(problem, spec)
     inverse = np.linalg.inv(s)
     residual = inverse @ problem.data.targets.numpy() / np.sqrt(np.diag(inverse))
@@ -120,7 +120,7 @@ def found_s(problem: DownscalingProblem, spec: ModelSpec) -> np.ndarray:
 
 
 def test_cells_lie_where_their_pixels_do_and_are_as_rough(problem):
-    where = surroundings(problem)
+    where = local_scale_inputs(problem)
     cell = problem.cell.flat[problem.pixel]
     orog = problem.on_grid(problem.inputs[:, problem.columns.index("orog")])
     around = np.pad(orog, 1, mode="edge")

@@ -11,7 +11,7 @@ from deconditioning.embeddings.deconditional import (
     conditional_mean_operator,
     deconditional_mean_operator,
 )
-from deconditioning.engine.reporting import Quiet
+from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
@@ -115,7 +115,7 @@ def test_learned_deconditioning_reaches_its_numbers_and_the_naive_ways_do_not():
 def test_a_run_keeps_its_model_and_starts_where_it_is_told():
     settings = LineSettings(learn=False)
     given = {"line": SMALL.spec.to_dict(), "settings": vars(settings)}
-    kept = line_task(given, Quiet())
+    kept = line_task(given, NoReport())
     assert kept["model"] == "task_transformed_gp" and kept["scores"]["rmse"] > 0
     spec = ModelSpec.from_dict(kept["learned"])
     again = fit_line(SMALL, replace(settings, model=spec.to_dict()))

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import sem, wilcoxon
 
 from deconditioning.errors import InputError
-from deconditioning.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, Asked, Claim, load
+from deconditioning.studies.replicated.claims import DRAWING, ELSEWHERE, FAILS, HOLDS, PARTLY, Claim, Comparison, load
 from deconditioning.studies.replicated.markdown import to_markdown
 from deconditioning.studies.replicated.numbers import Query, stored_number
 from pages.kit.pages import PAGES
@@ -149,7 +149,7 @@ def test_distribution_regression_settings_are_counted_from_the_tests() -> None:
      ((False, False), "", FAILS), ((False, False), "half of it", FAILS)],
 )  # fmt: skip
 def test_a_verdict_follows_from_what_holds(held: tuple[bool, bool], missing: str, verdict: str) -> None:
-    asked = tuple(Asked("n > 0" if holds else "n < 0", "a word") for holds in held)
+    asked = tuple(Comparison("n > 0" if holds else "n < 0", "a word") for holds in held)
     query = (("n", Query("camera", take="count")),)
     made = Claim("chau", "Table 9", "c", "{n}", "start", missing_template=missing, asked=asked, queries=query)
     assert made.verdict == verdict and made.ours == str(len(rows("camera")))
@@ -161,10 +161,10 @@ def test_comparisons_are_read_and_refused() -> None:
     numbers = {"a": 1.0, "b": 4.0}
     for text, holds in (("a < b", True), ("b / a < 4.5", True), ("a > b / 5", True), ("a < b and b < a", False),
                         ("a >= 1", True)):  # fmt: skip
-        assert Asked(text, "").holds(numbers) == holds
+        assert Comparison(text, "").holds(numbers) == holds
     for text, words in (("a", "no single"), ("a < c", "has not"), ("a * b < 3", "neither a number")):
         with pytest.raises(InputError, match=words):
-            Asked(text, "").holds(numbers)
+            Comparison(text, "").holds(numbers)
 
 
 def test_what_is_not_stored_is_said() -> None:

@@ -25,7 +25,7 @@ _MARGIN = 0.01
 
 
 @dataclass(frozen=True)
-class Guard:
+class LearningCheck:
     """RMSE of the visible cells' means, each predicted from all others, in the target's units; None where not known.
 
     ``start`` and ``learned`` at the hyperparameters before and after learning (both on the points it looks at),
@@ -43,9 +43,9 @@ class Guard:
     one_scale_up: OneScaleUp | None = None
 
     @staticmethod
-    def of(problem: DownscalingProblem) -> "Guard":
+    def of(problem: DownscalingProblem) -> "LearningCheck":
         """Nothing known yet."""
-        return Guard(int(problem.observed.sum()), problem.units)
+        return LearningCheck(int(problem.observed.sum()), problem.units)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the cells left out."""
@@ -80,12 +80,12 @@ def better_of(
     learned: Learned,
     data: IndirectData,
     bag_gram: BagGram | None = None,
-) -> tuple[Learned, Guard]:
+) -> tuple[Learned, LearningCheck]:
     """What was learned, or the start where that predicts the left-out cells better; on what learning looked at.
 
     Of the start nothing is kept but its hyperparameters: the evidence and warnings of the learning are let go.
     """
-    guard = Guard.of(problem)
+    guard = LearningCheck.of(problem)
     if not _is_measured(problem, start.model):
         return learned, guard
     columns = columns_of(problem)
@@ -108,9 +108,13 @@ def bilinear_error(problem: DownscalingProblem) -> float:
 
 
 def beside_bilinear(
-    problem: DownscalingProblem, model: NamedModel, rmse: float | None, bilinear: float, guard: Guard | None = None
-) -> Guard:
+    problem: DownscalingProblem,
+    model: NamedModel,
+    rmse: float | None,
+    bilinear: float,
+    guard: LearningCheck | None = None,
+) -> LearningCheck:
     """The guard with the shown posterior's error (standardised, of its targets) and that of bilinear interpolation."""
-    guard = guard or Guard.of(problem)
+    guard = guard or LearningCheck.of(problem)
     own = problem.target_scale.sd * rmse if rmse is not None and _is_measured(problem, model) else None
     return replace(guard, model=own, bilinear=bilinear)

@@ -22,7 +22,7 @@ _WINDOW, _FLOOR = 3, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
+class LocalScaleInputs:
     """The cells of a problem that hold pixels.
 
     Parameters
@@ -55,17 +55,17 @@ class Surroundings:
         return self.near(self.inputs)
 
 
-_KNOWN: "WeakKeyDictionary[DownscalingProblem, Surroundings]" = WeakKeyDictionary()
+_KNOWN: "WeakKeyDictionary[DownscalingProblem, LocalScaleInputs]" = WeakKeyDictionary()
 
 
-def surroundings(problem: DownscalingProblem) -> Surroundings:
+def local_scale_inputs(problem: DownscalingProblem) -> LocalScaleInputs:
     """The surroundings of a problem, computed once; ``InputError`` where coordinates do not join."""
     if problem not in _KNOWN:
         _KNOWN[problem] = _surroundings(problem)
     return _KNOWN[problem]
 
 
-def _surroundings(problem: DownscalingProblem) -> Surroundings:
+def _surroundings(problem: DownscalingProblem) -> LocalScaleInputs:
     coordinates = coordinate_names(problem)
     columns = [column for column, name in enumerate(problem.columns) if name in coordinates]
     if not columns:
@@ -86,7 +86,7 @@ def _surroundings(problem: DownscalingProblem) -> Surroundings:
     seen = logs[number[problem.target_cell[number[problem.target_cell] >= 0]]]
     spread = seen.std() if len(seen) else 0.0
     roughness = (logs - seen.mean()) / spread if spread > 1e-9 else np.zeros_like(logs)
-    return Surroundings(
+    return LocalScaleInputs(
         columns, width, number, Places(torch.as_tensor(position), torch.as_tensor(roughness)), problem.inputs
     )  # fmt: skip
 
@@ -126,7 +126,7 @@ def scale_of(spec: ModelSpec, problem: DownscalingProblem, given: Conditioning) 
     """The local scale of a posterior; None where the model has none, or there are more than ``MOST`` targets."""
     if not spec.local_scale or len(given.residual) > MOST:
         return None
-    where = surroundings(problem)
+    where = local_scale_inputs(problem)
     device = given.residual.device
     own, every = (places.to(device) for places in (where.of(problem.target_cell), where.places))
     return LocatedScale(local_scale(given, own, every), tuple(where.columns), where.width)
@@ -141,7 +141,7 @@ def scale_at(
         return None
     if inputs is not None:
         return found.at(inputs)
-    pixels, device = surroundings(problem).pixels, given.residual.device
+    pixels, device = local_scale_inputs(problem).pixels, given.residual.device
     return found.scale.at(Near(pixels.cell.to(device), pixels.weight.to(device)))
 
 

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.downscaling.checks.problem_one_scale_up import Scene, scene_of
+from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp, problem_one_scale_up
 from deconditioning.downscaling.checks.sums_one_scale_up import Cells, cells_of
 from deconditioning.downscaling.learning_data import Tabulates, centre_of_priors, distances_of
 from deconditioning.downscaling.prediction import pseudo_target_learning
@@ -174,7 +174,7 @@ class OneScaleUp:
 
 
 def moments(
-    scene: Scene, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
+    scene: ProblemOneScaleUp, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
 ) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
     """Mean and variance of the scored cells' values, standardised, given the larger cells' (``data``).
 
@@ -195,12 +195,13 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     """Learn from larger cells, downscale them to the known cells, score; the same with the ways beside the model.
 
     Where the settings let learning ``choose``, what is scored is the nearer of the two models that suit the problem.
-    None for models on centroids or through inducing points, and where `scene_of` has none. Raises ``Cancelled``.
+    None for models on centroids or through inducing points, and where `problem_one_scale_up` has none.
+    Raises ``Cancelled``.
     """
     watch, settings = Stopwatch(), completed(problem, settings)
     if not settings.kind.on_bags or len(problem.data.targets) > MOST_TARGETS:
         return None
-    scene = scene_of(problem, settings)
+    scene = problem_one_scale_up(problem, settings)
     if scene is None or not settings.kind.takes(scene.data):
         return None
     other = other_candidate(problem, settings)
@@ -223,7 +224,7 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     return replace(scored, chosen_over=chosen)
 
 
-def _error(problem: DownscalingProblem, scene: Scene, mean: np.ndarray) -> float:
+def _error(problem: DownscalingProblem, scene: ProblemOneScaleUp, mean: np.ndarray) -> float:
     """Mean squared error of standardised means at the scored cells, weighted by area."""
     cell = problem.target_cell[scene.targets.item][scene.joined]
     squares = (problem.target_scale.backward(mean) - problem.coarse.flat[cell]) ** 2
@@ -231,7 +232,7 @@ def _error(problem: DownscalingProblem, scene: Scene, mean: np.ndarray) -> float
 
 
 def _downscaled(
-    scene: Scene, problem: DownscalingProblem, settings: DownscaleSettings, table: Tabulates, check: Check
+    scene: ProblemOneScaleUp, problem: DownscalingProblem, settings: DownscaleSettings, table: Tabulates, check: Check
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
     start = starting_spec(problem, settings)
@@ -243,7 +244,7 @@ def _downscaled(
     return begun.cpu().numpy(), (mean.cpu().numpy(), variance.cpu().numpy())
 
 
-def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:
+def _readable(scene: ProblemOneScaleUp, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:
     """The larger cells' data as the model can use them: with pseudo-targets where it needs one target per bag."""
     if start.model.reads(scene.data):
         return scene.data
@@ -253,8 +254,8 @@ def _readable(scene: Scene, start: ModelSpec, problem: DownscalingProblem, check
 
 
 def _learned(
-    scene: Scene, start: ModelSpec, data: IndirectData, problem: DownscalingProblem, settings: DownscaleSettings,
-    cells: Cells, check: Check,
+    scene: ProblemOneScaleUp, start: ModelSpec, data: IndirectData, problem: DownscalingProblem,
+    settings: DownscaleSettings, cells: Cells, check: Check,
 ) -> ModelSpec:  # fmt: skip
     """The model with hyperparameters learned from the larger cells, or its own where none are to be learned."""
     bag_gram = cells.of_larger if settings.every_pixel else None
@@ -268,7 +269,7 @@ def _learned(
 
 
 def _scored(
-    problem: DownscalingProblem, scene: Scene, model: str, found: tuple[np.ndarray, np.ndarray],
+    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, found: tuple[np.ndarray, np.ndarray],
     others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
     """Scores in the target's units of standardised means and sds, cells weighted by their area."""

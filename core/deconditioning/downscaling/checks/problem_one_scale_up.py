@@ -9,7 +9,7 @@ from torch import Tensor
 
 from deconditioning.bag_sums.coreset import coreset
 from deconditioning.device import choose
-from deconditioning.downscaling.checks.local_scale_inputs import surroundings
+from deconditioning.downscaling.checks.local_scale_inputs import local_scale_inputs
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.grids.pixel_shares import mostly
@@ -25,7 +25,7 @@ LEAST = 8
 
 
 @dataclass(frozen=True)
-class Scene:
+class ProblemOneScaleUp:
     """A problem one scale up.
 
     Parameters
@@ -51,7 +51,7 @@ class Scene:
 
     def scale(self, problem: DownscalingProblem, given: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells."""
-        where, device = surroundings(problem), self.shares.device
+        where, device = local_scale_inputs(problem), self.shares.device
         known = problem.target_cell if self.own is None else problem.target_cell[self.targets.item]
         cells = where.of(known).to(device)
         shares = self.shares if self.own is None else self.own[problem.data.bags.count :]
@@ -60,7 +60,7 @@ class Scene:
         return local_scale(given, own, scored).factor
 
 
-def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene | None:
+def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings) -> ProblemOneScaleUp | None:
     """The problem one scale up; None where too few cells have visible neighbours, or bags lie outside the pixels."""
     if not bags_inside(problem):
         return None
@@ -90,7 +90,7 @@ def scene_of(problem: DownscalingProblem, settings: DownscaleSettings) -> Scene 
         own[scored, targets.group] = torch.as_tensor(targets.share)
     data = _larger(problem, joined, targets, cells, shares, own)
     own = None if own is None else own.to(device)
-    return Scene(
+    return ProblemOneScaleUp(
         targets, data.to(device), cells.to(device), shares.to(device), own, scored.to(device), known, bags, points
     )  # fmt: skip
 

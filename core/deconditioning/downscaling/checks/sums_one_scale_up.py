@@ -9,14 +9,14 @@ from torch import Tensor
 
 from deconditioning.bag_sums.distances import over_many
 from deconditioning.bag_sums.moving import BagGram, over_pairs
-from deconditioning.downscaling.checks.problem_one_scale_up import Scene
+from deconditioning.downscaling.checks.problem_one_scale_up import ProblemOneScaleUp
 from deconditioning.downscaling.learning_data import Tabulates, on_every_pixel
 from deconditioning.downscaling.settings import columns_of
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import Seen, beside, seen_through
+from deconditioning.models.term_bags import TermBags, bags_of_terms, beside
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Part:
     """K̄ of the cells (n, n) for one part of the kernel, with what each of them has of every larger bag that it goes
     through; and K̄ of the ``members`` alone, the cells of which larger bags are made."""
 
-    seen: Seen
+    seen: TermBags
     cells: BagGram
     shares: Float[Tensor, "n G"]
     members: Int[Tensor, " m"]
@@ -55,11 +55,11 @@ class Cells:
 
 
 def cells_of(
-    scene: Scene, spec: ModelSpec, problem: DownscalingProblem, check: Check, table: Tabulates | None = None
+    scene: ProblemOneScaleUp, spec: ModelSpec, problem: DownscalingProblem, check: Check, table: Tabulates | None = None
 ) -> Cells:
     """K̄ of the cells as a model sees them; terms of the place go by the ``table`` of the cells' distances, if given."""
 
-    def seen(part: Seen, terms: KernelSpec, shares: Tensor | None) -> Part:
+    def seen(part: TermBags, terms: KernelSpec, shares: Tensor | None) -> Part:
         assert shares is not None
         members = torch.nonzero(shares.sum(1))[:, 0]
         every = (
@@ -73,7 +73,7 @@ def cells_of(
         alone = over_many(scene.cells.subset(members), check)
         return Part(part, over_pairs(scene.cells, check), shares, members, alone)
 
-    parts = seen_through(spec, scene.data, columns_of(problem).place)
+    parts = bags_of_terms(spec, scene.data, columns_of(problem).place)
     if len(parts) == 1:
         return Cells((seen(parts[0], spec.kernel, scene.shares),))
     shares = scene.shares, scene.own

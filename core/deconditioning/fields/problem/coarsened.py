@@ -10,7 +10,7 @@ from deconditioning.fields.grids.blocks import block_index, coarse_grid, whole_b
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.chosen_cells import Kept
+from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -35,7 +35,7 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     names = (spec.target, *spec.covariates, *spec.mediators)
     _check_own_grid(fields, spec)
     window, notes = whole_blocks(fields.grid, spec.block)
-    kept = Kept.of(_cells_in(window, spec), spec.region)
+    kept = KeptCells.of(_cells_in(window, spec), spec.region)
     window = kept.pixels(spec.block)
     grid = fields.grid.window(*window)
     raw = {name: fields.values(name, spec.select)[window] for name in names}

@@ -12,7 +12,7 @@ from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
 from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.chosen_cells import Kept
+from deconditioning.fields.problem.chosen_cells import KeptCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time, matched
@@ -35,7 +35,7 @@ class _Place:
     shares: Shares
     part: tuple[np.ndarray, slice, slice]
     notes: list[str]
-    kept: Kept
+    kept: KeptCells
 
     def of_coarse(self, values: np.ndarray) -> np.ndarray:
         """(cells,) values of the coarse file's grid on the kept cells."""
@@ -180,7 +180,7 @@ def _place(covariates: Fields, coarse: Fields, spec: DownscalingSpec) -> _Place:
             f"{shares.split:,} pixels straddle the edges of coarse cells; each enters a cell in proportion to its "
             "area inside."
         )
-    part, kept = (order, rows, columns), Kept.of(cells.shape, None)
+    part, kept = (order, rows, columns), KeptCells.of(cells.shape, None)
     return _Place(grid, window, cells, values[rows, columns].ravel(), cell, shares, part, notes, kept)
 
 
@@ -196,7 +196,7 @@ def _cut(place: _Place, covariates: Fields, spec: DownscalingSpec) -> _Place:
     """The place cut to ``spec.region``: its cells, and the box of pixels around those that lie in them."""
     if spec.region is None:
         return place
-    kept = Kept.of(place.cells.shape, spec.region)
+    kept = KeptCells.of(place.cells.shape, spec.region)
     number = np.full(kept.shape, -1)
     cells = place.cells.window(*kept.part)
     number[kept.part] = np.arange(cells.area.size).reshape(cells.shape)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from deconditioning.datasets.one_dimension import INPUT, MEDIATOR, Line, LineSpec, make_line
 from deconditioning.device import choose
-from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import BAG_GP, SHRINKAGE_CMP, TASK_TRANSFORMED_GP, NamedModel
@@ -130,7 +130,7 @@ def on_grid(line: Line, found: IndirectPosterior, spec: ModelSpec, **more: Any) 
 
 def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     """Fit a method: learn (if asked), condition, read on the grid."""
-    context = context or Quiet()
+    context = context or NoReport()
     if METHODS[settings.method] is None:
         return (impute if settings.method == "impute" else cascade)(line, settings, context)
     device = choose(settings.device)
@@ -148,7 +148,7 @@ def fit_line(line: Line, settings: LineSettings, context: Any = None) -> LineFit
 
 def impute(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     """GP of z̃ on ỹ, its mean at y taken for z, GP of that on x. Source: Hsu and Ramos 2019, §8.1."""
-    context = context or Quiet()
+    context = context or NoReport()
     first, _ = _regression(line.query, line.targets, MEDIATOR, settings, context)
     made_up = first.mean(line.mediators[:, None])
     second, spec = _regression(line.inputs, made_up, INPUT, settings, context)
@@ -157,7 +157,7 @@ def impute(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
 
 def cascade(line: Line, settings: LineSettings, context: Any = None) -> LineFit:
     """GP of y on x, then the GP of z̃ on ỹ at the predicted y; the sd is the second one's alone (same source)."""
-    context = context or Quiet()
+    context = context or NoReport()
     centre = line.mediators.mean()
     back, _ = _regression(line.inputs, line.mediators - centre, INPUT, settings, context)
     forth, spec = _regression(line.query, line.targets, MEDIATOR, settings, context)

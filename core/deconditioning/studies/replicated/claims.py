@@ -25,7 +25,7 @@ _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 @dataclass(frozen=True)
-class Asked:
+class Comparison:
     """A comparison of our numbers, such as ``cmp < bag`` (names, numbers, one division a side, ``and``), in words."""
 
     comparison: str
@@ -72,7 +72,7 @@ class Claim:
     why_template: str = ""
     missing_template: str = ""
     sources: tuple[tuple[str, str], ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Comparison, ...] = ()
     query: tuple[tuple[str, str], ...] = ()
     queries: tuple[tuple[str, Query], ...] = ()
     folder: Path = FOLDER
@@ -150,7 +150,7 @@ def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, s
         raise InputError(f"'{item}' is of an unknown text.")
     queries = tuple((name, Query(**{"file": file, **given, "models": tuple(given.get("models", ()))}))
                     for name, given in entry.get("numbers", {}).items())  # fmt: skip
-    asked = tuple(Asked(each["is"], each["says"]) for each in entry.get("asked", ()))
+    asked = tuple(Comparison(each["is"], each["says"]) for each in entry.get("asked", ()))
     files = dict.fromkeys(query.file for _, query in queries)
     measured = bool(asked or queries or not (data or drawing))
     if measured and not (asked and queries and files.keys() <= commands.keys()):

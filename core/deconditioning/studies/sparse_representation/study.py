@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.datasets.sparse_toy import HALF_WIDTH, LENGTHSCALE, VARIANCE, Toy, ToySpec, make_toy
 from deconditioning.device import choose
-from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import InputError
 from deconditioning.models.catalogue import BAG_GP, VARIATIONAL_GP
 from deconditioning.models.centroids import singletons
@@ -108,7 +108,7 @@ def represent(toy: Toy, settings: SparseSettings, context: Any = None) -> Repres
     """One version of the representation, read on the grid."""
     if settings.version in ("exact_gp", "variational_gp"):
         return _yardstick(toy, settings)
-    context = context or Quiet()
+    context = context or NoReport()
     device = choose(settings.device)
     inputs, targets = toy.inputs.to(device), toy.targets.to(device)
     spec, more = true_model(toy, _random_points(settings.points, settings.seed)), {}

@@ -12,7 +12,7 @@ from deconditioning.bag_sums.pixel_sums import Picture
 from deconditioning.datasets.swiss_roll import INPUTS, MEDIATORS, RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.device import choose
 from deconditioning.downscaling.prediction import may_be_kept, posterior_of_sums, reads_bags
-from deconditioning.engine.reporting import Quiet, Stopwatch, peak_mb
+from deconditioning.engine.reporting import NoReport, Stopwatch, peak_mb
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import GENERAL, NamedModel, named
@@ -146,7 +146,7 @@ def data_for(roll: SwissRoll, model: NamedModel, check: Check = never) -> Indire
 
 def fit_roll(roll: SwissRoll, settings: RollSettings, context: Any = None) -> RollFit:
     """Learn (if asked) on a coreset of each bag, condition on all points, score at every point of the roll."""
-    context = context or Quiet()
+    context = context or NoReport()
     watch, device = Stopwatch(), choose(settings.device)
     data = data_for(roll, settings.kind, context.check).to(device)
     spec, cancelled = starting_spec(roll, settings), False
