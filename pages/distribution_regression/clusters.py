@@ -51,7 +51,7 @@ def show() -> None:
         st.markdown(summary(found, way, apart))
     record_numbers(cluster_risk=float(found.risks[way].mean()))
     explain(
-        correlation_summary(stored(STORED)["results"]),
+        _correlation_summary(stored(STORED)["results"]),
         r"""
 $$y_{ic} \sim N\big(\beta'W_i + E_{z_i} f_c,\ \sigma^2\big),\qquad f_c = \bar f + g_c,\qquad
 \bar f \sim GP(0, \rho K),\quad g_c \sim GP(0, (1-\rho) K)$$
@@ -74,7 +74,7 @@ def summary(found: Clustered, way: str, apart: float) -> str:
     )
 
 
-def correlation_summary(results: list[dict]) -> str:
+def _correlation_summary(results: list[dict]) -> str:
     """What the stored runs say: where borrowing pays."""
     means = _means(results)
     apart = sorted({row["apart"] for row in results})

@@ -39,7 +39,6 @@ def add_delivery_options(group: Any) -> None:
 
 def delivery_of(options: argparse.Namespace) -> "Delivery":
     """What is asked for; ``InputError`` where it cannot be, before hours of work."""
-    from deconditioning.downscaling.result_dataset import ResultDataset
     from deconditioning.fields.writing.delivery import Delivery, attributes_of_text
     from deconditioning.fields.writing.quantiles_and_draws import QUANTILES
 

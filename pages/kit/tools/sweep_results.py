@@ -20,7 +20,7 @@ A_ROW, SMALL = 3, 8
 
 def draw(found: Swept, key: str, now: Values | None = None, pick: Callable[[Row], None] | None = None) -> None:
     """Everything of a sweep that has rows; ``now`` marks the sliders, ``pick`` gets the row of a new click."""
-    optima_sentence(found)
+    _optima_sentence(found)
     shown = [name for name in found.scores if any(name in row for row in found.rows)]
     for first in range(0, len(shown), A_ROW):
         for name, column in zip(shown[first : first + A_ROW], st.columns(A_ROW), strict=False):
@@ -32,7 +32,7 @@ def draw(found: Swept, key: str, now: Values | None = None, pick: Callable[[Row]
 
 def main_plots(found: Swept, key: str) -> None:
     """The sentence, what settings are chosen by, and the error: a sweep beside others."""
-    optima_sentence(found)
+    _optima_sentence(found)
     for name in dict.fromkeys((choosing(found.rows, found.scores), erring(found.rows, found.scores))):
         if name:
             _plot(found, name, f"{key}-{name}", None, None)
@@ -49,7 +49,7 @@ def legend(found: Swept, live: bool) -> None:
     )
 
 
-def optima_sentence(found: Swept) -> None:
+def _optima_sentence(found: Swept) -> None:
     """Where the score that settings are chosen by and the error have their optimum, what the one costs in the other."""
     refused = sum("message" in row for row in found.rows)
     chooser, error = choosing(found.rows, found.scores), erring(found.rows, found.scores)
