@@ -7,7 +7,7 @@ import numpy as np
 
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
-from deconditioning.figures.printed.sketch import figure_sketch
+from deconditioning.figures.printed.thumbnail import figure_sketch
 from deconditioning.figures.style import Figure
 from deconditioning.sweeps import choosing, erring
 

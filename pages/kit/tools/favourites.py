@@ -8,7 +8,7 @@ import streamlit as st
 
 from deconditioning.engine.visitors.favourites import LONGEST_NAME, Favourite
 from deconditioning.errors import InputError
-from deconditioning.figures.printed.sketch import figure_sketch
+from deconditioning.figures.printed.thumbnail import figure_sketch
 from pages.kit.controls.essential import name_of
 from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.unfold import fold, unfold

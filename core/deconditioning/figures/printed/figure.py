@@ -52,7 +52,7 @@ def _flat(page: "Figure", figure: Mapping[str, Any]) -> None:
         set_axis(one, "y", up)
         for order, trace in enumerate(traces):
             if trace.get("yaxis", "y") == name and trace.get("visible", True) is True:
-                _trace(one, trace, places["x"], places[name], order + 3)
+                draw_trace(one, trace, places["x"], places[name], order + 3)
         set_ticks(one.xaxis, across, places["x"])
         set_ticks(one.yaxis, up, places[name])
     decorate(axes[0], layout)
@@ -64,7 +64,8 @@ def _long(name: str) -> str:
     return f"yaxis{name[1:]}"
 
 
-def _trace(axes: Any, trace: Mapping[str, Any], across: Places, up: Places, order: int) -> None:
+def draw_trace(axes: Any, trace: Mapping[str, Any], across: Places, up: Places, order: int) -> None:
+    """Draw a trace of the plane; ``InputError`` for a kind that is not drawn here."""
     kind = trace.get("type", "scatter")
     if kind in ("scatter", "scattergl"):
         _scatter(axes, trace, across(trace.get("x")), up(trace.get("y")), order)
