@@ -38,52 +38,42 @@ make_venv() {
     "$python" -m venv .venv || fail "The virtual environment .venv could not be made: see the message above."
 }
 
-# install NAME FILE… : pip installs the files unless the stamp NAME says that this was done.
-install() {
-    stamp=".venv/installed-$1"
-    shift
+PIP=".venv/bin/python -m pip install --no-input --disable-pip-version-check"
+
+# once NAME FUNCTION FILE…: calls the function with the files unless .venv has a stamp NAME of the same files.
+once() {
+    stamp=".venv/installed-$1" todo=$2
+    shift 2
     wanted=$(cat "$@" | cksum)
-    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
-        return
+    if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
+        "$todo" "$@"
+        printf '%s\n' "$wanted" >"$stamp"
     fi
+}
+
+requirements() {
     echo "Installing $* (the first time: some minutes and about 2 GB)"
     for file in "$@"; do
         set -- "$@" -r "$file"
         shift
     done
-    .venv/bin/python -m pip install --no-input --disable-pip-version-check "$@" ||
-        fail "The packages could not be installed: see pip's message above; a package index must be within reach."
-    printf '%s\n' "$wanted" >"$stamp"
+    $PIP "$@" || fail "The packages could not be installed: see pip's message above; a package index must be within reach."
 }
 
-# optional NAME FILE: pip installs the file's packages where their wheels exist; what they are for is told when needed.
+# Where their wheels exist; the reader says what they are for when they are needed.
 optional() {
-    stamp=".venv/installed-$1"
-    wanted=$(cksum <"$2")
-    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
-        return
-    fi
-    .venv/bin/python -m pip install --no-input --disable-pip-version-check --quiet --only-binary :all: -r "$2" ||
-        echo "$2 could not be installed, so that such files are not read: everything else works."
-    printf '%s\n' "$wanted" >"$stamp"
+    $PIP --quiet --only-binary :all: -r "$1" || echo "$1 could not be installed, so that such files are not read: everything else works."
 }
 
-# package: installs the package of this folder as it stands here, changes and all, and its command.
+# The package of this folder as it stands here, changes and all, and its command.
 package() {
-    stamp=".venv/installed-package"
-    wanted=$(cksum <pyproject.toml)
-    if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
-        return
-    fi
-    .venv/bin/python -m pip install --no-input --disable-pip-version-check --quiet --no-deps --editable . ||
-        fail "The package of this folder could not be installed: see pip's message above."
-    printf '%s\n' "$wanted" >"$stamp"
+    $PIP --quiet --no-deps --editable . || fail "The package of this folder could not be installed: see pip's message above."
 }
 
 suitable .venv/bin/python && .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
-install run requirements.txt
-package
-optional grib requirements-grib.txt
+once run requirements requirements.txt
+once package package pyproject.toml
+once grib optional requirements-grib.txt
 if [ "${1:-run}" = test ]; then
-    install test requirements.txt requirements-test.txt
+    once test requirements requirements.txt requirements-test.txt
 fi

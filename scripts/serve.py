@@ -37,6 +37,7 @@ from streamlit.web import bootstrap, cli
 from streamlit.web.server.starlette import starlette_app
 
 from deconditioning.errors import InputError
+from deconditioning.threads import set_threads
 from pages.kit.pages import PAGES, SNAPSHOT
 from pages.kit.visitor import COOKIE, is_shared
 from scripts.gate import Gate, own_names, policy_for, trusted_proxies
@@ -56,7 +57,7 @@ _YEAR_S = 365 * 24 * 3600
 
 def main() -> None:
     """Run Streamlit's own command line on this app; one core is left to the browser, which waits for it."""
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
+    set_threads(spare=1)
     hold_little()
     take_trusted_proxies()
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "0.0.0.0" if is_shared() else "127.0.0.1")

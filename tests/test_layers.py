@@ -17,7 +17,7 @@ LIBRARY_FOLDER = ROOT / "core" / "deconditioning"
 GROUND = {
     "bundled", "errors", "wording", "device", "expressions", "jail", "missing_marks", "plain_data", "sandbox",
     "seccomp",
-    "settings", "sweeps", "versions",
+    "settings", "sweeps", "threads", "versions",
 }  # fmt: skip
 RECORDS = GROUND | {"observations"}
 KERNELS = RECORDS | {"linalg", "kernels"}
@@ -36,10 +36,11 @@ ALLOWED = {
     "bundled": set(),
     "errors": set(),
     "wording": set(),
-    "device": {"errors"},
+    "device": {"errors", "threads"},
     "expressions": {"errors"},
     "missing_marks": {"errors"},
     "plain_data": {"errors"},
+    "threads": set(),
     "versions": set(),
     "jail": {"errors", "seccomp"},
     "seccomp": set(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from deconditioning.errors import InputError
+from deconditioning.threads import usable_cores
 
 AUTO = "auto"
 
@@ -48,7 +49,7 @@ def describe(device: torch.device) -> Device:
     import psutil
 
     memory = psutil.virtual_memory()
-    return Device("cpu", f"CPU, {os.cpu_count()} cores", memory.total, memory.available)
+    return Device("cpu", f"CPU, {usable_cores()} cores", memory.total, memory.available)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ Rounding is 1e-6 of the kernel's variance (at lengthscales far below the data's 
 standing in for all points of a bag far larger; K̄ itself is summed in float64, since it is factorised.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from deconditioning.kernels.fused import Tiles
 from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal
 from deconditioning.observations import Bags
+from deconditioning.threads import usable_cores
 
 #: Pixels at a time: tiles of some thousand points stay in a processor's cache.
 PIXELS = 256
@@ -61,7 +61,7 @@ def each(work: Callable[[int], None], items: Iterable[int]) -> None:
     Threads that fetch tiles one by one do not wait for each other as those inside an operation do; where other
     programs want the same cores, that is the difference between one second and ten.
     """
-    with one_thread(), ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as pool:
+    with one_thread(), ThreadPoolExecutor(min(usable_cores(), 4)) as pool:
         for _ in pool.map(work, items):
             pass
 

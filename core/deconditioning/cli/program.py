@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import deconditioning
 from deconditioning.cli import commands
 from deconditioning.cli.extras import missing_extra
-from deconditioning.cli.threads import set_threads
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.plain_data import check_seed
+from deconditioning.threads import set_threads
 
 _BAD_INPUT = 2
 _NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)

@@ -11,6 +11,7 @@ from typing import Any
 
 from deconditioning.errors import InputError
 from deconditioning.sandbox import ROOT
+from deconditioning.threads import usable_cores
 
 _CONNECT_S = 5
 _ANY_PORT = "127.0.0.1:0"
@@ -23,7 +24,7 @@ def worker_count(wanted: int | None = None) -> int:
         if not given.isdigit():
             raise InputError(f"DECONDITIONING_WORKERS is {given!r}: give a whole number.")
         wanted = int(given)
-    return max(1, min(wanted, (os.cpu_count() or 2) - 1))
+    return max(1, min(wanted, usable_cores() - 1))
 
 
 def worker_environment(workers: int) -> dict[str, str]:

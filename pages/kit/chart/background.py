@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.errors import Cancelled, InputError
+from deconditioning.threads import usable_cores
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.session import Key
 
@@ -28,7 +29,7 @@ def _leave_room() -> None:
     """Leave one core and the first turn to the pages: called by the thread that works in the background."""
     import torch
 
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+    torch.set_num_threads(max(1, usable_cores() - 1))
     if sys.platform == "linux":  # where a thread has a priority of its own
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 

@@ -84,9 +84,7 @@ def test_a_context_saves_plain_names_only(name) -> None:
 
 
 def test_worker_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr("deconditioning.engine.cluster.usable_cores", lambda: 4)
     assert [worker_count(wanted) for wanted in (None, 0, 2, 99)] == [1, 1, 2, 3]
     monkeypatch.setenv("DECONDITIONING_WORKERS", "2")
     assert worker_count() == 2

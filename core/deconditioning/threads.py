@@ -1,4 +1,4 @@
-"""How many threads a command computes on, where nobody has said so."""
+"""How many cores this process may use, and with them the threads of torch, BLAS and OpenMP."""
 
 import os
 from pathlib import Path
@@ -7,17 +7,17 @@ from pathlib import Path
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
-def set_threads() -> None:
-    """Let torch, BLAS and OpenMP use the cores there are, unless ``OMP_NUM_THREADS`` says otherwise.
+def set_threads(spare: int = 0) -> None:
+    """Let torch, BLAS and OpenMP use the usable cores but ``spare``, unless ``OMP_NUM_THREADS`` says otherwise.
 
-    They take all cores of the machine by themselves, which in a container that may use some of them is slow. To be
-    called before torch is imported.
+    By themselves they take all cores of the machine, which is slow in a container that may use only some of them. Call
+    it before torch is imported.
     """
-    os.environ.setdefault("OMP_NUM_THREADS", str(usable_cores()))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() - spare)))
 
 
 def usable_cores(quota: Path = _QUOTA) -> int:
-    """The cores that this process may run on, and no more than its container has a share of; at least 1."""
+    """The number of cores that this process may run on, at most its container's share of them; at least 1."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         most, period = quota.read_text().split()[:2]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deconditioning.cli.threads import set_threads, usable_cores
+from deconditioning.threads import set_threads, usable_cores
 
 HERE = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
