@@ -50,8 +50,8 @@ def concerned(changed: set[str]) -> list[str]:
         if not path.endswith(".py") or not path.startswith(("core/", "pages/", "scripts/")):
             continue
         module = module_name(path)
-        mirrored = str(Path(path).parent).replace("core/deconditioning", "core")
-        folder = "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/{mirrored}/"
+        part = path.removeprefix("core/deconditioning/").split("/")[0]
+        folder = "tests/pages/test_" + path.split("/")[1] if path.startswith("pages/") else f"tests/core/{part}/"
         direct = {test for test, names in tests.items() if module in names}
         found |= direct or {test for test in tests if test.startswith(folder)}
     return sorted(found)

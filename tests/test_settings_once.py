@@ -24,7 +24,7 @@ USES = {"at", "address"}
 def places(topic: str, page: str) -> list[Path]:
     """The files of a study but for its declarations: library, page, command, exercises."""
     found = [*(CORE / "studies" / topic).glob("*.py"), *(ROOT / "pages" / page).glob("*.py")]
-    found += [CORE / "cli" / "commands" / f"{topic}.py", *(CORE / "teaching").glob("*.py")]
+    found += [*(CORE / "cli" / "commands").rglob(f"{topic}.py"), *(CORE / "teaching").glob("*.py")]
     return [path for path in found if path.name != "settings.py" and path.exists()]
 
 

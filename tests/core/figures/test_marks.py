@@ -51,7 +51,7 @@ SWEPT = [{"values": {"a": a, "b": b}, "rmse": a + b} for a in (1.0, 2.0) for b i
 FLAT = np.ones((2, 2, 3))
 GRID = make_grid("latlon", np.linspace(50, 59, 7), np.linspace(-9, 3, 7))
 FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
-    "against.scores_against": lambda dark: against_size.scores_against(
+    "against_size.scores_against": lambda dark: against_size.scores_against(
         RUNS, title="t", labels=("x", "y"), guides={"slope": (N, N)}, now=12, dark=dark
     ),
     "camera.angles_plot": lambda dark: camera.angles_plot(WAYS, 2, dark=dark),
@@ -62,34 +62,34 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "camera.noises_plot": lambda dark: camera.noises_plot(
         {"kbr_tr": (1.0, 0.1)}, {"kbr_tr": (2.0, 0.1)}, title="t", dark=dark
     ),
-    "coordinates.coordinates_plot": lambda dark: by_coordinate.coordinates_plot(
+    "by_coordinate.coordinates_plot": lambda dark: by_coordinate.coordinates_plot(
         N, N, {"kbr": N, "cme": N}, title="t", dark=dark
     ),
-    "distribution.clusters_plot": lambda dark: distribution_regression.clusters_plot(
+    "distribution_regression.clusters_plot": lambda dark: distribution_regression.clusters_plot(
         [(N, N, N)] * 6, [N] * 6, dark=dark
     ),
-    "distribution.link_plot": lambda dark: distribution_regression.link_plot(
+    "distribution_regression.link_plot": lambda dark: distribution_regression.link_plot(
         N, N, N, N, N, labels=("x", "y"), dark=dark
     ),
-    "distribution.predicted_plot": lambda dark: distribution_regression.predicted_plot(
+    "distribution_regression.predicted_plot": lambda dark: distribution_regression.predicted_plot(
         N, N, title="t", labels=("x", "y"), dark=dark
     ),
-    "distribution.ridge_plot": lambda dark: distribution_regression.ridge_plot(
+    "distribution_regression.ridge_plot": lambda dark: distribution_regression.ridge_plot(
         N, M, [str(i) for i in range(7)], N, title="t", labels=("x", "y"), dark=dark
     ),
-    "distribution.risk_plot": lambda dark: distribution_regression.risk_plot(
+    "distribution_regression.risk_plot": lambda dark: distribution_regression.risk_plot(
         CURVES, title="t", label="n", lines={"theory": (N, N)}, now={"gpdr": (N, N)}, dark=dark
     ),
-    "embedding.bags_plot": lambda dark: embeddings.bags_plot(N, N, np.arange(7), dark=dark),
-    "embedding.cost_plot": lambda dark: embeddings.cost_plot(COSTS, COSTS[:1], dark=dark),
-    "embedding.embedding_map": lambda dark: embeddings.embedding_map(M, N, N, title="t", dark=dark),
-    "embedding.exponent_plot": lambda dark: embeddings.exponent_plot(N, {"b": N}, {"b": (1.0, 1.0)}, 1.0, dark=dark),
-    "embedding.grid_plot": lambda dark: embeddings.grid_plot(N, {"a": N, "b": N}, title="t", label="l", dark=dark),
-    "embedding.rate_plot": lambda dark: embeddings.rate_plot(N, M, {"a": N, "b": N}, title="t", label="l", dark=dark),
-    "embedding.regressions_plot": lambda dark: embeddings.regressions_plot(
+    "embeddings.bags_plot": lambda dark: embeddings.bags_plot(N, N, np.arange(7), dark=dark),
+    "embeddings.cost_plot": lambda dark: embeddings.cost_plot(COSTS, COSTS[:1], dark=dark),
+    "embeddings.embedding_map": lambda dark: embeddings.embedding_map(M, N, N, title="t", dark=dark),
+    "embeddings.exponent_plot": lambda dark: embeddings.exponent_plot(N, {"b": N}, {"b": (1.0, 1.0)}, 1.0, dark=dark),
+    "embeddings.grid_plot": lambda dark: embeddings.grid_plot(N, {"a": N, "b": N}, title="t", label="l", dark=dark),
+    "embeddings.rate_plot": lambda dark: embeddings.rate_plot(N, M, {"a": N, "b": N}, title="t", label="l", dark=dark),
+    "embeddings.regressions_plot": lambda dark: embeddings.regressions_plot(
         N, {"standard": N, "shrinkage": N, "truth": N}, dark=dark
     ),
-    "embedding.slice_plot": lambda dark: embeddings.slice_plot(N, {"standard": N, "truth": N}, 0.5, dark=dark),
+    "embeddings.slice_plot": lambda dark: embeddings.slice_plot(N, {"standard": N, "truth": N}, 0.5, dark=dark),
     "filtering.column_plot": lambda dark: filtering.column_plot(N, {"kbr": N, "ekf": N}, 2, name="u", dark=dark),
     "filtering.errors_plot": lambda dark: filtering.errors_plot(PLANE, {"kbr": PLANE, "ukf": PLANE}, 2, dark=dark),
     "filtering.plane_plot": lambda dark: filtering.plane_plot(
@@ -117,45 +117,45 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "likelihood_free.ranks_plot": lambda dark: likelihood_free.ranks_plot(
         N, (0.5, 1), method="abc", parameter="θ", dark=dark
     ),
-    "line.curves_plot": lambda dark: one_dimension.curves_plot(
+    "one_dimension.curves_plot": lambda dark: one_dimension.curves_plot(
         N, {"a": N, "b": N}, title="t", labels=("x", "y"), now=1.0, dark=dark
     ),
-    "line.embeddings_plot": lambda dark: one_dimension.embeddings_plot(
+    "one_dimension.embeddings_plot": lambda dark: one_dimension.embeddings_plot(
         N, {"this rule": N, "exact": N}, title="t", dark=dark
     ),
-    "line.error_band_plot": lambda dark: one_dimension.error_band_plot(N, N, N, model="dme", dark=dark),
-    "line.function_plot": lambda dark: one_dimension.function_plot(
+    "one_dimension.error_band_plot": lambda dark: one_dimension.error_band_plot(N, N, N, model="dme", dark=dark),
+    "one_dimension.function_plot": lambda dark: one_dimension.function_plot(
         N, N, N, LINES, title="t", model="task_transformed_gp", marks=N, points=(N, N), dark=dark
     ),
-    "line.pairs_plot": lambda dark: one_dimension.pairs_plot(
+    "one_dimension.pairs_plot": lambda dark: one_dimension.pairs_plot(
         N, N, title="t", labels=("x", "y"), curve=N, curve_at=N, curve_sd=N, rule=1.0, dark=dark
     ),
-    "line.posterior_plot": lambda dark: one_dimension.posterior_plot(N, N, N, N, dark=dark),
-    "line.shares_plot": lambda dark: one_dimension.shares_plot(
+    "one_dimension.posterior_plot": lambda dark: one_dimension.posterior_plot(N, N, N, N, dark=dark),
+    "one_dimension.shares_plot": lambda dark: one_dimension.shares_plot(
         N, {"kbr": N, "dme": N}, names={}, title="t", labels=("x", "y"), dark=dark
     ),
-    "line.signed_weights_plot": lambda dark: one_dimension.signed_weights_plot(N, N - 1, dark=dark),
-    "line.surface_plot": lambda dark: one_dimension.surface_plot(
+    "one_dimension.signed_weights_plot": lambda dark: one_dimension.signed_weights_plot(N, N - 1, dark=dark),
+    "one_dimension.surface_plot": lambda dark: one_dimension.surface_plot(
         N, N, M, names=("a", "b"), now=(1, 1), best=(1, 1), path=PLANE, dark=dark
     ),
-    "line.weights_plot": lambda dark: one_dimension.weights_plot(M, N, N, dark=dark),
+    "one_dimension.weights_plot": lambda dark: one_dimension.weights_plot(M, N, N, dark=dark),
     "maps.field_map": lambda dark: maps.field_map(
         Panel("k", "t", M, GRID, MapScale("T", "K", "sequential", 0, 4)), dark=dark
     ),
-    "ratios.ratio_dots": lambda dark: speed_ratios.ratio_dots(ROWS, dark=dark),
-    "roll.model_dots": lambda dark: swiss_roll.model_dots(DOTS, title="t", score="RMSE", dark=dark),
-    "roll.roll_from_the_side": lambda dark: swiss_roll.roll_from_the_side(
+    "speed_ratios.ratio_dots": lambda dark: speed_ratios.ratio_dots(ROWS, dark=dark),
+    "swiss_roll.model_dots": lambda dark: swiss_roll.model_dots(DOTS, title="t", score="RMSE", dark=dark),
+    "swiss_roll.roll_from_the_side": lambda dark: swiss_roll.roll_from_the_side(
         np.column_stack([N, N, N]), np.arange(7), N, N, ([0, 1], [2, 3]), (0, 2), dark=dark
     ),
-    "roll.roll_in_space": lambda dark: swiss_roll.roll_in_space(
+    "swiss_roll.roll_in_space": lambda dark: swiss_roll.roll_in_space(
         np.column_stack([N, N, N]), N, title="t", label="l", colours="diverging", limits=(-2, 2), dark=dark
     ),
-    "scale.cost_against_size": lambda dark: cost.cost_against_size(SIZES, dark=dark),
+    "cost.cost_against_size": lambda dark: cost.cost_against_size(SIZES, dark=dark),
     "scores.calibration_plot": lambda dark: scores.calibration_plot([0.5, 0.9], {"cmp": [0.4, 0.8]}, dark=dark),
     "scores.error_histogram": lambda dark: scores.error_histogram({"cmp": N, "bilinear": N}, dark=dark),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
-    "small.small_multiples": lambda dark: small_multiples.small_multiples([M, M], ["a", "b"], 2, dark=dark),
-    "small.small_curves": lambda dark: small_multiples.small_curves(
+    "small_multiples.small_multiples": lambda dark: small_multiples.small_multiples([M, M], ["a", "b"], 2, dark=dark),
+    "small_multiples.small_curves": lambda dark: small_multiples.small_curves(
         [small_multiples.small_lines(N, {"mean": N, "truth": 2 * N}, 0.1 * N)] * 2, ["a", "b"], 2, dark=dark
     ),
     "story.picture": lambda dark: story.picture(
@@ -198,21 +198,18 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "traces.trace_plot": lambda dark: traces.trace_plot(list(range(9)), {str(i): [i] * 9 for i in range(9)}, dark=dark),
 }
 #: Pictures whose marks stand on a map or an image: they have a light and a dark edge.
-OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "line.surface_plot", "maps.field_map",
+OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "one_dimension.surface_plot", "maps.field_map",
               "sweep.sweep_plot")  # fmt: skip
 
 
 def builders() -> Iterator[str]:
     """Every public function of core/deconditioning/figures that draws a picture light or dark."""
-    for module in pkgutil.iter_modules(deconditioning.figures.__path__):
-        functions = inspect.getmembers(
-            importlib.import_module(f"deconditioning.figures.{module.name}"), inspect.isfunction
-        )
-        for name, function in functions:
+    for found in pkgutil.walk_packages(deconditioning.figures.__path__, "deconditioning.figures."):
+        for name, function in inspect.getmembers(importlib.import_module(found.name), inspect.isfunction):
             told = inspect.signature(function)
-            own = function.__module__ == f"deconditioning.figures.{module.name}" and not name.startswith("_")
+            own = function.__module__ == found.name and not name.startswith("_")
             if own and "dark" in told.parameters and told.return_annotation == Figure:
-                yield f"{module.name}.{name}"
+                yield f"{found.name.rpartition('.')[2]}.{name}"
 
 
 def on(ground: str, colour: str, opacity: float = 1) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.figures.colours import GROUND, colour_scale, four_numbers
+from deconditioning.figures.colours import GROUND, colour_scale, four_numbers, hue
 from deconditioning.figures.printed.axes import paint, places_of, set_axis
 from deconditioning.figures.printed.figure import draw_trace
 from deconditioning.figures.style import uncompacted
@@ -20,8 +20,6 @@ LONGEST, CURVE, SIZE = 160, (120, 72), (200, 125)
 #: Low, so that lines and marks are thin in so small a picture.
 _DPI = 50
 _MISSING = (160, 160, 160)
-#: A curve's colour, which is seen on light and dark pages.
-_INK = "rgb(31,119,140)"
 _MAPS = ("heatmap", "heatmapgl", "contour")
 _LINES = ("scatter", "scattergl", "scatter3d", "bar")
 #: How far the second coordinate of space moves a point across and up the picture.
@@ -47,7 +45,7 @@ def curve_thumbnail(values: Sequence[float | None]) -> bytes:
     if len(known) < 2:
         raise InputError("A curve needs two values: there are fewer.")
     x, y = (list(each) for each in zip(*known, strict=True))
-    trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": {"color": _INK, "width": 4}}
+    trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": {"color": hue("teal", dark=False), "width": 4}}
     return _png(_drawn([trace], {}, CURVE, None))
 
 
